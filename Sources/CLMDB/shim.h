@@ -1,0 +1,2 @@
+/* The system's LMDB, and nothing else. */
+#include <lmdb.h>

@@ -1,0 +1,1 @@
+/* simdjson is C++: this module only carries its flags from pkg-config to CJSON, which includes it. */

@@ -1,0 +1,61 @@
+/// One post of an answer. Its body is a range of the answer's bytes.
+public struct Post: Sendable, Hashable {
+    public var id: PostID
+    /// The server's sort key, larger is nearer to the head; nil where the feed has none.
+    public var key: Int64?
+    /// Which state of the post this is, larger is newer; nil if the server does not say. A body is
+    /// never overwritten by one of a smaller version (R23).
+    public var version: Int64?
+    /// Where the body is in ``Answer/bytes``.
+    public var body: Range<Int>
+
+    public init(id: PostID, key: Int64? = nil, version: Int64? = nil, body: Range<Int> = 0..<0) {
+        self.id = id
+        self.key = key
+        self.version = version
+        self.body = body
+    }
+}
+
+/// What a server answered to one request, parsed but not yet judged.
+///
+/// The bodies stay where they are: put the whole response into ``bytes`` and let each post name its
+/// range, or ``append(id:key:version:body:)`` them one by one.
+///
+///     var answer = Answer(next: .token("page=2"))
+///     answer.append(id: 17, body: Array(#"{"title":"…"}"#.utf8))
+public struct Answer: Sendable {
+    /// The bytes that hold the bodies.
+    public var bytes: [UInt8]
+    /// The posts in the server's order. Rows without an id are not among them.
+    public var posts: [Post]
+    /// Rows without an id: advertisements, separators (R4).
+    public var opaqueRows: Int
+    /// What continues below the last post. `.end` only if the server said so.
+    public var next: Link
+    /// What continues above the first post.
+    public var previous: Link
+    /// When the response was received, in milliseconds since 1970; only pruning by age looks at it.
+    public var fetchedAt: Int64
+
+    public init(
+        posts: [Post] = [], bytes: [UInt8] = [], next: Link = .unknown, previous: Link = .unknown,
+        opaqueRows: Int = 0, fetchedAt: Int64 = 0
+    ) {
+        self.posts = posts
+        self.bytes = bytes
+        self.next = next
+        self.previous = previous
+        self.opaqueRows = opaqueRows
+        self.fetchedAt = fetchedAt
+    }
+
+    /// Adds a post below the others, copying its body.
+    public mutating func append(
+        id: PostID, key: Int64? = nil, version: Int64? = nil, body: some Collection<UInt8> = []
+    ) {
+        let start = bytes.count
+        bytes.append(contentsOf: body)
+        posts.append(Post(id: id, key: key, version: version, body: start..<bytes.count))
+    }
+}

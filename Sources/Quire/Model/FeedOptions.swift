@@ -1,0 +1,68 @@
+/// What a server promises about the order of a feed (RULES.md, section 3).
+public enum OrderClass: String, Sendable, CaseIterable, Hashable {
+    /// Total, immutable, descending keys.
+    case stable
+    /// The order never changes, but there is no key. The default.
+    case keyless
+    /// Keys only grow; a touched entry rises to the top.
+    case bump
+    /// No deletion, no move: absence proves nothing.
+    case appendOnly = "append-only"
+    /// No promise at all.
+    case ranked
+
+    /// A page of such a feed speaks for everything between its first and its last key.
+    var hasKeys: Bool { self == .stable || self == .bump }
+}
+
+/// How a server hands out its pages.
+public enum Paging: String, Sendable, CaseIterable, Hashable {
+    /// An opaque link to the next page comes with each page. The default.
+    case cursor
+    /// Requests name a post: everything below it, or above it.
+    case keyset
+    /// Requests name a position and a count (R19).
+    case offset
+    /// Requests name a page number and a page size (R20).
+    case page
+    /// The whole list of ids first, bodies on demand (R21).
+    case ids
+
+    /// Requests are computed from a position in the list.
+    var isPositional: Bool { self == .offset || self == .page }
+}
+
+/// What a feed is, fixed when it is first opened.
+public struct FeedOptions: Sendable, Hashable {
+    /// The promise of the server about order.
+    public var order: OrderClass
+    /// The protocol of its pages.
+    public var paging: Paging
+    /// One reported end is enough to remove what is cached below it (R11).
+    public var trustsEnd: Bool
+    /// How many posts a request asks for unless it says otherwise; at least 1.
+    public var pageSize: Int
+    /// Ranked feeds: so many neighbours prove that a page joins what is cached (R22).
+    public var minimumRun: Int
+    /// Posts that the server shows out of order, such as announcements (R4).
+    public var sticky: Set<PostID>
+    /// The number of the first page in feeds paged by number.
+    public var firstPage: Int
+    /// Recorded runs: open a gap where only the numbering claims contiguity (R25).
+    public var isStrict: Bool
+
+    public init(
+        order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
+        pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,
+        isStrict: Bool = false
+    ) {
+        self.order = order
+        self.paging = paging
+        self.trustsEnd = trustsEnd
+        self.pageSize = max(1, pageSize)
+        self.minimumRun = max(1, minimumRun)
+        self.sticky = sticky
+        self.firstPage = firstPage
+        self.isStrict = isStrict
+    }
+}

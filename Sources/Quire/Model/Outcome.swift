@@ -1,0 +1,94 @@
+/// What an ingest did (RULES.md, section 8).
+public struct Outcome: Sendable, Hashable {
+    /// The verdict on an answer.
+    public enum Verdict: String, Sendable, CaseIterable {
+        case ok
+        /// A gap closed.
+        case joined
+        /// The page ends at a gap.
+        case gap
+        /// The server said "end" although entries are cached below: plan again (R11).
+        case confirmEnd = "confirm-end"
+        /// Links or estimates changed, entries did not: plan again (R19).
+        case drift
+        /// The border may have died: plan again (R9).
+        case replan
+        /// The request failed; nothing changed (R3).
+        case error
+        /// The ticket no longer permits this answer; nothing changed (R2).
+        case stale
+        /// The answer contradicts what is cached or the order class; nothing changed.
+        case contradiction
+        /// The answer does not attach to the cached posts.
+        case discontinuity
+        /// Nothing new, and the link leads nowhere new; do not retry automatically (R12).
+        case noProgress = "no-progress"
+        /// An empty answer, which is never believed (I8).
+        case empty
+        /// An empty answer that claims the end.
+        case emptyConfirm = "empty-confirm"
+        /// A jump that cannot be placed; nothing changed (R18).
+        case island
+    }
+
+    public var verdict: Verdict
+    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, or the error.
+    public var reason: String
+    /// Posts the feed did not have, in the order of the page.
+    public var new: [PostID]
+    /// Posts of the page that the feed had already.
+    public var duplicates: [PostID]
+    /// Posts repeated within the page.
+    public var duplicatesInPage: Int
+    /// Posts that left their old place.
+    public var moved: [PostID]
+    /// Posts that left the feed.
+    public var removed: [PostID]
+    /// Posts missing from the answer's range that stay all the same (R9).
+    public var kept: [PostID]
+    /// Ranked feeds: posts pushed below the page.
+    public var displaced: [PostID]
+    /// Posts of the page that were not placed: deleted since, outdated, above the border, unrequested.
+    public var ignored: [PostID]
+    /// Rows without an id.
+    public var opaqueRows: Int
+    /// Sticky posts that the page showed.
+    public var sticky: [PostID]
+    public var gapsClosed: Int
+    public var gapsOpened: Int
+    /// The number of the page stored, nil if none was.
+    public var page: UInt64?
+    /// Posts, known before in whatever feed, whose stored body this answer replaced.
+    public var updated: Int
+
+    init(_ verdict: Verdict = .ok, reason: String = "") {
+        self.verdict = verdict
+        self.reason = reason
+        new = []
+        duplicates = []
+        duplicatesInPage = 0
+        moved = []
+        removed = []
+        kept = []
+        displaced = []
+        ignored = []
+        opaqueRows = 0
+        sticky = []
+        gapsClosed = 0
+        gapsOpened = 0
+        page = nil
+        updated = 0
+    }
+
+    /// True if the answer left the cache exactly as it was.
+    public var isUnchanged: Bool {
+        switch verdict {
+        case .error, .stale, .contradiction, .noProgress, .empty, .emptyConfirm, .island: true
+        case .discontinuity: page == nil && !changedEstimates
+        case .ok, .joined, .gap, .confirmEnd, .drift, .replan: false
+        }
+    }
+
+    /// R19: an answer that shows nothing known widens the overlap of the next request.
+    var changedEstimates = false
+}

@@ -1,0 +1,40 @@
+/// Everything that can go wrong, as one type: what happened (`code`) and a sentence that names the place.
+public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable, CaseIterable {
+        /// An argument is outside its documented range.
+        case badArgument = "bad-argument"
+        /// The named feed, page or post does not exist.
+        case notFound = "not-found"
+        /// The feed exists with other options than those asked for.
+        case optionsDiffer = "options-differ"
+        /// The file is not a Quire cache.
+        case notACache = "not-a-cache"
+        /// The cache was written by a newer version of Quire; it was left untouched.
+        case newerFormat = "newer-format"
+        /// A record does not read back as it was written.
+        case corrupt
+        /// The disk, or the quota, is full.
+        case diskFull = "disk-full"
+        /// Permission to read or write the file is missing.
+        case noPermission = "no-permission"
+        /// The operating system refused.
+        case io
+        /// The call would wait for itself: a write inside a write of the same thread.
+        case wouldDeadlock = "would-deadlock"
+        /// The cache has been closed, or belongs to the process that forked this one.
+        case closed
+    }
+
+    public let code: Code
+    public let message: String
+    /// The operating system's error number, 0 if it had none.
+    public let osError: Int32
+
+    public init(_ code: Code, _ message: String, osError: Int32 = 0) {
+        self.code = code
+        self.message = message
+        self.osError = osError
+    }
+
+    public var description: String { message }
+}

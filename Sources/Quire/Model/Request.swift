@@ -1,0 +1,81 @@
+/// The number of a gap within its feed; never used again after the gap has closed.
+public struct GapID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let number: UInt64
+    public init(_ number: UInt64) { self.number = number }
+    public static func < (a: GapID, b: GapID) -> Bool { a.number < b.number }
+    public var description: String { "g\(number)" }
+}
+
+/// Where a page is asked for.
+public enum Place: Hashable, Sendable {
+    /// The first page: a refresh (R7).
+    case head
+    /// Below the last entry (R8).
+    case tail
+    /// Below the entry above the gap (R8).
+    case gap(GapID)
+    /// Above the entry below the gap (R8, mirrored).
+    case aboveGap(GapID)
+    /// Above the first entry of a feed whose head is open.
+    case openHead
+    /// Around a post, wherever it is (R18).
+    case around(PostID)
+}
+
+/// Permission to ingest one answer (R2). It is kept in the cache, so it survives a restart and may be
+/// used by another process; the newest 256 of a feed are kept, older ones are stale.
+public struct Ticket: Hashable, Sendable {
+    public let number: UInt64
+    public init(_ number: UInt64) { self.number = number }
+}
+
+/// What to ask the server, and the ticket its answer needs.
+public struct Request: Hashable, Sendable {
+    /// The way a request names the page it wants.
+    public enum Target: Hashable, Sendable {
+        case link(Link)
+        /// `offset` rows from the top, `limit` rows.
+        case position(offset: Int, limit: Int)
+        /// Page `number`, when a page has `limit` rows.
+        case page(number: Int, limit: Int)
+        case around(PostID)
+        /// The list of all ids (R21).
+        case snapshot
+        /// The bodies of these posts (R21).
+        case bodies([PostID])
+    }
+
+    public let ticket: Ticket
+    public let target: Target
+    /// The answer starts above the border entry, not directly below it.
+    public let isOverlapping: Bool
+    /// Bounded requests: stop at this post.
+    public let until: PostID?
+}
+
+/// What planning gives: something to ask, or the reason why not (R1).
+public enum Plan: Hashable, Sendable {
+    case request(Request)
+    case refused(Refusal)
+
+    /// The request, nil if planning was refused.
+    public var request: Request? {
+        if case .request(let request) = self { request } else { nil }
+    }
+}
+
+/// Why nothing can be asked at a place (R1).
+public enum Refusal: String, Hashable, Sendable, Error {
+    /// Nothing is cached to continue from.
+    case empty
+    /// The server said that nothing lies beyond.
+    case end
+    /// The head is not open: refresh.
+    case closed
+    /// No link leads on from here.
+    case noLink = "no-link"
+    case noSuchGap = "no-such-gap"
+    /// A gap above must be closed first.
+    case fillFirst = "fill-first"
+    case unsupported
+}

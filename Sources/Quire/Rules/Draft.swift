@@ -1,0 +1,215 @@
+/// The effect of one answer, computed aside and committed only as a whole.
+///
+/// `state` keeps the rows as they were until `commit`; `rows` is the list being built, without riders.
+struct Draft {
+    var state: FeedState
+    let ticket: TicketRecord
+    let answer: Answer
+
+    var rows: [Row]
+    var head: Edge
+    var tail: Edge
+    let gapsBefore: [Gap]
+
+    /// Posts of the answer by entry number; -1 for entries it does not show.
+    private var shownPost: [Int]
+    /// Position of each shown entry in the server's answer, sticky rows not counted.
+    var serverPosition: [Int: Int] = [:]
+    /// Entries of the page now placed in the feed, in order.
+    var accepted: [Int] = []
+    /// Known entries the answer showed without placing them, such as its border.
+    var shown: [Int] = []
+    /// `answer.next` continues directly at the border; otherwise below `standsAt`.
+    var isPositioned = true
+    var standsAt: Int?
+    /// Keyless feeds: nothing in the answer shows that the border still lives (R9).
+    var doubtsUpperBorder = false
+    var doubtsLowerBorder = false
+    var drift: Int
+    var overlap: Int
+    var headChanged = false
+    /// The page ends or begins at a gap.
+    var farGap = false
+    /// Overrides the verdict.
+    var note: Outcome.Verdict?
+    /// R25: entries joined to the one above by the numbering alone.
+    var claims: [Int] = []
+    /// R21: bodies the server did not return.
+    var goneForGood: [Int] = []
+
+    var new: [Int] = []
+    var duplicates: [Int] = []
+    var duplicatesInPage = 0
+    var moved: [Int] = []
+    var removed: [Int] = []
+    var kept: [Int] = []
+    var keptAsRiders: [Int] = []
+    var displaced: [Int] = []
+    var ignored: [Int] = []
+    var sticky: [Int] = []
+
+    init(_ state: FeedState, _ ticket: TicketRecord, _ answer: Answer) {
+        self.state = state
+        self.ticket = ticket
+        self.answer = answer
+        head = state.head
+        tail = state.tail
+        drift = state.drift
+        overlap = state.overlap
+        rows = state.serverRows
+        shownPost = [Int](repeating: -1, count: state.entries.count)
+        gapsBefore = state.gapRows.map { state.gaps[$0] }
+        for (i, row) in rows.enumerated() {
+            guard case .gap(let gap) = row else { continue }
+            let copy = state.gaps[gap]
+            rows[i] = self.state.newGap(down: copy.down, up: copy.up, id: copy.id)
+        }
+    }
+
+    // MARK: Cleaning (R4, R5, R6)
+
+    /// The entries of the answer that may be placed, in order. Moved entries leave their old place.
+    mutating func clean() throws(Interruption) -> [Int] {
+        var page: [Int] = []
+        var seen: Set<Int> = []
+        var position = 0
+        for (i, post) in answer.posts.enumerated() {
+            let entry = number(of: post.id)
+            if state.options.sticky.contains(post.id) {
+                if !sticky.contains(entry) { sticky.append(entry) }
+                continue
+            }
+            if serverPosition[entry] == nil { serverPosition[entry] = position }
+            position += 1
+            if !seen.insert(entry).inserted {
+                duplicatesInPage += 1  // R4: never evidence of overlap
+                continue
+            }
+            shownPost[entry] = i
+            if let deleted = state.tombstones[post.id], deleted >= ticket.issued {
+                ignored.append(entry)  // R5: deleted after the request left
+                continue
+            }
+            page.append(entry)
+        }
+        try requireDeclaredOrder(page)
+        if state.options.order == .bump { page = settleKeys(page) }
+        duplicates = page.filter { isEntry($0) }
+        rowsWithout(moved)
+        return page
+    }
+
+    /// The number of a post's entry, made on first sight.
+    private mutating func number(of id: PostID) -> Int {
+        if let entry = state.index[id] { return entry }
+        state.index[id] = state.entries.count
+        state.entries.append(Entry(id: id, isCached: false))
+        shownPost.append(-1)
+        return state.entries.count - 1
+    }
+
+    /// R6. A page of a stable feed has keys, strictly descending.
+    private func requireDeclaredOrder(_ page: [Int]) throws(Interruption) {
+        guard state.options.order == .stable, ticket.operation != .snapshot,
+            ticket.operation != .bodies
+        else { return }
+        let keys = page.map(key)
+        if keys.contains(nil) { throw .refused(.contradiction) }
+        for (upper, lower) in zip(keys, keys.dropFirst()) where upper! <= lower! {
+            throw .refused(.contradiction)
+        }
+    }
+
+    /// R6. A grown key means moved; a smaller one is older than what is cached.
+    private mutating func settleKeys(_ page: [Int]) -> [Int] {
+        page.filter { entry in
+            guard isEntry(entry), let shown = shownKey(entry), let old = state.entries[entry].key
+            else { return true }
+            if shown < old { ignored.append(entry) }
+            if shown > old { moved.append(entry) }
+            return shown >= old
+        }
+    }
+
+    // MARK: Small queries
+
+    /// True for a cached entry of the server's sequence.
+    func isEntry(_ entry: Int) -> Bool {
+        state.entries[entry].isCached && !state.entries[entry].isRider
+    }
+
+    func shownKey(_ entry: Int) -> Int64? {
+        shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]].key
+    }
+
+    /// The post of the answer that an accepted entry was made from.
+    func post(of entry: Int) -> Post? {
+        shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]]
+    }
+
+    /// The newest known key; an outdated one does not count.
+    func key(_ entry: Int) -> Int64? {
+        let cached = state.entries[entry].isCached ? state.entries[entry].key : nil
+        guard let shown = shownKey(entry) else { return cached }
+        if let cached, state.options.order == .bump, shown < cached { return cached }
+        return shown
+    }
+
+    /// Moved entries leave their old place; the neighbours close up.
+    mutating func rowsWithout(_ gone: [Int]) {
+        if gone.isEmpty { return }
+        rows.removeAll { row in row.entry.map(gone.contains) ?? false }
+    }
+
+    /// Entry number -> row; nil for entries that have no row.
+    func places() -> [Int: Int] {
+        var places: [Int: Int] = [:]
+        places.reserveCapacity(rows.count)
+        for (i, row) in rows.enumerated() {
+            if case .entry(let entry) = row { places[entry] = i }
+        }
+        return places
+    }
+
+    /// The row of the gap that owns the edge, `rows.count` for the tail, -1 for the head.
+    func find(edge number: UInt64) -> Int {
+        if let at = rows.firstIndex(where: { state.owns($0, edge: number) }) { return at }
+        return number == tail.number ? rows.count : -1
+    }
+
+    /// Written after this request was issued: an older answer must not undo it.
+    func isNewer(_ entry: Int) -> Bool { state.entries[entry].confirmed > ticket.issued }
+
+    /// Entries leave the feed; pinned ones stay as riders.
+    mutating func leave(_ entries: [Int]) {
+        for entry in entries {
+            if state.entries[entry].isPinned {
+                keptAsRiders.append(entry)
+                kept.append(entry)
+            } else {
+                removed.append(entry)
+            }
+        }
+    }
+
+    /// All entries in these rows; none of them may be elided.
+    func entries(in rows: some Sequence<Row>) throws(Interruption) -> [Int] {
+        var entries: [Int] = []
+        for row in rows {
+            switch row {
+            case .entry(let entry): entries.append(entry)
+            case .elided(let run): throw .needs(.all(run))
+            case .gap: continue
+            }
+        }
+        return entries
+    }
+
+    /// False if the last item of a recorded page was outdated: its link does not continue here.
+    var isWhole: Bool {
+        guard ticket.operation == .recorded, let last = answer.posts.last,
+            let entry = state.index[last.id]
+        else { return true }
+        return !ignored.contains(entry)
+    }
+}

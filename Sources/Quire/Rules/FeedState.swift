@@ -1,0 +1,242 @@
+// What the rules work on: one feed as a flat list of rows, top first, and nothing else. No storage, no
+// clock but the counter in the state, no lock.
+//
+// A long feed is not loaded whole. A run of entries that was left out stands in the list as one
+// `elided` row. The rules never guess what is in it: whoever must know throws `Interruption.needs`,
+// storage loads that part, and the rule starts again from the beginning.
+
+/// An open side of the cached sequence: where a request may attach (RULES.md, section 1).
+struct Edge: Hashable {
+    var link: Link
+    /// Changes whenever the link changes; tickets name this number. Never reused within a feed.
+    var number: UInt64
+    /// Overlapping link: its answer starts below this entry, somewhere above the border.
+    var after: PostID?
+    /// Links followed here since the last new entry (R12).
+    var barren: [Link] = []
+    /// "end" was reported once; confirming it takes several requests (R11).
+    var isSuspect = false
+
+    var isOverlapping: Bool { after != nil }
+}
+
+/// The boundary between two segments.
+struct Gap: Hashable {
+    var id: GapID
+    /// Continue below the entry above the gap.
+    var down: Edge
+    /// Continue above the entry below the gap.
+    var up: Edge
+}
+
+/// Where the bytes of a body are. The rules only carry it along.
+struct BodyReference: Hashable {
+    /// Number of the record that holds the bodies of one response; 0 if there is no body.
+    var record: UInt64 = 0
+    var offset: UInt32 = 0
+    var length: UInt32 = 0
+}
+
+/// The place of a post in one feed.
+struct Entry {
+    let id: PostID
+    var key: Int64?
+    /// Number of the page that last delivered it, 0 if none did.
+    var page: UInt64 = 0
+    /// Clock at which an answer last wrote or confirmed it.
+    var confirmed: UInt64 = 0
+    /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left (R13).
+    var isRider = false
+    var isPinned = false
+    /// The place is known, the body is missing.
+    var isFault = false
+    /// Only the server's numbering joins it to the entry above (R25).
+    var isClaimed = false
+    /// False for a post of an answer that the feed does not hold, or no longer.
+    var isCached = true
+    var body = BodyReference()
+    /// The record this entry was read from; storage's own business. 0: not stored yet.
+    var piece: UInt64 = 0
+}
+
+/// One accepted response.
+struct StoredPage: Hashable {
+    let number: UInt64
+    /// The link that was requested.
+    var own: Link
+    /// Continues below `last`.
+    var next: Link = .unknown
+    /// Continues above `first`.
+    var previous: Link = .unknown
+    /// The first and the last entry as delivered; nil once they left: the links begin nowhere then.
+    var first: PostID?
+    var last: PostID?
+    var received = 0
+    var new = 0
+    var duplicates = 0
+    var duplicatesInPage = 0
+    var fetchedAt: Int64 = 0
+}
+
+/// What stands at one position of a feed; entries and gaps are numbers into the tables of the state.
+enum Row: Hashable {
+    case entry(Int)
+    case gap(Int)
+    case elided(Int)
+
+    var isGap: Bool { if case .gap = self { true } else { false } }
+    var entry: Int? { if case .entry(let entry) = self { entry } else { nil } }
+    var gap: Int? { if case .gap(let gap) = self { gap } else { nil } }
+}
+
+/// A run of pieces of one segment that was not loaded.
+struct Elided: Hashable {
+    /// Entries of the server's sequence in it; riders do not count.
+    var count: Int
+    /// How many of them have no sort key.
+    var unkeyed: Int
+    /// The first and the last piece in it, for storage.
+    var pieces: ClosedRange<UInt64>
+}
+
+/// Why a rule stopped before it changed anything.
+enum Interruption: Error {
+    /// The answer is refused with this verdict; nothing may be written.
+    case refused(Outcome.Verdict)
+    /// The rule must see inside an elided run. Load that part and start again.
+    case needs(Need)
+}
+
+/// Which part of an elided run (by its number) a rule must see.
+enum Need: Hashable {
+    case all(Int)
+    case top(Int)
+    case bottom(Int)
+    /// The place where the keys pass this value.
+    case key(Int, Int64)
+}
+
+struct FeedState {
+    var options: FeedOptions
+    /// Counts resets; tickets of an older generation are stale.
+    var generation: UInt64 = 0
+    /// Clock of the last accepted answer or eviction.
+    var changed: UInt64 = 0
+    /// The cache's counter of requests, deletions and ingests.
+    var clock: UInt64 = 0
+    var edgeNumbers: UInt64 = 0
+    var pageNumbers: UInt64 = 0
+    var ticketNumbers: UInt64 = 0
+    var gapNumbers: UInt64 = 0
+
+    var head = Edge(link: .end, number: 1)
+    var tail = Edge(link: .unknown, number: 2)
+    /// R19: observed minus expected position of the border.
+    var drift = 0
+    /// R19: rows by which the next request overlaps what is cached.
+    var overlap = 1
+    /// R15: server entries evicted above the first cached one.
+    var skippedAbove = 0
+
+    var rows: [Row] = []
+    var entries: [Entry] = []
+    var index: [PostID: Int] = [:]
+    var gaps: [Gap] = []
+    var elided: [Elided] = []
+    /// The pages of the loaded entries.
+    var pages: [UInt64: StoredPage] = [:]
+    /// Clock of deletion, for the ids this operation is about.
+    var tombstones: [PostID: UInt64] = [:]
+    /// Tickets that may still be answered.
+    var tickets: [TicketRecord] = []
+
+    init(options: FeedOptions) {
+        self.options = options
+        edgeNumbers = 2
+    }
+}
+
+// MARK: Small queries
+
+extension FeedState {
+    mutating func tick() -> UInt64 {
+        clock += 1
+        return clock
+    }
+
+    mutating func newEdge(_ link: Link, after: PostID? = nil, barren: [Link] = []) -> Edge {
+        edgeNumbers += 1
+        return Edge(link: link, number: edgeNumbers, after: after, barren: barren)
+    }
+
+    /// The bordering page was fetched again: take its link unless it says nothing new.
+    mutating func renewed(_ edge: Edge, _ link: Link) -> Edge {
+        if link == .unknown || (link == edge.link && !edge.isOverlapping) { return edge }
+        return newEdge(link)
+    }
+
+    /// A new row for this gap; its id is settled when the draft is committed.
+    mutating func newGap(down: Edge, up: Edge, id: GapID = GapID(0)) -> Row {
+        gaps.append(Gap(id: id, down: down, up: up))
+        return .gap(gaps.count - 1)
+    }
+
+    /// The number of a cached entry, riders included.
+    func cached(_ id: PostID) -> Int? {
+        guard let entry = index[id], entries[entry].isCached else { return nil }
+        return entry
+    }
+
+    func isRider(_ row: Row) -> Bool {
+        guard case .entry(let entry) = row else { return false }
+        return entries[entry].isCached && entries[entry].isRider
+    }
+
+    /// The rows of the server's sequence.
+    var serverRows: [Row] { rows.filter { !isRider($0) } }
+
+    /// Server entries above the first gap.
+    var headSegmentCount: Int {
+        var count = 0
+        for row in serverRows {
+            switch row {
+            case .gap: return count
+            case .entry: count += 1
+            case .elided(let run): count += elided[run].count
+            }
+        }
+        return count
+    }
+
+    /// How many server entries of the head segment stand above this one; nil if it is not in it.
+    func rankInHeadSegment(_ entry: Int) -> Int? {
+        var rank = 0
+        for row in serverRows {
+            switch row {
+            case .gap: return nil
+            case .entry(entry): return rank
+            case .entry: rank += 1
+            case .elided(let run): rank += elided[run].count
+            }
+        }
+        return nil
+    }
+
+    var gapRows: [Int] { rows.compactMap(\.gap) }
+
+    /// The page that last delivered an entry.
+    func page(of entry: Int) -> StoredPage? {
+        entries[entry].isCached ? pages[entries[entry].page] : nil
+    }
+
+    /// The entry directly at this row; `side` says from which side an elided run is approached.
+    func entry(at row: Int, in rows: [Row], from side: Side) throws(Interruption) -> Int {
+        switch rows[row] {
+        case .entry(let entry): return entry
+        case .elided(let run): throw .needs(side == .above ? .top(run) : .bottom(run))
+        case .gap: preconditionFailure("two gaps are never neighbours")
+        }
+    }
+
+    enum Side { case above, below }
+}

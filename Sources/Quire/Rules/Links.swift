@@ -1,0 +1,113 @@
+// R14 and R16: which link an edge has after its border changed.
+
+extension FeedState {
+    /// R16. The edge to continue below an entry, copied from the page that borders it.
+    mutating func linkBelow(_ entry: Int) throws(Interruption) -> Edge {
+        if options.paging.isPositional { return newEdge(.more) }
+        if let page = page(of: entry), page.last == entries[entry].id, page.next != .unknown {
+            return newEdge(page.next)
+        }
+        if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
+        let (link, after) = try nearestLink(entry)
+        return newEdge(link, after: after)
+    }
+
+    /// R16. The link of the nearest page that ends at or above the border in its segment, else the
+    /// head request at the top of the feed; and the entry that link continues below, if it is not the
+    /// border itself.
+    func nearestLink(_ border: Int) throws(Interruption) -> (link: Link, after: PostID?) {
+        let rows = serverRows
+        guard var at = rows.firstIndex(of: .entry(border)) else { return (.unknown, nil) }
+        while at >= 0 {
+            switch rows[at] {
+            case .gap: return (.unknown, nil)
+            case .elided(let run): throw .needs(.bottom(run))
+            case .entry(let entry):
+                if let page = page(of: entry), page.last == entries[entry].id,
+                    page.next != .unknown, page.next != .end
+                {
+                    return (page.next, entry == border ? nil : entries[entry].id)
+                }
+            }
+            at -= 1
+        }
+        return head.link == .end ? (.head, entries[border].id) : (.unknown, nil)
+    }
+
+    /// R16. The edge to continue above an entry.
+    mutating func linkAbove(_ entry: Int) -> Edge {
+        if let page = page(of: entry), page.first == entries[entry].id,
+            page.previous != .unknown, page.previous != .end
+        {
+            return newEdge(page.previous)
+        }
+        return newEdge(.unknown)
+    }
+
+    /// A page whose first or last entry left no longer knows where its links begin.
+    mutating func forgetBorder(_ entry: Int) {
+        let (id, number) = (entries[entry].id, entries[entry].page)
+        if pages[number]?.last == id { pages[number]?.last = nil }
+        if pages[number]?.first == id { pages[number]?.first = nil }
+    }
+
+    /// Edge number -> the row it borders on.
+    func borders() -> [UInt64: Row] {
+        let rows = serverRows
+        guard let first = rows.first, let last = rows.last else { return [:] }
+        var borders = [head.number: first, tail.number: last]
+        for (i, row) in rows.enumerated() {
+            if case .gap(let gap) = row {
+                borders[gaps[gap].down.number] = rows[i - 1]
+                borders[gaps[gap].up.number] = rows[i + 1]
+            }
+        }
+        return borders
+    }
+
+    /// R14. A link that began at an entry which left does not begin at its neighbour: something may
+    /// have been inserted between the two since. Such an edge gets the nearest proven link.
+    mutating func rederive(from before: [UInt64: Row], gone: [PostID]) throws(Interruption) {
+        let after = borders()
+        if after.isEmpty { return }
+        func mustChange(_ edge: Edge) -> Row? {
+            guard let now = after[edge.number] else { return nil }
+            if let was = before[edge.number], was != now, edge.after == nil, edge.link.isProven {
+                return now
+            }
+            if let start = edge.after, gone.contains(start) { return now }
+            return nil
+        }
+        if let row = mustChange(head) {
+            head = linkAbove(try entry(at: 0, in: [row], from: .above))
+        }
+        if let row = mustChange(tail) {
+            tail = try linkBelow(try entry(at: 0, in: [row], from: .below))
+        }
+        tail = tail.asTail
+        for gap in gapRows {
+            if let row = mustChange(gaps[gap].down) {
+                gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below))
+            }
+            gaps[gap].down = gaps[gap].down.asGapEnd
+            if let row = mustChange(gaps[gap].up) {
+                gaps[gap].up = linkAbove(try entry(at: 0, in: [row], from: .above))
+            }
+        }
+    }
+}
+
+extension Edge {
+    /// The same edge seen as the upper side of a gap: an end with entries below it is in doubt.
+    var asGapEnd: Edge {
+        var edge = self
+        if link == .end { edge.link = .confirmEnd }
+        return edge
+    }
+
+    var asTail: Edge {
+        var edge = self
+        if link == .confirmEnd { edge.link = .end }
+        return edge
+    }
+}

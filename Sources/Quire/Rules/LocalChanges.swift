@@ -1,0 +1,135 @@
+// R13 to R15: changes without the server.
+
+extension FeedState {
+    /// R14. Deletion closes up: the neighbours stay contiguous.
+    mutating func delete(_ id: PostID) throws(Interruption) {
+        tombstones[id] = tick()
+        guard let entry = cached(id) else { return }
+        let before = gapRows.map { gaps[$0] }
+        let borders = borders()
+        forgetBorder(entry)
+        let rest = rows.filter { $0 != .entry(entry) }
+        try setRows(rest)
+        entries[entry].isCached = false
+        try rederive(from: borders, gone: [id])
+        if serverRows.isEmpty {
+            head = newEdge(.end)
+            tail = newEdge(.unknown)
+        }
+        _ = settleGapIDs(since: before)
+    }
+
+    /// R15. Eviction opens a gap with the links of the bordering pages; at the head it opens the head,
+    /// at the tail it moves the tail up. Pinned entries and riders stay. Returns what left.
+    @discardableResult
+    mutating func evict(_ ids: [PostID]) throws(Interruption) -> [Int] {
+        let doomed = ids.compactMap(cached).filter {
+            !entries[$0].isRider && !entries[$0].isPinned
+        }
+        if doomed.isEmpty { return [] }
+        changed = tick()
+        if options.paging == .ids {  // the place is known: keep it
+            for entry in doomed {
+                entries[entry].isFault = true
+                entries[entry].page = 0
+                entries[entry].body = BodyReference()
+            }
+            return doomed
+        }
+        for entry in doomed { forgetBorder(entry) }
+        let before = gapRows.map { gaps[$0] }
+        let old = rows
+        let left = try rowsAfterEvicting(Set(doomed))
+        for entry in doomed { entries[entry].isCached = false }
+        try setRows(withRiders(left, old: old))
+        try rederive(from: [:], gone: doomed.map { entries[$0].id })
+        _ = settleGapIDs(since: before)
+        return doomed
+    }
+
+    /// The server's rows with each evicted run, and the gaps around it, replaced by one gap.
+    private mutating func rowsAfterEvicting(_ doomed: Set<Int>) throws(Interruption) -> [Row] {
+        let old = serverRows
+        func leaves(_ row: Row) -> Bool { row.entry.map(doomed.contains) ?? false }
+        var rows: [Row] = []
+        var i = 0
+        while i < old.count {
+            var j = i
+            while j < old.count && (old[j].isGap || leaves(old[j])) { j += 1 }
+            if j == i {
+                rows.append(old[i])
+                i += 1
+                continue
+            }
+            let run = old[i..<j]
+            i = j
+            if run.allSatisfy(\.isGap) {
+                rows += run
+                continue
+            }
+            let isLast = j == old.count
+            if rows.isEmpty && isLast {
+                head = newEdge(.end)
+                tail = newEdge(.unknown)
+                continue
+            }
+            let up = isLast ? nil : try upEdge(of: run, above: old[j])
+            if rows.isEmpty {
+                head = up!
+                skippedAbove += run.count { !$0.isGap }
+                continue
+            }
+            let down = try downEdge(of: run, below: rows[rows.count - 1])
+            if isLast {
+                tail = down.asTail
+            } else {
+                rows.append(newGap(down: down.asGapEnd, up: up!))
+            }
+        }
+        return rows
+    }
+
+    private mutating func downEdge(
+        of run: ArraySlice<Row>, below row: Row
+    ) throws(Interruption) -> Edge {
+        if case .gap(let gap)? = run.first { return gaps[gap].down }
+        return try linkBelow(try entry(at: 0, in: [row], from: .below))
+    }
+
+    private mutating func upEdge(
+        of run: ArraySlice<Row>, above row: Row
+    ) throws(Interruption) -> Edge {
+        if case .gap(let gap)? = run.last { return gaps[gap].up }
+        return linkAbove(try entry(at: 0, in: [row], from: .above))
+    }
+
+    /// Forgets everything but the deletions; every outstanding ticket becomes stale.
+    mutating func reset() {
+        generation += 1
+        for entry in entries.indices { entries[entry].isCached = false }
+        setClaims([])
+        rows = []
+        head = newEdge(.end)
+        tail = newEdge(.unknown)
+        (drift, overlap, skippedAbove) = (0, 1, 0)
+    }
+
+    /// R13. A local post rides on top; it is not part of the server's sequence.
+    mutating func insertLocal(_ id: PostID) throws(Interruption) {
+        if cached(id) != nil { return }
+        index[id] = entries.count
+        entries.append(Entry(id: id, confirmed: tick(), isRider: true))
+        try setRows([.entry(entries.count - 1)] + rows)
+    }
+
+    /// R13. The server accepted a local post, which arrives under its own id; or it was given up.
+    mutating func removeLocal(_ id: PostID) throws(Interruption) {
+        guard let entry = cached(id), entries[entry].isRider else { return }
+        try setRows(rows.filter { $0 != .entry(entry) })
+        entries[entry].isCached = false
+    }
+
+    mutating func setPinned(_ id: PostID, _ pinned: Bool) {
+        if let entry = cached(id) { entries[entry].isPinned = pinned }
+    }
+}

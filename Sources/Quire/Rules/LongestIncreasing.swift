@@ -1,0 +1,23 @@
+/// The positions of a longest increasing subsequence, in O(n log n). Of several, the one that ends at
+/// the smallest value, and so on backwards (R6).
+func longestIncreasing(_ values: [Int]) -> [Int] {
+    var tails: [Int] = []
+    var previous = [Int](repeating: -1, count: values.count)
+    for (i, value) in values.enumerated() {
+        var low = 0
+        var high = tails.count
+        while low < high {
+            let middle = (low + high) / 2
+            if values[tails[middle]] < value { low = middle + 1 } else { high = middle }
+        }
+        if low > 0 { previous[i] = tails[low - 1] }
+        if low == tails.count { tails.append(i) } else { tails[low] = i }
+    }
+    var chain: [Int] = []
+    var at = tails.last ?? -1
+    while at >= 0 {
+        chain.append(at)
+        at = previous[at]
+    }
+    return chain.reversed()
+}

@@ -1,0 +1,225 @@
+// R1: what to ask the server. Planning changes no row; it issues a ticket.
+
+/// What planning decided, before a ticket number is given out.
+struct Wish {
+    var target: Request.Target
+    var record: TicketRecord
+    var isOverlapping = false
+    var until: PostID?
+}
+
+extension FeedState {
+    /// R1. The wish for a place, or the reason why nothing can be asked there.
+    mutating func plan(
+        _ place: Place, limit: Int?, isBounded: Bool
+    ) throws(Interruption) -> Result<Request, Refusal> {
+        let limit = max(1, limit ?? options.pageSize)
+        if options.paging == .ids { return try planIDs(place, limit: limit) }
+        switch place {
+        case .head:
+            return .success(try planRefresh(limit: limit, isBounded: isBounded))
+        case .around(let target):
+            if options.order == .ranked { return .failure(.unsupported) }
+            var record = newTicket(.around, limit: limit)
+            record.ids = [target]
+            return .success(issue(Wish(target: .around(target), record: record)))
+        case .openHead:
+            return try planUp(head, gap: nil, isBounded: isBounded, limit: limit)
+        case .tail:
+            return try planDown(tail, gap: nil, isBounded: isBounded, limit: limit)
+        case .gap(let id):
+            guard let gap = gapRows.first(where: { gaps[$0].id == id }) else {
+                return .failure(.noSuchGap)
+            }
+            return try planDown(gaps[gap].down, gap: gap, isBounded: isBounded, limit: limit)
+        case .aboveGap(let id):
+            guard let gap = gapRows.first(where: { gaps[$0].id == id }) else {
+                return .failure(.noSuchGap)
+            }
+            return try planUp(gaps[gap].up, gap: gap, isBounded: isBounded, limit: limit)
+        }
+    }
+
+    func newTicket(_ operation: TicketRecord.Operation, limit: Int) -> TicketRecord {
+        TicketRecord(
+            number: ticketNumbers + 1, operation: operation, generation: generation,
+            issued: clock + 1, limit: limit)
+    }
+
+    /// Two equal requests on the same edge share one ticket.
+    mutating func issue(_ wish: Wish) -> Request {
+        let shared = tickets.last {
+            !$0.isCancelled && $0.generation == generation && $0.isSameRequest(as: wish.record)
+        }
+        if shared == nil {
+            ticketNumbers += 1
+            _ = tick()
+            tickets.append(wish.record)
+        }
+        return Request(
+            ticket: Ticket((shared ?? wish.record).number), target: wish.target,
+            isOverlapping: wish.isOverlapping, until: wish.until)
+    }
+
+    // MARK: Refresh
+
+    private mutating func planRefresh(
+        limit: Int, isBounded: Bool, confirming edge: Edge? = nil
+    ) throws(Interruption) -> Request {
+        var record = newTicket(.refresh, limit: limit)
+        record.own = .head
+        record.edges = [head.number]
+        record.isBounded = isBounded
+        if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
+        var wish = Wish(target: .link(.head), record: record)
+        switch options.paging {
+        case .offset where edge == nil: wish.target = .position(offset: 0, limit: limit)
+        case .page where edge == nil:
+            wish.target = .page(number: options.firstPage, limit: limit)
+        default: break
+        }
+        if isBounded, let first = serverRows.first {
+            wish.until = entries[try entry(at: 0, in: [first], from: .above)].id
+        }
+        return issue(wish)
+    }
+
+    // MARK: Down
+
+    private mutating func planDown(
+        _ edge: Edge, gap: Int?, isBounded: Bool, limit: Int
+    ) throws(Interruption) -> Result<Request, Refusal> {
+        if serverRows.isEmpty { return .failure(.empty) }
+        if edge.link == .end { return .failure(.end) }
+        let above = gap.map { gap in Array(gapRows.prefix { $0 != gap }) } ?? gapRows
+        if above.contains(where: { gaps[$0].down.link == .confirmEnd }) {
+            return .failure(.fillFirst)  // everything below is in doubt
+        }
+        var record = newTicket(.down, limit: limit)
+        record.edges = [edge.number]
+        record.isBounded = isBounded
+        if isBounded, let gap { record.edges.append(gaps[gap].up.number) }
+        if options.paging.isPositional {
+            return try planPosition(record, gap: gap, limit: limit)
+        }
+        guard let border = try entryAbove(edge: edge.number) else { return .failure(.empty) }
+        var (link, after) = (edge.link, edge.after)
+        if (link == .unknown || link == .confirmEnd) && options.paging == .keyset {
+            link = .below(entries[border].id)
+            record.minted = entries[border].id
+        } else if [.unknown, .confirmEnd, .head].contains(link) || !leads(from: after, to: border) {
+            (link, after) = try nearestLink(border)
+        }
+        if link == .unknown {
+            let first = gapRows.first
+            return .failure(first == nil || first == gap ? .noLink : .fillFirst)
+        }
+        if link == .head {  // no page ends above the border
+            return .success(try planRefresh(limit: limit, isBounded: false, confirming: edge))
+        }
+        record.own = link
+        record.after = after
+        record.isOverlapping = after != nil
+        var wish = Wish(target: .link(link), record: record, isOverlapping: after != nil)
+        if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
+            wish.until = entries[below].id
+        }
+        return .success(issue(wish))
+    }
+
+    /// True while an overlapping link's start lies above the border in the same segment, or there is
+    /// no such start.
+    private func leads(from after: PostID?, to border: Int) -> Bool {
+        guard let after else { return true }
+        guard let start = cached(after) else { return false }
+        let rows = serverRows
+        guard let upper = rows.firstIndex(of: .entry(start)),
+            let lower = rows.firstIndex(of: .entry(border)), upper < lower
+        else { return false }
+        return !rows[upper..<lower].contains(where: \.isGap)
+    }
+
+    // MARK: Up
+
+    private mutating func planUp(
+        _ edge: Edge, gap: Int?, isBounded: Bool, limit: Int
+    ) throws(Interruption) -> Result<Request, Refusal> {
+        if serverRows.isEmpty { return .failure(.empty) }
+        if options.order == .ranked || options.paging.isPositional { return .failure(.unsupported) }
+        if gap == nil && edge.link == .end && options.paging != .keyset { return .failure(.closed) }
+        var record = newTicket(.up, limit: limit)
+        record.own = edge.link
+        if edge.link == .unknown || edge.link == .end {
+            guard options.paging == .keyset, let border = try entryBelow(edge: edge.number) else {
+                return .failure(.noLink)
+            }
+            record.own = .above(entries[border].id)
+            record.minted = entries[border].id
+        }
+        record.edges = [edge.number]
+        if isBounded, let gap { record.edges.append(gaps[gap].down.number) }
+        record.isBounded = isBounded
+        record.isOverlapping = edge.isOverlapping
+        return .success(
+            issue(
+                Wish(target: .link(record.own), record: record, isOverlapping: edge.isOverlapping)))
+    }
+
+    // MARK: Positions (R19, R20)
+
+    private mutating func planPosition(
+        _ record: TicketRecord, gap: Int?, limit: Int
+    ) throws(Interruption) -> Result<Request, Refusal> {
+        if gap != gapRows.first { return .failure(.fillFirst) }
+        let anchor = max(0, skippedAbove + headSegmentCount - 1 + drift)
+        var start = max(0, anchor - (overlap - 1))
+        var target = Request.Target.position(offset: start, limit: limit + overlap)
+        if options.paging == .page {
+            var size = limit
+            while start / size != (anchor + 1) / size { size += 1 }  // the border must not end the page
+            target = .page(number: start / size + options.firstPage, limit: size)
+            start = start / size * size
+        }
+        if start == 0 && overlap > 1 {  // the search reached the head
+            return .success(try planRefresh(limit: limit + overlap, isBounded: false))
+        }
+        var record = record
+        record.isOverlapping = true
+        record.offset = start
+        return .success(issue(Wish(target: target, record: record)))
+    }
+
+    // MARK: Id snapshots (R21)
+
+    private mutating func planIDs(
+        _ place: Place, limit: Int
+    ) throws(Interruption) -> Result<Request, Refusal> {
+        switch place {
+        case .head:
+            var record = newTicket(.snapshot, limit: limit)
+            record.edges = [head.number]
+            return .success(issue(Wish(target: .snapshot, record: record)))
+        case .tail, .gap, .aboveGap:
+            let missing = try faults(upTo: limit)
+            if missing.isEmpty { return .failure(rows.isEmpty ? .empty : .end) }
+            var record = newTicket(.bodies, limit: limit)
+            record.edges = [head.number]
+            record.ids = missing
+            return .success(issue(Wish(target: .bodies(missing), record: record)))
+        case .openHead, .around:
+            return .failure(.unsupported)
+        }
+    }
+
+    private func faults(upTo limit: Int) throws(Interruption) -> [PostID] {
+        var missing: [PostID] = []
+        for row in serverRows where missing.count < limit {
+            switch row {
+            case .entry(let entry) where entries[entry].isFault: missing.append(entries[entry].id)
+            case .elided(let run): throw .needs(.all(run))
+            case .entry, .gap: continue
+            }
+        }
+        return missing
+    }
+}

@@ -1,0 +1,29 @@
+// R22: feeds that promise nothing about order.
+
+extension Draft {
+    /// A page proves its own order and nothing else. It joins what is cached only if its last items
+    /// are neighbours there and nothing above them is missing from the page.
+    mutating func spliceRanked(_ page: [Int], below upper: Int?) throws(Interruption) {
+        let places = places()
+        let start = upper.map { places[$0]! + 1 } ?? 0
+        let run = Array(page.suffix(state.options.minimumRun))
+        let at = places[run[0]] ?? -1
+        let isRun =
+            at >= start && at + run.count <= rows.count
+            && Array(rows[at..<at + run.count]) == run.map(Row.entry)
+        let inPage = Set(page)
+        let over = isRun ? try entries(in: rows[start..<at]).filter { !inPage.contains($0) } : []
+        let joined = isRun && over.isEmpty
+        moved += page.filter { places[$0] != nil && !(joined && run.contains($0)) }
+        var rest = rows[(joined ? at + run.count : start)...].filter { row in
+            row.entry.map { !inPage.contains($0) } ?? true
+        }
+        while !joined && rest.count > 1 && rest[0].isGap && rest[1].isGap { rest.removeFirst() }
+        if !joined { displaced += over }
+        let above = Array(rows[..<start])
+        let below = try lowerSide(
+            page, joined ? run : [], above: above, hadWindow: true, below: rest)
+        rows = above + page.map(Row.entry) + below
+        accepted = page
+    }
+}

@@ -1,0 +1,119 @@
+// Keeping a list of rows well formed: I2 (no empty segment, no two neighbouring gaps, no gap at the head
+// or the tail), R13 (riders) and the carrying of claimed seams (R25).
+
+extension FeedState {
+    /// Takes these rows: normalised first; riders, which do not separate gaps, are put back afterwards.
+    mutating func setRows(_ new: [Row]) throws(Interruption) {
+        var result = mergeGaps(new.filter { !isRider($0) })
+        if result.allSatisfy(\.isGap) {
+            if !result.isEmpty { tail = newEdge(.unknown) }
+            result = []
+        }
+        if case .gap(let gap)? = result.first {
+            head = gaps[gap].up
+            result.removeFirst()
+        }
+        if case .gap(let gap)? = result.last {
+            tail = gaps[gap].down.asTail
+            result.removeLast()
+        }
+        setClaims(try carriedClaims(from: rows, to: result))
+        rows = reattach(result, old: new, wanderers: new.filter(isRider))
+    }
+
+    mutating func mergeGaps(_ rows: [Row]) -> [Row] {
+        var result: [Row] = []
+        for row in rows {
+            if case .gap(let lower) = row, case .gap(let upper)? = result.last {
+                result[result.count - 1] = newGap(
+                    down: gaps[upper].down, up: gaps[lower].up, id: gaps[upper].id)
+            } else {
+                result.append(row)
+            }
+        }
+        return result
+    }
+
+    /// R13. A rider stays below the nearest surviving entry above it, else on top.
+    func withRiders(_ rows: [Row], old: [Row]) -> [Row] {
+        reattach(rows, old: old, wanderers: old.filter(isRider))
+    }
+
+    private func reattach(_ rows: [Row], old: [Row], wanderers: [Row]) -> [Row] {
+        if wanderers.isEmpty { return rows }
+        var result = rows
+        let wanderers = Set(wanderers)
+        var present = Set(rows.filter { !$0.isGap })
+        var previous: Row?
+        for row in old where !row.isGap {
+            if wanderers.contains(row) && !present.contains(row) {
+                let at = previous.map { result.firstIndex(of: $0)! + 1 } ?? 0
+                result.insert(row, at: at)
+                present.insert(row)
+            }
+            if present.contains(row) { previous = row }
+        }
+        return result
+    }
+
+    /// A gap that shares an edge with one that was there before is that gap, with its id; others get
+    /// the next number.
+    mutating func settleGapIDs(since before: [Gap]) -> (opened: Int, closed: Int) {
+        var survived: Set<GapID> = []
+        var opened = 0
+        for gap in gapRows {
+            let former =
+                before.first { $0.down.number == gaps[gap].down.number }
+                ?? before.first { $0.up.number == gaps[gap].up.number }
+            if let former, survived.insert(former.id).inserted {
+                gaps[gap].id = former.id
+            } else {
+                gapNumbers += 1
+                gaps[gap].id = GapID(gapNumbers)
+                opened += 1
+            }
+        }
+        return (opened, before.count - survived.count)
+    }
+
+    // MARK: Claimed seams
+
+    /// Entries that have just left are among them: their claim passes on.
+    private var claimed: [Int] { entries.indices.filter { entries[$0].isClaimed } }
+
+    mutating func setClaims(_ claims: Set<Int>) {
+        for entry in entries.indices { entries[entry].isClaimed = claims.contains(entry) }
+    }
+
+    /// R25. A claimed seam stays between its neighbours' neighbours until a gap or an answer ends it:
+    /// it passes to the next entry below when its lower entry leaves.
+    func carriedClaims(
+        from old: [Row], to new: [Row], gone: Set<Int> = []
+    ) throws(Interruption) -> Set<Int> {
+        let claimed = claimed
+        if claimed.isEmpty { return [] }
+        let old = old.filter { !isRider($0) }
+        let new = new.filter { !isRider($0) }
+        let present = Set(new)
+        var carried: Set<Int> = []
+        for claim in claimed {
+            guard let start = old.firstIndex(of: .entry(claim)) else { continue }
+            search: for row in old[start...] {
+                switch row {
+                case .gap: break search
+                case .elided(let run): throw .needs(.top(run))
+                case .entry(let entry):
+                    if present.contains(row) && !gone.contains(entry) {
+                        carried.insert(entry)
+                        break search
+                    }
+                }
+            }
+        }
+        var joined: Set<Int> = []
+        for (upper, lower) in zip(new, new.dropFirst()) where !upper.isGap {
+            if case .entry(let entry) = lower { joined.insert(entry) }
+        }
+        return carried.intersection(joined)
+    }
+}

@@ -1,0 +1,288 @@
+// R6, R9, R10: a page replaces a window of the cache.
+
+extension Draft {
+    /// Replaces the window between the known boundaries, or else between the anchors, by the page.
+    /// `lower` is the entry directly below the page, nil if that is unknown.
+    mutating func splice(_ delivered: [Int], upper: Upper, lower: Int?) throws(Interruption) {
+        let page = try chooseAnchors(delivered)
+        if page.isEmpty { return }
+        let places = places()
+        let anchors = page.filter { places[$0] != nil }
+        var window = try window(page, anchors, places, upper: upper, lower: lower)
+        if state.options.order.hasKeys {
+            window = try widenedByKeys(window, page, upper: upper, lower: lower)
+        }
+        let inPage = Set(page)
+        let windowRows = rows[window]
+        let missing = try entries(in: windowRows).filter { !inPage.contains($0) }
+        if try distrustsBorder(page, anchors, places, window, upper: upper, lower: lower) { return }
+        // absence proves nothing in these
+        let isBlind = state.options.order == .appendOnly || ticket.operation == .recorded
+        let staying = missing.filter { isBlind || isNewer($0) }
+        leave(missing.filter { !staying.contains($0) })
+        kept += staying
+        let (old, hadWindow) = (rows, !window.isEmpty)
+        var above = Array(rows[..<window.lowerBound])
+        var below = Array(rows[window.upperBound...])
+        if lower == nil {
+            below = try lowerSide(page, anchors, above: above, hadWindow: hadWindow, below: below)
+        }
+        if case .unknown = upper { above = try upperSide(page, anchors, above: above) }
+        rows = try putBack(
+            staying, in: above + page.map(Row.entry) + below, page: page, old: old)
+        accepted = page
+    }
+
+    /// R6. Known ids in cache order are anchors; the others have moved.
+    private mutating func chooseAnchors(_ page: [Int]) throws(Interruption) -> [Int] {
+        let places = places()
+        let known = page.filter { places[$0] != nil }
+        let anchors = Set(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
+        let strays = known.filter { !anchors.contains($0) }
+        if strays.isEmpty { return page }
+        if state.options.order == .appendOnly { throw .refused(.contradiction) }
+        let newer = strays.filter(isNewer)  // a later answer placed them: leave them
+        let left = strays.filter { !newer.contains($0) }
+        ignored += newer
+        moved += left
+        rowsWithout(left)
+        return page.filter { !newer.contains($0) }
+    }
+
+    // MARK: The window (R9)
+
+    private func window(
+        _ page: [Int], _ anchors: [Int], _ places: [Int: Int], upper: Upper, lower: Int?
+    ) throws(Interruption) -> Range<Int> {
+        var start: Int?
+        switch upper {
+        case .head: start = 0
+        case .entry(let entry): start = places[entry]! + 1
+        case .unknown: start = anchors.first.map { places[$0]! }
+        }
+        let end = lower.map { places[$0]! } ?? anchors.last.map { places[$0]! + 1 }
+        if let start, let end { return start..<max(start, end) }
+        if let at = start ?? end { return at..<at }
+        let at =
+            ticket.operation == .recorded && !hasKeys(page)
+            ? placeBelow(ticket.after) : try placeForKey(key(page[0]))
+        return at..<at
+    }
+
+    /// A page with keys speaks for everything strictly between its first and its last key.
+    private func widenedByKeys(
+        _ window: Range<Int>, _ page: [Int], upper: Upper, lower: Int?
+    ) throws(Interruption) -> Range<Int> {
+        var (start, end) = (window.lowerBound, window.upperBound)
+        if lower == nil, let low = key(page[page.count - 1]) {
+            var row = start
+            while row < rows.count {
+                if case .elided(let run) = rows[row] {
+                    throw .needs(row < end ? .all(run) : .top(run))
+                }
+                if let entry = rows[row].entry, let key = key(entry) {
+                    if key > low { end = max(end, row + 1) } else if row >= end { break }
+                }
+                row += 1
+            }
+        }
+        if case .unknown = upper, let high = key(page[0]) {
+            var row = end - 1
+            while row >= 0 {
+                if case .elided(let run) = rows[row] {
+                    throw .needs(row >= start ? .all(run) : .bottom(run))
+                }
+                if let entry = rows[row].entry, let key = key(entry) {
+                    if key < high { start = min(start, row) } else if row < start { break }
+                }
+                row -= 1
+            }
+        }
+        return start..<end
+    }
+
+    /// R18. The first row whose key is smaller.
+    private func placeForKey(_ key: Int64?) throws(Interruption) -> Int {
+        guard let key else { return 0 }
+        var lastRun: Int?
+        for (i, row) in rows.enumerated() {
+            switch row {
+            case .gap: continue
+            case .elided(let run): lastRun = run
+            case .entry(let entry):
+                guard let other = self.key(entry) else { continue }
+                if other < key {
+                    if let lastRun { throw .needs(.key(lastRun, key)) }
+                    return i
+                }
+                lastRun = nil
+            }
+        }
+        if let lastRun { throw .needs(.key(lastRun, key)) }
+        return rows.count
+    }
+
+    // MARK: Doubt about the border (R9, keyless feeds)
+
+    /// True if an entry seen later than the border would be removed between it and the nearest anchor:
+    /// then perhaps it is the border that is gone. Entries stay, the link is given up.
+    private mutating func distrustsBorder(
+        _ page: [Int], _ anchors: [Int], _ places: [Int: Int], _ window: Range<Int>, upper: Upper,
+        lower: Int?
+    ) throws(Interruption) -> Bool {
+        let inPage = Set(page)
+        func wouldLoseNewer(_ range: Range<Int>, than border: Int) throws(Interruption) -> Bool {
+            try entries(in: rows[range]).contains {
+                !inPage.contains($0)
+                    && state.entries[$0].confirmed > state.entries[border].confirmed
+            }
+        }
+        if doubtsUpperBorder, case .entry(let border) = upper {
+            let end = anchors.first.map { places[$0]! } ?? window.lowerBound
+            if try wouldLoseNewer(window.lowerBound..<max(window.lowerBound, end), than: border) {
+                try distrustLink(below: border)
+                return true
+            }
+        }
+        if doubtsLowerBorder, let lower {
+            let start = anchors.last.map { places[$0]! + 1 } ?? window.upperBound
+            if try wouldLoseNewer(min(start, window.upperBound)..<window.upperBound, than: lower) {
+                let gap = rows[find(edge: ticket.edges[0])].gap!
+                state.gaps[gap].up = state.newEdge(.unknown)
+                note = .replan  // fill this gap from above
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func distrustLink(below border: Int) throws(Interruption) {
+        let at = find(edge: ticket.edges[0])
+        if let page = state.page(of: border), page.last == state.entries[border].id {
+            state.pages[page.number]!.last = nil
+        }
+        let edge = try state.linkBelow(border)
+        if at < rows.count { state.gaps[rows[at].gap!].down = edge } else { tail = edge }
+        note = .replan
+    }
+
+    // MARK: Kept entries (R9)
+
+    /// A kept entry goes by its key, else directly above its nearest surviving neighbour below, else
+    /// below the one above.
+    private func putBack(
+        _ kept: [Int], in rows: [Row], page: [Int], old: [Row]
+    ) throws(Interruption) -> [Row] {
+        var rows = rows
+        for entry in kept.reversed() {
+            let at = old.firstIndex(of: .entry(entry))!
+            var lower: Int?
+            if state.options.order.hasKeys, let key = key(entry) {
+                lower = try rowBelow(key, in: rows, page: page)
+            } else {
+                lower = old[(at + 1)...].lazy.filter { !$0.isGap }
+                    .compactMap { row in rows.firstIndex(of: row) }.first
+            }
+            if let lower {
+                rows.insert(.entry(entry), at: lower)
+                continue
+            }
+            let upper = old[..<at].reversed().lazy.filter { !$0.isGap }
+                .compactMap { row in rows.firstIndex(of: row) }.first
+            rows.insert(.entry(entry), at: upper.map { $0 + 1 } ?? 0)
+        }
+        return rows
+    }
+
+    /// The first row, from the page on, that belongs below a kept entry with this key. Keys descend, so
+    /// what is above the page cannot be it; an equal key stays above the page's last entry only.
+    private func rowBelow(_ key: Int64, in rows: [Row], page: [Int]) throws(Interruption) -> Int? {
+        let last = page[page.count - 1]
+        for i in rows.firstIndex(of: .entry(page[0]))!..<rows.count {
+            switch rows[i] {
+            case .gap: continue
+            case .elided(let run): throw .needs(.top(run))
+            case .entry(let entry):
+                guard let other = self.key(entry) else { continue }
+                if other < key || (entry == last && other == key) { return i }
+            }
+        }
+        return nil
+    }
+
+    // MARK: The sides of the page (R10)
+
+    /// What follows the page: directly attached, below a gap, or nothing.
+    mutating func lowerSide(
+        _ page: [Int], _ anchors: [Int], above: [Row], hadWindow: Bool, below: [Row]
+    ) throws(Interruption) -> [Row] {
+        let joined = anchors.contains(page[page.count - 1])
+        // the link of an outdated last item continues below an entry that has moved
+        let link = joined && !isWhole ? .unknown : answer.next
+        let ends = link == .end
+        guard let first = below.first, below.contains(where: { !$0.isGap }) else {
+            tail = joined ? state.renewed(tail, link) : state.newEdge(link)
+            return []
+        }
+        let wasConfirmed = first.gap.map { joined && state.gaps[$0].down.number == ticket.confirms }
+        if ends && (state.options.trustsEnd || wasConfirmed ?? false) {
+            leave(try entries(in: below))
+            tail = state.newEdge(.end)
+            return []
+        }
+        if joined && !first.isGap && !ends { return below }  // the old adjacency still holds
+        var rest = below
+        var old: Edge?
+        let up: Edge
+        if case .gap(let gap) = first {
+            old = state.gaps[gap].down
+            up = state.gaps[gap].up
+            rest.removeFirst()
+        } else if !hadWindow, case .gap(let split)? = above.last {
+            up = state.gaps[split].up
+        } else {
+            up = state.linkAbove(try state.entry(at: 0, in: [first], from: .above))
+        }
+        var down: Edge
+        if joined, let old, !ends || old.link == .confirmEnd {
+            down = ends ? old : state.renewed(old, link)
+        } else {
+            down = state.newEdge(ends ? .confirmEnd : link)
+        }
+        if state.options.paging.isPositional && down.link == .unknown { down.link = .more }
+        farGap = true
+        return [state.newGap(down: down, up: up)] + rest
+    }
+
+    /// What precedes a page whose upper boundary was not known.
+    private mutating func upperSide(
+        _ page: [Int], _ anchors: [Int], above: [Row]
+    ) throws(Interruption) -> [Row] {
+        let link = answer.previous
+        let hasEntries = above.contains { !$0.isGap }
+        if anchors.contains(page[0]) {
+            if !hasEntries {
+                head = state.renewed(head, link)
+            } else if case .gap(let gap)? = above.last {
+                let up = state.renewed(state.gaps[gap].up, link)
+                let renewed = state.newGap(down: state.gaps[gap].down, up: up)
+                return above.dropLast() + [renewed]
+            }
+            return above
+        }
+        guard hasEntries, let last = above.last else {
+            head = state.newEdge(link)
+            headChanged = true
+            return []
+        }
+        if link == .end && ticket.operation == .up { return last.isGap ? above.dropLast() : above }
+        let up = state.newEdge(link == .end ? .unknown : link)
+        farGap = true
+        if case .gap(let gap) = last {
+            return above.dropLast() + [state.newGap(down: state.gaps[gap].down, up: up)]
+        }
+        let border = try state.entry(at: 0, in: [last], from: .below)
+        let down = try state.linkBelow(border).asGapEnd
+        return above + [state.newGap(down: down, up: up)]
+    }
+}

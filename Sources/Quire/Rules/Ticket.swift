@@ -1,0 +1,88 @@
+/// What a ticket permits, as kept in the cache (R2).
+struct TicketRecord: Hashable {
+    enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded }
+
+    let number: UInt64
+    let operation: Operation
+    let generation: UInt64
+    /// Clock when the request was planned: the answer is as of then or later.
+    let issued: UInt64
+    /// The link requested.
+    var own: Link = .unknown
+    /// Numbers of all edges that must still exist.
+    var edges: [UInt64] = []
+    var isOverlapping = false
+    /// Overlapping: the answer starts directly below this entry. Recorded: it should lie below it.
+    var after: PostID?
+    /// Recorded: the first page of a run that is to lie at the head.
+    var isAtHead = false
+    /// Keyset: the border from which the link was made.
+    var minted: PostID?
+    var isBounded = false
+    /// A refresh repeated to confirm the end at this edge (R11).
+    var confirms: UInt64?
+    /// Positional feeds: the row at which the answer starts.
+    var offset: Int?
+    /// Id snapshots: the bodies asked for. A jump: its target.
+    var ids: [PostID] = []
+    var limit = 0
+    /// Nobody waits for it any longer; equal requests do not share it, its answer is still judged.
+    var isCancelled = false
+
+    /// Two requests that agree in all of this share one ticket.
+    func isSameRequest(as other: TicketRecord) -> Bool {
+        operation == other.operation && edges == other.edges && limit == other.limit
+            && isBounded == other.isBounded && own == other.own && offset == other.offset
+            && (operation != .around || ids == other.ids)
+    }
+}
+
+extension FeedState {
+    /// R2. What makes an answer to this ticket unusable, nil if nothing does.
+    func staleReason(_ ticket: TicketRecord) throws(Interruption) -> String? {
+        if ticket.generation != generation { return "generation" }
+        let living = edges.map(\.number)
+        if !ticket.edges.allSatisfy(living.contains) { return "edge-changed" }
+        if let minted = ticket.minted, try border(of: ticket).map({ entries[$0].id }) != minted {
+            return "edge-changed"
+        }
+        if ticket.operation == .around && changed > ticket.issued { return "feed-changed" }
+        return nil
+    }
+
+    /// Head, both sides of each gap, tail.
+    var edges: [Edge] {
+        [head] + gapRows.flatMap { [gaps[$0].down, gaps[$0].up] } + [tail]
+    }
+
+    /// The entry at which the ticket's first edge begins.
+    func border(of ticket: TicketRecord) throws(Interruption) -> Int? {
+        try ticket.operation == .down
+            ? entryAbove(edge: ticket.edges[0]) : entryBelow(edge: ticket.edges[0])
+    }
+
+    /// The entry above the edge with this number (the tail, or the upper side of a gap).
+    func entryAbove(edge number: UInt64) throws(Interruption) -> Int? {
+        let rows = serverRows
+        if number == tail.number {
+            return rows.isEmpty ? nil : try entry(at: rows.count - 1, in: rows, from: .below)
+        }
+        guard let at = rows.firstIndex(where: { owns($0, edge: number) }) else { return nil }
+        return try entry(at: at - 1, in: rows, from: .below)
+    }
+
+    /// The entry below the edge with this number (the head, or the lower side of a gap).
+    func entryBelow(edge number: UInt64) throws(Interruption) -> Int? {
+        let rows = serverRows
+        if number == head.number {
+            return rows.isEmpty ? nil : try entry(at: 0, in: rows, from: .above)
+        }
+        guard let at = rows.firstIndex(where: { owns($0, edge: number) }) else { return nil }
+        return try entry(at: at + 1, in: rows, from: .above)
+    }
+
+    func owns(_ row: Row, edge number: UInt64) -> Bool {
+        guard case .gap(let gap) = row else { return false }
+        return gaps[gap].down.number == number || gaps[gap].up.number == number
+    }
+}
