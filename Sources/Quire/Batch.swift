@@ -1,0 +1,105 @@
+/// Several writes in one commit; see ``Cache/batch(_:)``. Every method is also a method of ``Feed``,
+/// which makes a commit of its own. Valid only inside the closure that got it, on that thread.
+///
+/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`.
+public struct Batch: ~Copyable {
+    let session: WriteSession
+
+    /// R1. What to ask the server at a place, or why nothing can be asked there. Two equal requests at
+    /// one place share one ticket.
+    /// - Parameters:
+    ///   - limit: how many posts to ask for; nil is the feed's page size.
+    ///   - isBounded: stop at the far side of the gap, or at the first cached post.
+    public borrowing func plan(
+        _ place: Place, in feed: Feed, limit: Int? = nil, isBounded: Bool = false
+    ) throws -> Plan {
+        try session.plan(place, limit: limit, isBounded: isBounded, in: feed.number)
+    }
+
+    /// Judges the answer to a planned request and, if it is accepted, takes it in: the whole page or
+    /// nothing. An answer that is not accepted changes no entry; the verdict says why.
+    public borrowing func ingest(
+        _ answer: Answer, for ticket: Ticket, in feed: Feed
+    ) throws -> Outcome {
+        try session.ingest(answer, for: ticket, in: feed.number)
+    }
+
+    /// R24, R25. Takes in the next page of a recorded crawl. `page` is its number; nil means that it
+    /// follows the page recorded before.
+    public borrowing func record(
+        _ answer: Answer, page: Int?, in run: inout RecordedRun, of feed: Feed
+    ) throws -> Outcome {
+        try session.record(answer, page: page, in: &run, of: feed.number)
+    }
+
+    /// R3. The request failed, or nobody waits for its answer any longer. A late answer is still judged.
+    public borrowing func cancel(_ ticket: Ticket, in feed: Feed) throws {
+        try session.cancel(ticket, in: feed.number)
+    }
+
+    /// R14. Removes a post from the feed because it is gone on the server: the neighbours close up.
+    /// Answers to requests planned before do not bring it back.
+    public borrowing func delete(_ id: PostID, from feed: Feed) throws {
+        try session.delete(id, in: feed.number)
+    }
+
+    /// R15. Forgets posts of the feed to save space: a gap opens in their place. Pinned ones stay.
+    /// Returns how many left.
+    @discardableResult
+    public borrowing func evict(_ ids: [PostID], from feed: Feed) throws -> Int {
+        try session.evict(ids, in: feed.number)
+    }
+
+    /// R17. Forgets whole pages until the policy is met or its budget is spent.
+    public borrowing func prune(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
+        try session.prune(feed.number, policy)
+    }
+
+    /// Forgets everything in the feed; every outstanding ticket becomes stale.
+    public borrowing func reset(_ feed: Feed) throws { try session.reset(feed.number) }
+
+    /// A pinned post is never evicted or removed by an answer. Returns false if the feed lacks it.
+    @discardableResult
+    public borrowing func setPinned(_ pinned: Bool, _ id: PostID, in feed: Feed) throws -> Bool {
+        try session.setPinned(id, pinned, in: feed.number)
+    }
+
+    /// R13. Puts an optimistic post on top of the feed until the server shows it, or until
+    /// ``removeLocal(_:from:)``. Returns false if the feed holds it already.
+    @discardableResult
+    public borrowing func insertLocal(_ id: PostID, body: [UInt8], in feed: Feed) throws -> Bool {
+        try session.insertLocal(id, body: body, in: feed.number)
+    }
+
+    /// R13. Takes an optimistic post away: it was given up, or arrives under its server's id. Returns
+    /// false if the feed has no such local post.
+    @discardableResult
+    public borrowing func removeLocal(_ id: PostID, from feed: Feed) throws -> Bool {
+        try session.removeLocal(id, in: feed.number)
+    }
+
+    /// R23. Replaces the body of a post in every feed that shows it, unless the stored one has a larger
+    /// version. A body without version always replaces.
+    public borrowing func update(
+        _ id: PostID, body: [UInt8], version: Int64? = nil
+    ) throws -> UpdateResult {
+        try session.update(id, body: body, version: version)
+    }
+
+    /// R23. Sets named values of a post, kept beside its body; each has a version of its own and is
+    /// never overwritten by a smaller one.
+    public borrowing func update(
+        _ id: PostID, fields: [String: [UInt8]], version: Int64
+    ) throws -> UpdateResult {
+        try session.update(id, fields: fields, version: version)
+    }
+}
+
+/// What an update did (R23).
+public enum UpdateResult: String, Sendable, Hashable {
+    case changed, same
+    /// What is stored has a larger version.
+    case stale
+    /// No feed holds the post.
+    case missing
+}

@@ -1,0 +1,133 @@
+/// A cache: one file that holds feeds, their pages and posts, and where something may be missing.
+///
+///     let cache = try Cache(at: "/var/lib/app/feeds.quire")
+///     let timeline = try cache.feed(named: "home", options: FeedOptions(order: .stable))
+///
+/// Any number of threads and processes may use one file at the same time: writers take turns, readers
+/// never wait. Opening the same file twice in a process is safe, both share one environment. A cache
+/// must not be used after `fork()` in the child, and not on a network file system.
+public final class Cache: Sendable {
+    let environment: Environment
+    let tuning: Tuning
+
+    /// Opens the cache at a path, creating it if there is none. The file gets a companion, `<path>-lock`.
+    /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.noPermission`, `.diskFull` or
+    ///   `.io`. A file that is not a cache is left untouched.
+    public init(at path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
+        environment = try Environment.open(path, options)
+        tuning = options.tuning
+    }
+
+    /// The path it was opened at.
+    public var path: String { environment.path }
+
+    // MARK: Feeds
+
+    /// The feed with this name, 1 to 255 bytes of UTF-8. A feed that does not exist is created with the
+    /// options, or with the defaults if there are none.
+    /// - Throws: `.optionsDiffer` if the feed exists and was created with other options.
+    public func feed(named name: String, options: FeedOptions? = nil) throws -> Feed {
+        if let feed = try existingFeed(named: name) {
+            if let options, options != feed.options {
+                throw QuireError(
+                    .optionsDiffer,
+                    "\(path): feed \(name) was created as \(feed.options.order.rawValue), "
+                        + "\(feed.options.paging.rawValue), with other options")
+            }
+            return feed
+        }
+        let options = options ?? FeedOptions()
+        let number = try write { session in
+            let key = Array(name.utf8)
+            let tables = session.transaction.tables
+            if let value = try session.transaction.get(tables.names, key) {
+                var reader = try ByteReader(value, "the number of feed \(name)")
+                return UInt32(truncatingIfNeeded: try reader.number())
+            }
+            session.counters.feeds += 1
+            session.touch()
+            let number = UInt64(session.counters.feeds)
+            var writer = ByteWriter()
+            writer.number(number)
+            try session.transaction.put(tables.names, key, writer.sealed())
+            try session.transaction.put(
+                tables.feeds, NumberKey(number),
+                FeedRecord(name: name, options: options).encoded())
+            return session.counters.feeds
+        }
+        return Feed(cache: self, number: number, name: name, options: options)
+    }
+
+    /// The feed with this name, nil if there is none.
+    public func existingFeed(named name: String) throws -> Feed? {
+        if name.isEmpty || name.utf8.count > 255 {
+            throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
+        }
+        return try environment.read { transaction in
+            guard let value = try transaction.get(transaction.tables.names, Array(name.utf8)) else {
+                return nil
+            }
+            var reader = try ByteReader(value, "the number of feed \(name)")
+            let number = try reader.number()
+            guard let bytes = try transaction.get(transaction.tables.feeds, NumberKey(number)) else {
+                throw QuireError.corrupt("feed \(name)")
+            }
+            let record = try FeedRecord(bytes, "feed \(name)")
+            return Feed(
+                cache: self, number: UInt32(truncatingIfNeeded: number), name: name,
+                options: record.options)
+        }
+    }
+
+    /// All feeds, by name.
+    public func feeds() throws -> [Feed] {
+        let names = try environment.read { transaction in
+            try transaction.withCursor(transaction.tables.names) { cursor in
+                var names: [String] = []
+                var found = try cursor.first()
+                while let (key, _) = found {
+                    names.append(String(decoding: key, as: UTF8.self))
+                    found = try cursor.next()
+                }
+                return names
+            }
+        }
+        return try names.compactMap { try existingFeed(named: $0) }
+    }
+
+    // MARK: Writing
+
+    /// Runs `body` in the one write transaction of all processes.
+    func write<R>(_ body: (WriteSession) throws -> R) throws -> R {
+        try environment.write { transaction in
+            let session = try WriteSession(transaction, tuning)
+            let result = try body(session)
+            try session.finish()
+            return result
+        }
+    }
+
+    /// Several writes in one commit, which is much faster than one each: `body` calls the methods of
+    /// ``Batch``. All of them are undone if it throws. Keep batches to 16 to 64 pages.
+    ///
+    ///     try cache.batch { batch in
+    ///         for page in pages { _ = try batch.record(page.answer, page: page.number, in: &run) }
+    ///     }
+    ///
+    /// It runs on the calling thread. A write through another handle inside `body` throws
+    /// `.wouldDeadlock`.
+    public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
+        try write { session in try body(Batch(session: session)) }
+    }
+
+    // MARK: Reading
+
+    /// Runs `body` on one consistent state of the whole cache, whatever others write meanwhile.
+    /// Rows and bodies read from the snapshot are valid only inside. Do not keep it open for long: what
+    /// it sees cannot be reused by writers.
+    public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
+        let transaction = try environment.beginRead()
+        defer { environment.endRead(transaction) }
+        return try body(Snapshot(transaction))
+    }
+}

@@ -1,0 +1,129 @@
+/// One server list in a cache. A value: keep it, copy it, use it from any thread.
+///
+/// Every writing method is one durable commit; ``Cache/batch(_:)`` has the same methods for many in
+/// one. Reading is done in a ``Snapshot``.
+///
+///     let plan = try feed.plan(.head)
+///     if let request = plan.request {
+///         let outcome = try feed.ingest(try await ask(request), for: request.ticket)
+///     }
+///
+/// Every method throws ``QuireError`` and may be called from any thread; writers take turns.
+public struct Feed: Sendable {
+    public let cache: Cache
+    /// Its number in this cache.
+    public let number: UInt32
+    public let name: String
+    public let options: FeedOptions
+
+    /// See ``Batch/plan(_:in:limit:isBounded:)``.
+    public func plan(_ place: Place, limit: Int? = nil, isBounded: Bool = false) throws -> Plan {
+        try cache.batch { try $0.plan(place, in: self, limit: limit, isBounded: isBounded) }
+    }
+
+    /// See ``Batch/ingest(_:for:in:)``.
+    public func ingest(_ answer: Answer, for ticket: Ticket) throws -> Outcome {
+        try cache.batch { try $0.ingest(answer, for: ticket, in: self) }
+    }
+
+    /// See ``Batch/record(_:page:in:of:)``.
+    public func record(
+        _ answer: Answer, page: Int?, in run: inout RecordedRun
+    ) throws -> Outcome {
+        var advanced = run
+        let outcome = try cache.batch { try $0.record(answer, page: page, in: &advanced, of: self) }
+        run = advanced  // only once it is committed
+        return outcome
+    }
+
+    /// R3. Reports that the request failed. The same or a new ticket may be tried again.
+    public func fail(_ ticket: Ticket, reason: String) throws -> Outcome {
+        try cancel(ticket)
+        return Outcome(.error, reason: reason)
+    }
+
+    /// See ``Batch/cancel(_:in:)``.
+    public func cancel(_ ticket: Ticket) throws {
+        try cache.batch { try $0.cancel(ticket, in: self) }
+    }
+
+    /// See ``Batch/delete(_:from:)``.
+    public func delete(_ id: PostID) throws { try cache.batch { try $0.delete(id, from: self) } }
+
+    /// See ``Batch/evict(_:from:)``.
+    @discardableResult
+    public func evict(_ ids: [PostID]) throws -> Int {
+        try cache.batch { try $0.evict(ids, from: self) }
+    }
+
+    /// R15. Evicts the page with this index, 0 is the topmost. Returns how many posts left.
+    @discardableResult
+    public func evictPage(at index: Int) throws -> Int {
+        try cache.write { session in
+            let reader = RowReader(transaction: session.transaction, feed: number)
+            guard let page = try reader.pages(from: index, limit: 1).first else {
+                throw QuireError(.notFound, "feed \(name) has no page \(index)")
+            }
+            return try session.evict(try reader.posts(ofPage: page.number), in: number)
+        }
+    }
+
+    /// See ``Batch/prune(_:_:)``.
+    public func prune(_ policy: PrunePolicy) throws -> PruneResult {
+        try cache.batch { try $0.prune(self, policy) }
+    }
+
+    /// What ``prune(_:)`` would do, without doing it.
+    public func rehearsePrune(_ policy: PrunePolicy) throws -> PruneResult {
+        struct Rehearsal: Error { let result: PruneResult }
+        do {
+            try cache.batch { throw Rehearsal(result: try $0.prune(self, policy)) }
+        } catch let rehearsal as Rehearsal {
+            return rehearsal.result
+        }
+        preconditionFailure("a rehearsal always ends by throwing")
+    }
+
+    /// See ``Batch/reset(_:)``.
+    public func reset() throws { try cache.batch { try $0.reset(self) } }
+
+    /// See ``Batch/setPinned(_:_:in:)``.
+    @discardableResult
+    public func pin(_ id: PostID) throws -> Bool {
+        try cache.batch { try $0.setPinned(true, id, in: self) }
+    }
+
+    /// See ``Batch/setPinned(_:_:in:)``.
+    @discardableResult
+    public func unpin(_ id: PostID) throws -> Bool {
+        try cache.batch { try $0.setPinned(false, id, in: self) }
+    }
+
+    /// See ``Batch/insertLocal(_:body:in:)``.
+    @discardableResult
+    public func insertLocal(_ id: PostID, body: [UInt8]) throws -> Bool {
+        try cache.batch { try $0.insertLocal(id, body: body, in: self) }
+    }
+
+    /// See ``Batch/removeLocal(_:from:)``.
+    @discardableResult
+    public func removeLocal(_ id: PostID) throws -> Bool {
+        try cache.batch { try $0.removeLocal(id, from: self) }
+    }
+}
+
+extension Cache {
+    /// See ``Batch/update(_:body:version:)``.
+    public func update(
+        _ id: PostID, body: [UInt8], version: Int64? = nil
+    ) throws -> UpdateResult {
+        try batch { try $0.update(id, body: body, version: version) }
+    }
+
+    /// See ``Batch/update(_:fields:version:)``.
+    public func update(
+        _ id: PostID, fields: [String: [UInt8]], version: Int64
+    ) throws -> UpdateResult {
+        try batch { try $0.update(id, fields: fields, version: version) }
+    }
+}

@@ -1,0 +1,55 @@
+import CLMDB
+
+/// Totals of a cache and of its file.
+public struct CacheStatistics: Sendable, Hashable {
+    public let feeds: Int
+    /// Distinct posts, each stored once.
+    public let posts: Int
+    /// Pages of all feeds.
+    public let pages: Int
+    /// Gaps of all feeds.
+    public let gaps: Int
+    /// Bytes of all bodies in use.
+    public let bodyBytes: UInt64
+    /// Bytes of bodies that were replaced or dropped, but share a record with one in use.
+    public let deadBodyBytes: UInt64
+    /// Number of commits made so far.
+    public let generation: UInt64
+    /// Bytes of the file that records occupy, and that are free for reuse.
+    public let usedBytes: UInt64
+    public let freeBytes: UInt64
+
+    init(_ transaction: Transaction, _ counters: Counters) throws {
+        let tables = transaction.tables
+        feeds = transaction.count(tables.feeds)
+        posts = Int(counters.posts)
+        pages = transaction.count(tables.pages)
+        gaps = transaction.count(tables.gaps)
+        bodyBytes = counters.bodyBytes
+        generation = counters.generation
+        deadBodyBytes = try transaction.withCursor(tables.bodyUse) { cursor in
+            var dead: UInt64 = 0
+            var found = try cursor.first()
+            while let (_, value) = found {
+                let use = try BodyUse(value, "the use of a body record")
+                dead += UInt64(max(0, use.total - use.live))
+                found = try cursor.next()
+            }
+            return dead
+        }
+        var used = 0
+        var pageSize = 0
+        for table in tables.all {
+            var statistics = MDB_stat()
+            mdb_stat(transaction.handle, table.dbi, &statistics)
+            used += statistics.ms_branch_pages + statistics.ms_leaf_pages
+            used += statistics.ms_overflow_pages
+            pageSize = Int(statistics.ms_psize)
+        }
+        var info = MDB_envinfo()
+        mdb_env_info(mdb_txn_env(transaction.handle), &info)
+        usedBytes = UInt64(used * pageSize)
+        let all = UInt64((info.me_last_pgno + 1) * pageSize)
+        freeBytes = all > usedBytes ? all - usedBytes : 0
+    }
+}

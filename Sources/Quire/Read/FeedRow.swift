@@ -1,0 +1,101 @@
+/// A row of a feed as a reader sees it: a post, or a gap where posts may be missing.
+public enum FeedRow: Sendable, Hashable {
+    case post(PostRow)
+    case gap(GapRow)
+
+    public var post: PostRow? { if case .post(let row) = self { row } else { nil } }
+    public var gap: GapRow? { if case .gap(let row) = self { row } else { nil } }
+}
+
+/// A post in its place. A plain value; its body is read with ``Snapshot/body(of:)``.
+public struct PostRow: Sendable, Hashable {
+    public let id: PostID
+    public let key: Int64?
+    /// Number of the page that last delivered it, nil if none did.
+    public let page: UInt64?
+    /// It is not part of the server's sequence: a local post, a sticky one, a pinned one that left.
+    public let isRider: Bool
+    public let isPinned: Bool
+    /// Its place is known, its body is missing.
+    public let isFault: Bool
+    /// Only the server's numbering joins it to the post above (R25).
+    public let isClaimed: Bool
+    /// Size of the body in bytes.
+    public let bodySize: Int
+    /// Where it stands in this snapshot.
+    public let position: RowPosition
+    let body: BodyReference
+}
+
+/// A gap in its place.
+public struct GapRow: Sendable, Hashable {
+    public let id: GapID
+    /// What continues below the post above the gap; its answer starts above that post if
+    /// `isDownOverlapping`.
+    public let down: Link
+    public let isDownOverlapping: Bool
+    /// What continues above the post below the gap.
+    public let up: Link
+    public let isUpOverlapping: Bool
+    /// How many posts of the server's sequence the segment above the gap has.
+    public let postsAbove: Int
+    /// Where it stands in this snapshot.
+    public let position: RowPosition
+}
+
+/// Where a row stands in one snapshot. It means nothing in another one.
+public struct RowPosition: Sendable, Hashable {
+    let piece: UInt64
+    /// The gap above a piece is -1, its first entry 0.
+    let slot: Int
+}
+
+/// A page as stored: one accepted response.
+public struct PageInfo: Sendable, Hashable {
+    /// Its number; counts up, never reused.
+    public let number: UInt64
+    /// Its rank among the pages of the feed in this snapshot, 0 is the topmost.
+    public let index: Int
+    /// The link that was requested.
+    public let own: Link
+    public let next: Link
+    public let previous: Link
+    /// Posts received, and how many of them were new, known already, repeated within the page.
+    public let received: Int
+    public let new: Int
+    public let duplicates: Int
+    public let duplicatesInPage: Int
+    /// Posts it still has.
+    public let posts: Int
+    /// When it was received, in milliseconds since 1970.
+    public let fetchedAt: Int64
+
+    /// All of its posts were new.
+    public var isFull: Bool { new > 0 && duplicates == 0 }
+}
+
+/// What a feed holds.
+public struct FeedInfo: Sendable, Hashable {
+    public let name: String
+    public let options: FeedOptions
+    /// Posts of the server's sequence.
+    public let posts: Int
+    /// Posts outside of it.
+    public let riders: Int
+    public let faults: Int
+    public let pages: Int
+    public let gaps: Int
+    /// Seams that only the server's numbering claims (R25).
+    public let claimedSeams: Int
+    /// Bytes of the bodies it shows.
+    public let bodyBytes: Int
+    /// `.end` if nothing lies above the first post, else what continues there.
+    public let head: Link
+    /// What continues below the last post.
+    public let tail: Link
+    /// R19: observed minus expected position of the border.
+    public let drift: Int
+
+    /// No gap is known. Ask ``claimedSeams`` too: those are only as good as the numbering.
+    public var isInSequence: Bool { gaps == 0 }
+}

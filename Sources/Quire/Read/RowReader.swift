@@ -1,0 +1,162 @@
+/// Walks the records of one feed inside a transaction.
+struct RowReader {
+    let transaction: Transaction
+    let feed: UInt32
+
+    func record() throws -> FeedRecord {
+        let key = NumberKey(UInt64(feed))
+        guard let value = try transaction.get(transaction.tables.feeds, key) else {
+            throw QuireError(.notFound, "there is no feed number \(feed)")
+        }
+        return try FeedRecord(value, "feed number \(feed)")
+    }
+
+    func gaps() throws -> [GapRow] {
+        try FeedLoader.gaps(transaction, feed).map { Self.row($0.record, at: $0.position) }
+    }
+
+    /// Up to `limit` rows below a position, from the top if that is nil.
+    func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
+        var rows: [FeedRow] = []
+        var slot = position.map { $0.slot + 1 } ?? -1
+        try eachPiece(from: position?.piece ?? 0) { at, piece in
+            let rest = limit - rows.count
+            if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
+            for i in max(0, slot)..<max(slot, piece.entries.count, 0) where rows.count < limit {
+                rows.append(.post(Self.row(piece, i, at)))
+            }
+            slot = -1
+            return rows.count < limit
+        }
+        return rows
+    }
+
+    /// Up to `limit` rows above a position, from the bottom if that is nil; the nearest first.
+    func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
+        var rows: [FeedRow] = []
+        var slot = position.map(\.slot)
+        try eachPieceUpward(from: position?.piece) { at, piece in
+            for i in (0..<min(slot ?? .max, piece.entries.count)).reversed()
+            where rows.count < limit {
+                rows.append(.post(Self.row(piece, i, at)))
+            }
+            if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
+            slot = nil
+            return rows.count < limit
+        }
+        return rows
+    }
+
+    func find(_ id: PostID) throws -> PostRow? {
+        let posts = PostTable(transaction: transaction)
+        guard let at = try posts.place(of: id, in: feed) else { return nil }
+        let key = FeedKey(feed, at)
+        guard let value = try transaction.get(transaction.tables.pieces, key) else {
+            throw QuireError.corrupt("the place of post \(id)")
+        }
+        let piece = try PieceRecord(value, "a piece of feed number \(feed)")
+        guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
+            throw QuireError.corrupt("the place of post \(id)")
+        }
+        return Self.row(piece, slot, at)
+    }
+
+    // MARK: Pages
+
+    /// Up to `limit` pages from this index on. Finding an index walks the pieces above it.
+    func pages(from index: Int, limit: Int) throws -> [PageInfo] {
+        var pages: [PageInfo] = []
+        var seen: Set<UInt64> = []
+        try eachPiece(from: 0) { _, piece in
+            guard piece.page != 0, seen.insert(piece.page).inserted else { return true }
+            let rank = seen.count - 1
+            if rank >= index && pages.count < limit {
+                pages.append(try page(piece.page, index: rank))
+            }
+            return pages.count < limit
+        }
+        return pages
+    }
+
+    private func page(_ number: UInt64, index: Int) throws -> PageInfo {
+        let key = FeedKey(feed, number)
+        guard let value = try transaction.get(transaction.tables.pages, key) else {
+            throw QuireError.corrupt("page \(number) of feed number \(feed)")
+        }
+        let record = try PageRecord(value, "page \(number) of feed number \(feed)")
+        let page = record.page
+        return PageInfo(
+            number: number, index: index, own: page.own, next: page.next, previous: page.previous,
+            received: page.received, new: page.new, duplicates: page.duplicates,
+            duplicatesInPage: page.duplicatesInPage, posts: record.entries,
+            fetchedAt: page.fetchedAt)
+    }
+
+    /// The posts a page still has, in order.
+    func rows(ofPage number: UInt64) throws -> [PostRow] {
+        var rows: [PostRow] = []
+        try eachPiece(from: 0) { at, piece in
+            if piece.page == number {
+                rows += piece.entries.indices.map { Self.row(piece, $0, at) }
+            }
+            return true
+        }
+        return rows
+    }
+
+    func posts(ofPage number: UInt64) throws -> [PostID] { try rows(ofPage: number).map(\.id) }
+
+    // MARK: Walking
+
+    /// Calls `body` for each piece from a position on, as long as it returns true.
+    func eachPiece(
+        from position: UInt64, _ body: (UInt64, PieceRecord) throws -> Bool
+    ) throws {
+        try transaction.withCursor(transaction.tables.pieces) { cursor in
+            var found = try cursor.seek(FeedKey(feed, position))
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+                let piece = try PieceRecord(value, "a piece of feed number \(feed)")
+                if try !body(key.number, piece) { return }
+                found = try cursor.next()
+            }
+        }
+    }
+
+    /// Calls `body` for each piece from a position upward, from the last one if that is nil.
+    func eachPieceUpward(
+        from position: UInt64?, _ body: (UInt64, PieceRecord) throws -> Bool
+    ) throws {
+        try transaction.withCursor(transaction.tables.pieces) { cursor in
+            let end = position.map { FeedKey(feed, $0 + 1) } ?? FeedKey(feed + 1, 0)
+            var found = try cursor.before(end)
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+                let piece = try PieceRecord(value, "a piece of feed number \(feed)")
+                if try !body(key.number, piece) { return }
+                found = try cursor.previous()
+            }
+        }
+    }
+
+    private func gap(at position: UInt64) throws -> GapRow? {
+        let key = FeedKey(feed, position)
+        guard let value = try transaction.get(transaction.tables.gaps, key) else { return nil }
+        return Self.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
+    }
+
+    static func row(_ record: GapRecord, at position: UInt64) -> GapRow {
+        GapRow(
+            id: record.gap.id, down: record.gap.down.link,
+            isDownOverlapping: record.gap.down.isOverlapping, up: record.gap.up.link,
+            isUpOverlapping: record.gap.up.isOverlapping, postsAbove: record.above.entries,
+            position: RowPosition(piece: position, slot: -1))
+    }
+
+    static func row(_ piece: PieceRecord, _ slot: Int, _ position: UInt64) -> PostRow {
+        let entry = piece.entries[slot]
+        return PostRow(
+            id: entry.id, key: entry.key, page: piece.page == 0 ? nil : piece.page,
+            isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
+            isClaimed: entry.isClaimed, bodySize: Int(entry.body.length),
+            position: RowPosition(piece: position, slot: slot), body: entry.body)
+    }
+}

@@ -1,0 +1,132 @@
+/// One consistent state of the whole cache; see ``Cache/withSnapshot(_:)``.
+///
+/// Rows, pages and gaps are plain values and may be kept. Bodies are lent out of the memory map: the
+/// compiler keeps them inside the snapshot. A snapshot belongs to the thread that opened it.
+///
+/// Every method throws ``QuireError``: `.corrupt` if a record does not read back, `.io`.
+public struct Snapshot: ~Copyable {
+    private let transaction: Transaction
+
+    init(_ transaction: Transaction) { self.transaction = transaction }
+
+    private func reader(_ feed: Feed) -> RowReader {
+        RowReader(transaction: transaction, feed: feed.number)
+    }
+
+    /// Number of commits made so far, by all processes.
+    public var generation: UInt64 {
+        get throws { try WriteSession.counters(transaction).generation }
+    }
+
+    /// What the feed holds, from its counters.
+    public func info(of feed: Feed) throws -> FeedInfo {
+        let record = try reader(feed).record()
+        return FeedInfo(
+            name: record.name, options: record.options, posts: record.counts.entries,
+            riders: record.counts.riders, faults: record.counts.faults,
+            pages: record.counts.pages, gaps: record.counts.gaps,
+            claimedSeams: record.counts.claimedSeams, bodyBytes: record.counts.bodyBytes,
+            head: record.head.link, tail: record.tail.link, drift: record.drift)
+    }
+
+    // MARK: Rows
+
+    /// Up to `limit` rows of the feed, posts and gaps, top first, below a position (nil: from the top).
+    public func rows(
+        of feed: Feed, after position: RowPosition? = nil, limit: Int
+    ) throws -> [FeedRow] {
+        try reader(feed).rows(after: position, limit: max(0, limit))
+    }
+
+    /// Up to `limit` rows above a position (nil: from the bottom), the nearest first.
+    public func rows(
+        of feed: Feed, before position: RowPosition?, limit: Int
+    ) throws -> [FeedRow] {
+        try reader(feed).rows(before: position, limit: max(0, limit))
+    }
+
+    /// The gaps of the feed, topmost first.
+    public func gaps(of feed: Feed) throws -> [GapRow] { try reader(feed).gaps() }
+
+    /// Up to `limit` pages from an index on; 0 is the topmost page.
+    public func pages(of feed: Feed, from index: Int = 0, limit: Int) throws -> [PageInfo] {
+        try reader(feed).pages(from: max(0, index), limit: max(0, limit))
+    }
+
+    /// The posts a page still has, in order.
+    public func posts(of page: PageInfo, in feed: Feed) throws -> [PostRow] {
+        try reader(feed).rows(ofPage: page.number)
+    }
+
+    // MARK: Posts
+
+    /// Which of these posts the feed holds: one answer each, in the order asked.
+    public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
+        let posts = PostTable(transaction: transaction)
+        return try ids.map { try posts.place(of: $0, in: feed.number) != nil }
+    }
+
+    /// The post in its place in the feed, nil if the feed does not hold it.
+    public func find(_ id: PostID, in feed: Feed) throws -> PostRow? { try reader(feed).find(id) }
+
+    /// What is stored about a post, nil if no feed holds it.
+    public func post(_ id: PostID) throws -> PostInfo? {
+        guard let record = try PostTable(transaction: transaction).record(of: id) else { return nil }
+        return PostInfo(
+            id: id, version: record.version, feeds: record.holders,
+            bodySize: Int(record.body.length),
+            fields: Dictionary(uniqueKeysWithValues: record.fields.map { ($0.name, $0.value) }),
+            body: record.body)
+    }
+
+    /// The bytes of a row's body, as received; empty if the post has none. They are lent: the compiler
+    /// refuses to let them leave the snapshot.
+    @_lifetime(borrow self)
+    public borrowing func body(of row: PostRow) throws(QuireError) -> RawSpan {
+        try lend(row.body)
+    }
+
+    /// The bytes of a post's body; see ``body(of:)-(PostRow)``.
+    @_lifetime(borrow self)
+    public borrowing func body(of post: PostInfo) throws(QuireError) -> RawSpan {
+        try lend(post.body)
+    }
+
+    @_lifetime(borrow self)
+    private borrowing func lend(_ reference: BodyReference) throws(QuireError) -> RawSpan {
+        let bytes = try BodyStore(transaction: transaction).bytes(reference)
+        // The map does not move and its records do not change while the transaction is open, and the
+        // transaction is open as long as this snapshot exists.
+        return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
+    }
+
+    // MARK: Changes
+
+    /// What each commit after `generation` changed, oldest first; nil if the log, which holds the last
+    /// 1,024 commits, no longer reaches back that far: read the feeds anew.
+    public func changes(
+        since generation: UInt64
+    ) throws -> [(generation: UInt64, feed: UInt32, changes: [Change])]? {
+        try ChangeLog(transaction: transaction).changes(
+            since: generation, now: try self.generation)
+    }
+
+    /// Totals of the cache and of its file.
+    public func statistics() throws -> CacheStatistics {
+        let counters = try WriteSession.counters(transaction)
+        return try CacheStatistics(transaction, counters)
+    }
+}
+
+/// What is stored about a post, however many feeds hold it.
+public struct PostInfo: Sendable, Hashable {
+    public let id: PostID
+    /// The version of its body, nil if the server does not say.
+    public let version: Int64?
+    /// Number of feeds that hold it.
+    public let feeds: Int
+    public let bodySize: Int
+    /// Values that were updated one by one (R23).
+    public let fields: [String: [UInt8]]
+    let body: BodyReference
+}

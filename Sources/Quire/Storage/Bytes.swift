@@ -1,0 +1,131 @@
+/// Builds the value of a record: unsigned integers as base-128 varints, signed ones zigzag first,
+/// lists and bytes with their count in front, a checksum of four bytes at the end.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+    mutating func number(_ value: UInt64) {
+        var value = value
+        while value >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: value) | 0x80)
+            value >>= 7
+        }
+        bytes.append(UInt8(value))
+    }
+
+    mutating func number(_ value: Int) { number(UInt64(value)) }
+
+    mutating func signed(_ value: Int64) {
+        number(UInt64(bitPattern: value << 1 ^ value >> 63))
+    }
+
+    mutating func blob(_ value: some Collection<UInt8>) {
+        number(value.count)
+        bytes.append(contentsOf: value)
+    }
+
+    mutating func text(_ value: String) { blob(value.utf8) }
+
+    mutating func list<T>(_ values: [T], _ each: (inout ByteWriter, T) -> Void) {
+        number(values.count)
+        for value in values { each(&self, value) }
+    }
+
+    mutating func optional<T>(_ value: T?, _ each: (inout ByteWriter, T) -> Void) {
+        byte(value == nil ? 0 : 1)
+        if let value { each(&self, value) }
+    }
+
+    /// The finished value.
+    consuming func sealed() -> [UInt8] {
+        let sum = UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { Checksum.of($0) })
+        withUnsafeBytes(of: sum.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+}
+
+/// Reads what `ByteWriter` wrote. Every step is bounds-checked: a damaged value is an error that names
+/// the record, never a crash.
+struct ByteReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var at = 0
+    private let what: String
+
+    /// The last four bytes are the checksum; `isSealed` compares them.
+    init(_ value: UnsafeRawBufferPointer, _ what: String) throws(QuireError) {
+        guard value.count >= 4 else { throw .corrupt(what) }
+        bytes = UnsafeRawBufferPointer(rebasing: value[..<(value.count - 4)])
+        self.what = what
+    }
+
+    static func isSealed(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count >= 4 else { return false }
+        let body = UnsafeRawBufferPointer(rebasing: value[..<(value.count - 4)])
+        let sum = value.loadUnaligned(fromByteOffset: value.count - 4, as: UInt32.self)
+        return UInt32(littleEndian: sum) == UInt32(truncatingIfNeeded: Checksum.of(body))
+    }
+
+    var damage: QuireError { .corrupt(what) }
+
+    mutating func byte() throws(QuireError) -> UInt8 {
+        guard at < bytes.count else { throw damage }
+        defer { at += 1 }
+        return bytes[at]
+    }
+
+    mutating func number() throws(QuireError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try byte()
+            if shift == 63 && byte > 1 || shift > 63 { throw damage }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+    }
+
+    mutating func int() throws(QuireError) -> Int {
+        guard let value = Int(exactly: try number()) else { throw damage }
+        return value
+    }
+
+    mutating func signed() throws(QuireError) -> Int64 {
+        let value = try number()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    mutating func blob() throws(QuireError) -> UnsafeRawBufferPointer {
+        let count = try int()
+        guard count <= bytes.count - at else { throw damage }
+        defer { at += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[at..<at + count])
+    }
+
+    mutating func text() throws(QuireError) -> String {
+        String(decoding: try blob(), as: UTF8.self)
+    }
+
+    mutating func list<T>(
+        _ each: (inout ByteReader) throws(QuireError) -> T
+    ) throws(QuireError) -> [T] {
+        let count = try int()
+        guard count <= bytes.count - at else { throw damage }  // each takes a byte at least
+        var values: [T] = []
+        values.reserveCapacity(count)
+        for _ in 0..<count { values.append(try each(&self)) }
+        return values
+    }
+
+    mutating func optional<T>(
+        _ each: (inout ByteReader) throws(QuireError) -> T
+    ) throws(QuireError) -> T? {
+        try byte() == 0 ? nil : try each(&self)
+    }
+
+    /// Nothing may follow.
+    func end() throws(QuireError) {
+        if at != bytes.count { throw damage }
+    }
+}

@@ -1,0 +1,269 @@
+import CLMDB
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// One open LMDB file. Exactly one exists per file and process, however often a cache is opened:
+/// LMDB's locks do not survive a second open in the same process.
+final class Environment: @unchecked Sendable {
+    // @unchecked: `handle` is LMDB's own thread-safe object; the rest is constant or behind a lock.
+    let handle: OpaquePointer
+    let path: String
+    let tables: Tables
+    let durability: CacheOptions.Durability
+    private let process = getpid()
+    private let file: FileKey
+    /// Read transactions that were reset and wait for their next use: renewing one costs 13 ns, a new
+    /// one 50 ns and a slot.
+    private let idle = Mutex<[OpaquePointer]>([])
+    /// Shared by every transaction, exclusive while the map grows: it must not move under a reader.
+    private let gate: UnsafeMutablePointer<pthread_rwlock_t>
+    /// The thread inside a write transaction; a second write there would wait for itself.
+    private let writer = Mutex<pthread_t?>(nil)
+
+    private init(
+        handle: OpaquePointer, path: String, file: FileKey, tables: Tables,
+        durability: CacheOptions.Durability
+    ) {
+        (self.handle, self.path, self.file) = (handle, path, file)
+        (self.tables, self.durability) = (tables, durability)
+        gate = .allocate(capacity: 1)
+        pthread_rwlock_init(gate, nil)
+    }
+
+    deinit {
+        for transaction in idle.withLock({ $0 }) { mdb_txn_abort(transaction) }
+        // A forked child must not touch the parent's locks.
+        if getpid() == process { mdb_env_close(handle) }
+        pthread_rwlock_destroy(gate)
+        gate.deallocate()
+        Self.registry.withLock { registry in
+            if registry[file]?.environment == nil { registry[file] = nil }
+        }
+    }
+
+    // MARK: Opening
+
+    struct FileKey: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    private struct Weak {
+        weak var environment: Environment?
+    }
+
+    private static let registry = Mutex<[FileKey: Weak]>([:])
+
+    /// Opens the file, creating it if it is missing, or returns the environment this process has
+    /// open for it already.
+    static func open(_ path: String, _ options: CacheOptions) throws(QuireError) -> Environment {
+        let result = registry.withLock { registry -> Result<Environment, QuireError> in
+            do throws(QuireError) {
+                if try FileCheck.isMissing(path) { try create(path, options) }
+                let file = try FileCheck.key(path)
+                if let open = registry[file]?.environment { return .success(open) }
+                try FileCheck.requireCache(path)
+                let environment = try openFile(path, file, options)
+                registry[file] = Weak(environment: environment)
+                return .success(environment)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// A new file is built under another name and linked into place when it is complete and on disk:
+    /// a crash leaves either no cache or a whole one (LMDB's own creation is not atomic).
+    private static func create(_ path: String, _ options: CacheOptions) throws(QuireError) {
+        let draft = "\(path).new-\(getpid())"
+        defer {
+            unlink(draft)
+            unlink(draft + "-lock")
+        }
+        unlink(draft)
+        unlink(draft + "-lock")
+        var fresh = options
+        fresh.durability = .full
+        do {
+            let handle = try openHandle(draft, fresh)
+            defer { mdb_env_close(handle) }
+            try Tables.create(in: handle, path: path)
+        }
+        if link(draft, path) != 0 && errno != EEXIST {
+            throw QuireError.system("cannot create the cache", path, errno)
+        }
+        FileCheck.syncFolder(of: path)
+    }
+
+    private static func openFile(
+        _ path: String, _ file: FileKey, _ options: CacheOptions
+    ) throws(QuireError) -> Environment {
+        let handle = try openHandle(path, options)
+        do throws(QuireError) {
+            var stale: Int32 = 0
+            mdb_reader_check(handle, &stale)
+            let tables = try Tables.open(in: handle, path: path)
+            return Environment(
+                handle: handle, path: path, file: file, tables: tables,
+                durability: options.durability)
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+    }
+
+    private static func openHandle(
+        _ path: String, _ options: CacheOptions
+    ) throws(QuireError) -> OpaquePointer {
+        var size = max(options.mapSize, 1 << 20)
+        while true {
+            var created: OpaquePointer?
+            try check(mdb_env_create(&created), "cannot open the cache", path)
+            let handle = created!
+            mdb_env_set_maxdbs(handle, 16)
+            mdb_env_set_maxreaders(handle, 1024)
+            mdb_env_set_mapsize(handle, Int(size))
+            var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
+            if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+            let status = mdb_env_open(handle, path, flags, 0o600)
+            if status == 0 {
+                var descriptor: mdb_filehandle_t = -1
+                mdb_env_get_fd(handle, &descriptor)
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                return handle
+            }
+            mdb_env_close(handle)
+            if status == ENOMEM && size > 1 << 26 {  // little address space: a smaller map will do
+                size /= 2
+                continue
+            }
+            try check(status, "cannot open the cache", path)
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` in a read transaction: one consistent state, for as long as the call lasts.
+    func read<R>(_ body: (Transaction) throws -> R) throws -> R {
+        let transaction = try beginRead()
+        defer { endRead(transaction) }
+        return try body(transaction)
+    }
+
+    func beginRead() throws(QuireError) -> Transaction {
+        try requireThisProcess()
+        pthread_rwlock_rdlock(gate)
+        var transaction = idle.withLock { $0.popLast() }
+        var status: Int32
+        if let transaction {
+            status = mdb_txn_renew(transaction)
+        } else {
+            status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+            if status == MDB_READERS_FULL {
+                var stale: Int32 = 0
+                mdb_reader_check(handle, &stale)
+                status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
+            }
+        }
+        if status != 0 {
+            pthread_rwlock_unlock(gate)
+            if status == MDB_MAP_RESIZED {
+                try grow(to: 0)
+                return try beginRead()
+            }
+            throw QuireError.storage("cannot read", path, status)
+        }
+        return Transaction(handle: transaction!, tables: tables, path: path)
+    }
+
+    func endRead(_ transaction: Transaction) {
+        mdb_txn_reset(transaction.handle)
+        idle.withLock { $0.append(transaction.handle) }
+        pthread_rwlock_unlock(gate)
+    }
+
+    /// Runs `body` in the one write transaction of all processes; commits when it returns, undoes
+    /// everything when it throws. If the map was full, it is grown and `body` runs once more.
+    func write<R>(_ body: (Transaction) throws -> R) throws -> R {
+        try requireThisProcess()
+        let me = pthread_self()
+        if writer.withLock({ $0.map { pthread_equal($0, me) != 0 } ?? false }) {
+            throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
+        }
+        while true {
+            do {
+                return try writeOnce(me, body)
+            } catch let error as MapFull {
+                try grow(to: error.isResized ? 0 : currentMapSize * 2)
+            }
+        }
+    }
+
+    private func writeOnce<R>(_ me: pthread_t, _ body: (Transaction) throws -> R) throws -> R {
+        pthread_rwlock_rdlock(gate)
+        defer { pthread_rwlock_unlock(gate) }
+        var begun: OpaquePointer?
+        let status = mdb_txn_begin(handle, nil, 0, &begun)
+        if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
+        try check(status, "cannot write", path)
+        writer.withLock { $0 = me }
+        defer { writer.withLock { $0 = nil } }
+        let transaction = Transaction(handle: begun!, tables: tables, path: path)
+        let result: R
+        do {
+            result = try body(transaction)
+        } catch {
+            mdb_txn_abort(transaction.handle)
+            throw error
+        }
+        let committed = mdb_txn_commit(transaction.handle)  // frees the handle, even on failure
+        if committed == MDB_MAP_FULL { throw MapFull(isResized: false) }
+        try check(committed, "cannot commit", path)
+        return result
+    }
+
+    private var currentMapSize: Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return info.me_mapsize
+    }
+
+    /// The map may only move while no transaction of this process is alive.
+    private func grow(to size: Int) throws(QuireError) {
+        var tries = 0
+        while pthread_rwlock_trywrlock(gate) != 0 {
+            tries += 1
+            if tries > 5_000 {
+                throw QuireError(
+                    .diskFull, "\(path): the map must grow, but a snapshot is open in this process")
+            }
+            usleep(1_000)
+        }
+        defer { pthread_rwlock_unlock(gate) }
+        // Idle read transactions count as alive.
+        for transaction in idle.withLock({ idle in
+            defer { idle = [] }
+            return idle
+        }) { mdb_txn_abort(transaction) }
+        try check(mdb_env_set_mapsize(handle, size), "cannot grow the map", path)
+    }
+
+    private func requireThisProcess() throws(QuireError) {
+        if getpid() != process {
+            throw QuireError(.closed, "\(path): the cache was opened by the parent process")
+        }
+    }
+}
+
+/// The map is full, or another process has made it larger; never leaves `Environment`.
+struct MapFull: Error {
+    let isResized: Bool
+}

@@ -1,0 +1,294 @@
+/// Loads what a rule must see of a feed: all gaps, and those pieces of the entries that it asks for.
+/// What is not loaded stands in the state as elided runs.
+final class FeedLoader {
+    let transaction: Transaction
+    let feed: UInt32
+    let record: FeedRecord
+    private let clock: UInt64
+    /// All gaps, by position, top first.
+    let gaps: [(position: UInt64, record: GapRecord)]
+    /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
+    private(set) var pieces: [UInt64: (record: PieceRecord, next: UInt64?)] = [:]
+    private(set) var pages: [UInt64: PageRecord] = [:]
+    var tombstones: [PostID: UInt64] = [:]
+    var tickets: [TicketRecord] = []
+    /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
+    private var stride = 2
+
+    init(_ transaction: Transaction, feed: UInt32, clock: UInt64) throws {
+        self.transaction = transaction
+        self.feed = feed
+        self.clock = clock
+        guard
+            let value = try transaction.get(transaction.tables.feeds, NumberKey(UInt64(feed)))
+        else { throw QuireError(.notFound, "there is no feed number \(feed)") }
+        record = try FeedRecord(value, "feed number \(feed)")
+        gaps = try Self.gaps(transaction, feed)
+    }
+
+    static func gaps(
+        _ transaction: Transaction, _ feed: UInt32
+    ) throws -> [(position: UInt64, record: GapRecord)] {
+        try transaction.withCursor(transaction.tables.gaps) { cursor in
+            var gaps: [(position: UInt64, record: GapRecord)] = []
+            var found = try cursor.seek(FeedKey(feed, 0))
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+                gaps.append((key.number, try GapRecord(value, "a gap of feed number \(feed)")))
+                found = try cursor.next()
+            }
+            return gaps
+        }
+    }
+
+    // MARK: What to load
+
+    /// The piece of every known post among these, with its neighbours; and their tombstones.
+    func load(posts ids: some Sequence<PostID>) throws {
+        let posts = PostTable(transaction: transaction)
+        for id in ids {
+            if let position = try posts.place(of: id, in: feed) { try loadAround(position) }
+            let key = Self.tombstoneKey(feed, id)
+            if let value = try transaction.get(transaction.tables.tombstones, key) {
+                var reader = try ByteReader(value, "the tombstone of post \(id)")
+                tombstones[id] = try reader.number()
+            }
+        }
+    }
+
+    static func tombstoneKey(_ feed: UInt32, _ id: PostID) -> [UInt8] {
+        var key: [UInt8] = []
+        withUnsafeBytes(of: feed.bigEndian) { key.append(contentsOf: $0) }
+        return key + PostKey.prefix(id)
+    }
+
+    /// The pieces on both sides of the edges with these numbers.
+    func load(edges numbers: [UInt64]) throws {
+        for number in numbers {
+            if number == record.head.number { try loadTop() }
+            if number == record.tail.number { try loadBottom() }
+            for (position, gap) in gaps
+            where gap.gap.down.number == number || gap.gap.up.number == number {
+                try loadAround(position)
+                for start in [gap.gap.down.after, gap.gap.up.after] {
+                    if let start { try load(posts: [start]) }
+                }
+            }
+        }
+    }
+
+    func loadTop() throws {
+        if let first = try position(atOrAfter: 0) { try load(from: first, count: 2) }
+    }
+
+    func loadBottom() throws {
+        if let last = try position(before: nil) { try load(upTo: last, count: 2) }
+    }
+
+    func loadAll() throws {
+        if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
+    }
+
+    func loadAround(_ position: UInt64) throws {
+        try load(from: position, count: 2)
+        if let previous = try self.position(before: position) { try load(from: previous, count: 1) }
+    }
+
+    /// What a rule that stopped must see; `run` is that run in the state it stopped in.
+    func load(_ need: Need, in run: Elided) throws {
+        switch need {
+        case .all: try load(from: run.pieces.lowerBound, count: .max, upTo: run.pieces.upperBound)
+        case .top: try load(from: run.pieces.lowerBound, count: stride)
+        case .bottom: try load(upTo: run.pieces.upperBound, count: stride)
+        case .key(_, let key): try loadAround(try position(ofKey: key, in: run.pieces))
+        }
+        stride = min(stride * 2, 1 << 20)
+    }
+
+    // MARK: Walking the pieces
+
+    private func load(from first: UInt64, count: Int, upTo last: UInt64 = .max) throws {
+        try transaction.withCursor(transaction.tables.pieces) { cursor in
+            var found = try cursor.seek(FeedKey(feed, first))
+            var count = count
+            while count > 0, let (key, value) = found, let key = FeedKey(key),
+                key.feedNumber == feed, key.number <= last
+            {
+                let position = key.number
+                let piece = try PieceRecord(value, "a piece of feed \(record.name)")
+                found = try cursor.next()
+                let next = found.flatMap { FeedKey($0.key) }
+                pieces[position] = (piece, next?.feedNumber == feed ? next?.number : nil)
+                count -= 1
+            }
+        }
+    }
+
+    private func load(upTo last: UInt64, count: Int) throws {
+        var first = last
+        for _ in 1..<count {
+            guard let previous = try position(before: first) else { break }
+            first = previous
+        }
+        try load(from: first, count: count, upTo: last)
+    }
+
+    func position(atOrAfter position: UInt64) throws -> UInt64? {
+        try transaction.withCursor(transaction.tables.pieces) { cursor in
+            guard let found = try cursor.seek(FeedKey(feed, position)),
+                let key = FeedKey(found.key), key.feedNumber == feed
+            else { return nil }
+            return key.number
+        }
+    }
+
+    /// The position before this one; nil as the argument means the end of the feed.
+    func position(before position: UInt64?) throws -> UInt64? {
+        try transaction.withCursor(transaction.tables.pieces) { cursor in
+            let end = position.map { FeedKey(feed, $0) } ?? FeedKey(feed + 1, 0)
+            guard let found = try cursor.before(end), let key = FeedKey(found.key),
+                key.feedNumber == feed
+            else { return nil }
+            return key.number
+        }
+    }
+
+    /// The last piece of the range that begins with a key of at least this, by bisection: keys descend.
+    private func position(ofKey key: Int64, in range: ClosedRange<UInt64>) throws -> UInt64 {
+        var (low, high) = (range.lowerBound, range.upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2 + 1
+            guard let position = try position(atOrAfter: middle), position <= high else {
+                guard let last = try self.position(before: middle), last > low else { break }
+                high = last
+                continue
+            }
+            let bytes = try transaction.get(
+                transaction.tables.pieces, FeedKey(feed, position))!
+            let piece = try PieceRecord(bytes, "a piece of feed \(record.name)")
+            guard let first = piece.entries.lazy.compactMap(\.key).first, first < key else {
+                low = position
+                continue
+            }
+            guard let previous = try self.position(before: position), previous >= low else { break }
+            high = previous
+        }
+        return low
+    }
+
+    // MARK: The state
+
+    func state() throws -> FeedState {
+        var state = FeedState(options: record.options)
+        state.generation = record.generation
+        state.changed = record.changed
+        state.clock = clock
+        state.edgeNumbers = record.edgeNumbers
+        state.pageNumbers = record.pageNumbers
+        state.ticketNumbers = record.ticketNumbers
+        state.gapNumbers = record.gapNumbers
+        (state.head, state.tail) = (record.head, record.tail)
+        (state.drift, state.overlap) = (record.drift, record.overlap)
+        state.skippedAbove = record.skippedAbove
+        state.tombstones = tombstones
+        state.tickets = tickets
+        try appendRows(to: &state)
+        for entry in state.entries where entry.page != 0 && state.pages[entry.page] == nil {
+            state.pages[entry.page] = try page(entry.page).page
+        }
+        return state
+    }
+
+    func page(_ number: UInt64) throws(QuireError) -> PageRecord {
+        if let page = pages[number] { return page }
+        let key = FeedKey(feed, number)
+        guard let value = try transaction.get(transaction.tables.pages, key) else {
+            throw .corrupt("page \(number) of feed \(record.name)")
+        }
+        let page = try PageRecord(value, "page \(number) of feed \(record.name)")
+        pages[number] = page
+        return page
+    }
+
+    private func appendRows(to state: inout FeedState) throws {
+        let loaded = pieces.keys.sorted()
+        var at = 0
+        var expected = try position(atOrAfter: 0)
+        for segment in 0...gaps.count {
+            let isLast = segment == gaps.count
+            let end = isLast ? nil : gaps[segment].position
+            let total = isLast ? record.lastSegment : gaps[segment].record.above
+            var rest = total
+            let firstRun = state.elided.count
+            while let position = expected, end.map({ position < $0 }) ?? true {
+                if at < loaded.count && loaded[at] == position {
+                    let piece = pieces[position]!
+                    append(piece.record, at: position, to: &state, uncounted: &rest)
+                    expected = piece.next
+                    at += 1
+                    continue
+                }
+                var bound = end
+                if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
+                let last = try self.position(before: bound) ?? position
+                state.elided.append(Elided(count: 0, unkeyed: 0, pieces: position...last))
+                state.rows.append(.elided(state.elided.count - 1))
+                expected = bound
+            }
+            try settle(rest, in: firstRun..<state.elided.count, of: &state)
+            if let end {
+                state.rows.append(.gap(state.gaps.count))
+                state.gaps.append(gaps[segment].record.gap)
+                expected = end
+            }
+        }
+    }
+
+    private func append(
+        _ piece: PieceRecord, at position: UInt64, to state: inout FeedState,
+        uncounted rest: inout SegmentCount
+    ) {
+        for var entry in piece.entries {
+            entry.piece = position
+            state.index[entry.id] = state.entries.count
+            state.rows.append(.entry(state.entries.count))
+            state.entries.append(entry)
+            if !entry.isRider {
+                rest.entries -= 1
+                if entry.key == nil { rest.unkeyed -= 1 }
+            }
+        }
+    }
+
+    /// What the segment holds beyond the loaded pieces belongs to its elided runs. Only positional
+    /// feeds ask how much each of several has; for the others the first stands for all.
+    private func settle(
+        _ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState
+    ) throws {
+        guard let first = runs.first else { return }
+        var rest = rest
+        if record.options.paging.isPositional {
+            for run in runs.dropFirst() {
+                let count = try serverEntries(in: state.elided[run].pieces)
+                state.elided[run].count = count
+                rest.entries -= count
+            }
+        }
+        state.elided[first].count = rest.entries
+        state.elided[first].unkeyed = rest.unkeyed
+    }
+
+    private func serverEntries(in range: ClosedRange<UInt64>) throws -> Int {
+        try transaction.withCursor(transaction.tables.pieces) { cursor in
+            var count = 0
+            var found = try cursor.seek(FeedKey(feed, range.lowerBound))
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed,
+                key.number <= range.upperBound
+            {
+                let piece = try PieceRecord(value, "a piece of feed \(record.name)")
+                count += piece.entries.count { !$0.isRider }
+                found = try cursor.next()
+            }
+            return count
+        }
+    }
+}

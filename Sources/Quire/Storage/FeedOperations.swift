@@ -1,0 +1,240 @@
+// The operations on one feed inside a write session: load what the rule must see, run it, write.
+
+extension WriteSession {
+    // MARK: Requests
+
+    func plan(
+        _ place: Place, limit: Int?, isBounded: Bool, in feed: UInt32
+    ) throws -> Plan {
+        let tickets = TicketTable(transaction: transaction, feed: feed)
+        let all = try tickets.all()
+        let result = try change(
+            feed,
+            focus: { loader in
+                loader.tickets = all
+                try loader.load(edges: self.edges(at: place, in: loader))
+            },
+            { state throws(Interruption) in
+                let numbers = state.ticketNumbers
+                let result = try state.plan(place, limit: limit, isBounded: isBounded)
+                let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
+                return Effect(result: (plan: result, issued: issued), isChange: issued != nil)
+            })
+        if let issued = result.issued { try tickets.issue(issued, amongst: all) }
+        switch result.plan {
+        case .success(let request): return .request(request)
+        case .failure(let refusal): return .refused(refusal)
+        }
+    }
+
+    private func edges(at place: Place, in loader: FeedLoader) -> [UInt64] {
+        switch place {
+        case .head, .openHead: [loader.record.head.number]
+        case .tail: [loader.record.tail.number]
+        case .gap(let id), .aboveGap(let id):
+            loader.gaps.filter { $0.record.gap.id == id }.map(\.record.gap.down.number)
+        case .around: []
+        }
+    }
+
+    /// R3. The request failed, or nobody waits for it any longer; its ticket may still be answered.
+    func cancel(_ ticket: Ticket, in feed: UInt32) throws {
+        let tickets = TicketTable(transaction: transaction, feed: feed)
+        guard var record = try tickets.record(ticket), !record.isCancelled else { return }
+        record.isCancelled = true
+        try tickets.put(record)
+        touch()
+    }
+
+    // MARK: Answers
+
+    func ingest(_ answer: Answer, for ticket: Ticket, in feed: UInt32) throws -> Outcome {
+        try requireSound(answer)
+        let tickets = TicketTable(transaction: transaction, feed: feed)
+        guard let record = try tickets.record(ticket) else {
+            return Outcome(.stale, reason: "used")
+        }
+        let replaced = replacedBodies
+        var (outcome, isAccepted) = try change(
+            feed,
+            focus: { loader in
+                try loader.load(posts: answer.posts.map(\.id))
+                try loader.load(posts: [record.after, record.minted].compactMap(\.self))
+                try loader.load(posts: record.ids)
+                try loader.load(edges: record.edges)
+            },
+            { state throws(Interruption) in
+                let (outcome, draft) = try state.ingest(answer, record)
+                return Self.effect((outcome, draft != nil), draft, answer, on: &state)
+            })
+        outcome.updated = replacedBodies - replaced
+        if isAccepted {
+            try tickets.remove(ticket)
+        } else {
+            try cancel(ticket, in: feed)
+        }
+        return outcome
+    }
+
+    /// R24, R25. The next page of a recorded run; without a number it follows the page before.
+    func record(
+        _ answer: Answer, page number: Int?, in run: inout RecordedRun, of feed: UInt32
+    ) throws -> Outcome {
+        try requireSound(answer)
+        var answer = answer
+        let named = number.map(run.link)
+        let number = run.number(number)
+        if answer.next == .unknown || answer.next == .more {
+            answer.next = .token("page=\(number + 1)")
+        }
+        let end = run.ends[number - 1]
+        let earlier = try run.earlier(than: number).lazy
+            .compactMap { [run] in run.ends[$0] }
+            .first { try self.posts.place(of: $0, in: feed) != nil }
+        let replaced = replacedBodies
+        let (answerNow, runNow) = (answer, run)
+        var (outcome, last) = try change(
+            feed,
+            focus: { loader in
+                try loader.load(posts: answerNow.posts.map(\.id))
+                try loader.load(posts: [end, earlier].compactMap(\.self))
+                try loader.load(edges: [loader.record.tail.number])
+            },
+            { state throws(Interruption) in
+                let isNumbered = named != nil || !runNow.isFresh
+                let ticket = try state.planRecorded(
+                    number, in: runNow, named: isNumbered ? runNow.link(to: number) : nil,
+                    end: end, earlier: earlier)
+                let (outcome, draft) = try state.ingest(answerNow, ticket)
+                let after = draft?.state ?? state
+                let last = answerNow.posts.last { after.cached($0.id) != nil }?.id
+                return Self.effect((outcome, last), draft, answerNow, on: &state)
+            })
+        outcome.updated = replacedBodies - replaced
+        run.note(number, endedAt: last, next: answer.next)
+        return outcome
+    }
+
+    private static func effect<R>(
+        _ result: R, _ draft: Draft?, _ answer: Answer, on state: inout FeedState
+    ) -> Effect<R> {
+        guard let draft else { return Effect(result: result, isChange: false) }
+        state = draft.state
+        let placements = draft.accepted.compactMap { entry in
+            draft.post(of: entry).map { Placement(entry: entry, post: $0) }
+        }
+        return Effect(result: result, placements: placements, bytes: answer.bytes)
+    }
+
+    private func requireSound(_ answer: Answer) throws(QuireError) {
+        for post in answer.posts
+        where post.body.lowerBound < 0 || post.body.upperBound > answer.bytes.count {
+            throw QuireError(
+                .badArgument,
+                "post \(post.id): its body \(post.body) is not in the answer's "
+                    + "\(answer.bytes.count) bytes")
+        }
+        if answer.opaqueRows < 0 {
+            throw QuireError(.badArgument, "an answer has \(answer.opaqueRows) opaque rows")
+        }
+    }
+
+    // MARK: Changes without the server
+
+    func delete(_ id: PostID, in feed: UInt32) throws {
+        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+            try state.delete(id)
+            return Effect(result: ())
+        }
+    }
+
+    /// Returns how many entries left.
+    @discardableResult
+    func evict(_ ids: [PostID], in feed: UInt32) throws -> Int {
+        try change(feed, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
+            let count = try state.evict(ids).count
+            return Effect(result: count, isChange: count > 0)
+        }
+    }
+
+    func reset(_ feed: UInt32) throws {
+        try change(feed, focus: { try $0.loadAll() }) { state throws(Interruption) in
+            state.reset()
+            return Effect(result: ())
+        }
+    }
+
+    func setPinned(_ id: PostID, _ pinned: Bool, in feed: UInt32) throws -> Bool {
+        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+            let isCached = state.cached(id) != nil
+            state.setPinned(id, pinned)
+            return Effect(result: isCached, isChange: isCached)
+        }
+    }
+
+    func insertLocal(_ id: PostID, body: [UInt8], in feed: UInt32) throws -> Bool {
+        try change(
+            feed,
+            focus: {
+                try $0.loadTop()
+                try $0.load(posts: [id])
+            },
+            { state throws(Interruption) in
+                if state.cached(id) != nil { return Effect(result: false, isChange: false) }
+                try state.insertLocal(id)
+                let post = Post(id: id, body: 0..<body.count)
+                let placement = Placement(entry: state.cached(id)!, post: post)
+                return Effect(result: true, placements: [placement], bytes: body)
+            })
+    }
+
+    func removeLocal(_ id: PostID, in feed: UInt32) throws -> Bool {
+        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+            let isLocal = state.cached(id).map { state.entries[$0].isRider } ?? false
+            if isLocal { try state.removeLocal(id) }
+            return Effect(result: isLocal, isChange: isLocal)
+        }
+    }
+}
+
+/// The tickets of a feed that may still be answered.
+struct TicketTable {
+    let transaction: Transaction
+    let feed: UInt32
+
+    /// So many are kept; an answer to an older one is stale.
+    static let limit = 256
+
+    func all() throws -> [TicketRecord] {
+        try transaction.withCursor(transaction.tables.tickets) { cursor in
+            var all: [TicketRecord] = []
+            var found = try cursor.seek(FeedKey(feed, 0))
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+                all.append(try TicketRecord(value, "ticket \(key.number)"))
+                found = try cursor.next()
+            }
+            return all
+        }
+    }
+
+    func record(_ ticket: Ticket) throws(QuireError) -> TicketRecord? {
+        let key = FeedKey(feed, ticket.number)
+        guard let value = try transaction.get(transaction.tables.tickets, key) else { return nil }
+        return try TicketRecord(value, "ticket \(ticket.number)")
+    }
+
+    func put(_ record: TicketRecord) throws {
+        try transaction.put(
+            transaction.tables.tickets, FeedKey(feed, record.number), record.encoded())
+    }
+
+    func remove(_ ticket: Ticket) throws {
+        try transaction.delete(transaction.tables.tickets, FeedKey(feed, ticket.number))
+    }
+
+    /// Keeps the new ticket and forgets the oldest ones beyond the limit.
+    func issue(_ record: TicketRecord, amongst all: [TicketRecord]) throws {
+        try put(record)
+        for old in all.dropLast(Self.limit - 1) { try remove(Ticket(old.number)) }
+    }
+}

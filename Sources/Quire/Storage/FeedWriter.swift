@@ -1,0 +1,176 @@
+/// Writes what a rule changed in a feed: the difference between the state before and after, nothing
+/// else. All of it is one LMDB transaction with whatever else the caller writes.
+struct FeedWriter {
+    let loader: FeedLoader
+    let old: FeedState
+    var new: FeedState
+    let tuning: Tuning
+
+    private var transaction: Transaction { loader.transaction }
+    private var tables: Tables { loader.transaction.tables }
+    private var feed: UInt32 { loader.feed }
+
+    init(_ loader: FeedLoader, from old: FeedState, to new: FeedState, _ tuning: Tuning) {
+        (self.loader, self.old, self.new, self.tuning) = (loader, old, new, tuning)
+    }
+
+    /// Writes rows, pages, gaps, index, counters. The bodies of the new state are in place already.
+    mutating func write(_ layout: Layout) throws {
+        try writePieces(layout)
+        let segments = try writeGaps(layout)
+        let pages = try writePages()
+        try writeTombstones()
+        try writeFeed(layout, lastSegment: segments, pagesAdded: pages)
+    }
+
+    // MARK: Pieces and the id index
+
+    private func writePieces(_ layout: Layout) throws {
+        let posts = PostTable(transaction: transaction)
+        let kept = Set(layout.pieces.map(\.position))
+        for position in loader.pieces.keys where !kept.contains(position) {
+            try transaction.delete(tables.pieces, FeedKey(feed, position))
+        }
+        for piece in layout.pieces {
+            let record = PieceRecord(
+                page: piece.page, entries: piece.entries.map { new.entries[$0] })
+            let key = FeedKey(feed, piece.position)
+            let bytes = record.encoded()
+            if let stored = try transaction.get(tables.pieces, key), stored.elementsEqual(bytes) {
+                continue
+            }
+            try transaction.put(tables.pieces, key, bytes)
+        }
+        for piece in layout.pieces {
+            for entry in piece.entries where new.entries[entry].piece != piece.position {
+                try posts.setPlace(of: new.entries[entry].id, in: feed, to: piece.position)
+            }
+        }
+        for entry in old.entries.indices where !new.entries[entry].isCached {
+            try posts.removePlace(of: new.entries[entry].id, in: feed)
+        }
+    }
+
+    // MARK: Gaps
+
+    /// Writes the gaps at the piece below each and returns what lies below the last one.
+    private func writeGaps(_ layout: Layout) throws -> SegmentCount {
+        var written: Set<UInt64> = []
+        let stored = Dictionary(uniqueKeysWithValues: loader.gaps)
+        let counts = segmentCounts()
+        var number = 0
+        for (i, item) in layout.items.enumerated() {
+            guard case .gap(let gap) = item else { continue }
+            let position =
+                switch layout.items[i + 1] {
+                case .piece(let piece): layout.pieces[piece].position
+                case .elided(let range): range.lowerBound
+                case .gap: preconditionFailure("two gaps are never neighbours")
+                }
+            written.insert(position)
+            let record = GapRecord(gap: new.gaps[gap], above: counts[number])
+            number += 1
+            if let same = stored[position], same.gap == record.gap, same.above == record.above {
+                continue
+            }
+            try transaction.put(tables.gaps, FeedKey(feed, position), record.encoded())
+        }
+        for position in stored.keys where !written.contains(position) {
+            try transaction.delete(tables.gaps, FeedKey(feed, position))
+        }
+        return counts[number]
+    }
+
+    private func segmentCounts() -> [SegmentCount] {
+        var counts = [SegmentCount()]
+        for row in new.rows {
+            switch row {
+            case .gap: counts.append(SegmentCount())
+            case .entry(let entry) where !new.entries[entry].isRider:
+                counts[counts.count - 1].entries += 1
+                if new.entries[entry].key == nil { counts[counts.count - 1].unkeyed += 1 }
+            case .entry: continue
+            case .elided(let run):
+                counts[counts.count - 1].entries += new.elided[run].count
+                counts[counts.count - 1].unkeyed += new.elided[run].unkeyed
+            }
+        }
+        return counts
+    }
+
+    // MARK: Pages
+
+    /// Writes the pages whose entries or links changed; a page without entries goes. Returns by how
+    /// many the feed's pages grew.
+    private func writePages() throws -> Int {
+        var change: [UInt64: Int] = [:]
+        for entry in old.entries { change[entry.page, default: 0] -= 1 }
+        for entry in new.entries where entry.isCached { change[entry.page, default: 0] += 1 }
+        change[0] = nil
+        var added = 0
+        for (number, page) in new.pages {
+            let key = FeedKey(feed, number)
+            let before = loader.pages[number]
+            let record = PageRecord(
+                page: page, entries: (before?.entries ?? 0) + change[number, default: 0])
+            if record.entries == 0 {
+                if before != nil {
+                    try transaction.delete(tables.pages, key)
+                    added -= 1
+                }
+            } else if record != before {
+                try transaction.put(tables.pages, key, record.encoded())
+                if before == nil { added += 1 }
+            }
+        }
+        return added
+    }
+
+    // MARK: Tombstones and the feed
+
+    private func writeTombstones() throws {
+        let ids = Set(old.tombstones.keys).union(new.tombstones.keys)
+        for id in ids where old.tombstones[id] != new.tombstones[id] {
+            let key = FeedLoader.tombstoneKey(feed, id)
+            if let clock = new.tombstones[id] {
+                var writer = ByteWriter()
+                writer.number(clock)
+                try transaction.put(tables.tombstones, key, writer.sealed())
+            } else {
+                try transaction.delete(tables.tombstones, key)
+            }
+        }
+    }
+
+    private func writeFeed(
+        _ layout: Layout, lastSegment: SegmentCount, pagesAdded: Int
+    ) throws {
+        var record = loader.record
+        record.generation = new.generation
+        record.changed = new.changed
+        record.edgeNumbers = new.edgeNumbers
+        record.pageNumbers = new.pageNumbers
+        record.ticketNumbers = new.ticketNumbers
+        record.gapNumbers = new.gapNumbers
+        (record.head, record.tail) = (new.head, new.tail)
+        (record.drift, record.overlap) = (new.drift, new.overlap)
+        record.skippedAbove = new.skippedAbove
+        record.lastSegment = lastSegment
+        record.counts.pages += pagesAdded
+        record.counts.gaps = new.gapRows.count
+        record.counts.pieces += layout.pieces.count - loader.pieces.count
+        for entry in old.entries { record.counts.add(entry, -1) }
+        for entry in new.entries where entry.isCached { record.counts.add(entry, 1) }
+        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+    }
+}
+
+extension FeedCounts {
+    mutating func add(_ entry: Entry, _ sign: Int) {
+        if entry.isRider { riders += sign } else { entries += sign }
+        if entry.isFault { faults += sign }
+        if entry.isPinned { pinned += sign }
+        if entry.isClaimed { claimedSeams += sign }
+        bodyBytes += sign * Int(entry.body.length)
+    }
+}

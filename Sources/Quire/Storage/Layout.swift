@@ -1,0 +1,165 @@
+/// How entries are cut into pieces and where the pieces stand; tests make them small.
+struct Tuning: Sendable, Hashable {
+    /// Most entries of a piece.
+    var pieceLimit = 128
+    /// Distance of positions at the top and at the bottom of a feed: 2²⁷ pages fit either way.
+    var outerStride: UInt64 = 1 << 36
+    /// Distance within a gap: 2²⁰ pages fit between two pieces before positions are spread anew.
+    var innerStride: UInt64 = 1 << 16
+}
+
+/// No position is left between two pieces: load the whole feed and spread its pieces anew.
+struct PositionsExhausted: Error {}
+
+/// Gives the rows of a state their places on disk: which entries share a piece, and its position.
+/// Pieces that did not change keep their position, so a page put on top writes one new piece.
+struct Layout {
+    struct Piece {
+        var page: UInt64
+        var entries: [Int]
+        /// The piece these entries were read from, 0 if they are new or changed their page.
+        var home: UInt64
+        var position: UInt64 = 0
+    }
+
+    enum Item {
+        case piece(Int)
+        case gap(Int)
+        case elided(ClosedRange<UInt64>)
+    }
+
+    private(set) var pieces: [Piece] = []
+    private(set) var items: [Item] = []
+
+    init(
+        _ state: FeedState, homePages: [UInt64: UInt64], tuning: Tuning, spreadsAnew: Bool
+    ) throws {
+        cut(state, homePages, tuning.pieceLimit)
+        if spreadsAnew {
+            spread(tuning)
+        } else {
+            keepPositions()
+            try allocatePositions(tuning)
+        }
+    }
+
+    /// Consecutive entries of one page and one home make a piece.
+    private mutating func cut(_ state: FeedState, _ homePages: [UInt64: UInt64], _ limit: Int) {
+        var open = false
+        for row in state.rows {
+            switch row {
+            case .gap(let gap):
+                items.append(.gap(gap))
+                open = false
+            case .elided(let run):
+                items.append(.elided(state.elided[run].pieces))
+                open = false
+            case .entry(let entry):
+                let page = state.entries[entry].page
+                let piece = state.entries[entry].piece
+                let home = piece != 0 && homePages[piece] == page ? piece : 0
+                if open, let last = pieces.last, last.page == page, last.home == home,
+                    last.entries.count < limit
+                {
+                    pieces[pieces.count - 1].entries.append(entry)
+                } else {
+                    items.append(.piece(pieces.count))
+                    pieces.append(Piece(page: page, entries: [entry], home: home))
+                    open = true
+                }
+            }
+        }
+    }
+
+    /// A piece stays at home as long as the order of positions allows it.
+    private mutating func keepPositions() {
+        var ceilings = [UInt64](repeating: .max, count: items.count)
+        var ceiling = UInt64.max
+        for (i, item) in items.enumerated().reversed() {
+            ceilings[i] = ceiling
+            if case .elided(let range) = item { ceiling = range.lowerBound }
+        }
+        var last: UInt64 = 0
+        for (i, item) in items.enumerated() {
+            switch item {
+            case .gap: continue
+            case .elided(let range): last = range.upperBound
+            case .piece(let piece):
+                let home = pieces[piece].home
+                if home > last && home < ceilings[i] {
+                    pieces[piece].position = home
+                    last = home
+                }
+            }
+        }
+    }
+
+    private mutating func allocatePositions(_ tuning: Tuning) throws {
+        var floor: UInt64?
+        var i = 0
+        var isBelowGap = false
+        while i < items.count {
+            switch items[i] {
+            case .gap: isBelowGap = true
+            case .elided(let range): (floor, isBelowGap) = (range.upperBound, false)
+            case .piece(let piece) where pieces[piece].position != 0:
+                (floor, isBelowGap) = (pieces[piece].position, false)
+            case .piece:
+                let (run, ceiling) = unplaced(from: i)
+                let positions = try Self.positions(
+                    run.count, above: ceiling, below: floor, hugsCeiling: isBelowGap, tuning)
+                for (piece, position) in zip(run, positions) { pieces[piece].position = position }
+                (floor, isBelowGap) = (positions.last, false)
+            }
+            i += 1
+        }
+    }
+
+    /// The unplaced pieces from here on, and the next position that is taken.
+    private func unplaced(from start: Int) -> (run: [Int], ceiling: UInt64?) {
+        var run: [Int] = []
+        for item in items[start...] {
+            switch item {
+            case .gap: continue
+            case .elided(let range): return (run, range.lowerBound)
+            case .piece(let piece):
+                if pieces[piece].position != 0 { return (run, pieces[piece].position) }
+                run.append(piece)
+            }
+        }
+        return (run, nil)
+    }
+
+    /// `count` positions between two taken ones. Downward fills of a gap append below its upper side,
+    /// upward fills above its lower side: both must find room again and again.
+    private static func positions(
+        _ count: Int, above ceiling: UInt64?, below floor: UInt64?, hugsCeiling: Bool,
+        _ tuning: Tuning
+    ) throws -> [UInt64] {
+        let number = UInt64(count)
+        switch (floor, ceiling) {
+        case (nil, nil):
+            return (0..<number).map { 1 << 63 + $0 * tuning.outerStride }
+        case (nil, let ceiling?):
+            let step = min(tuning.outerStride, (ceiling - 1) / number)
+            if step == 0 { throw PositionsExhausted() }
+            return (0..<number).map { ceiling - (number - $0) * step }
+        case (let floor?, nil):
+            let step = min(tuning.outerStride, (.max - floor) / number)
+            if step == 0 { throw PositionsExhausted() }
+            return (0..<number).map { floor + ($0 + 1) * step }
+        case (let floor?, let ceiling?):
+            let step = min(tuning.innerStride, (ceiling - floor - 1) / (number + 1))
+            if step == 0 { throw PositionsExhausted() }
+            return (0..<number).map {
+                hugsCeiling ? ceiling - (number - $0) * step : floor + ($0 + 1) * step
+            }
+        }
+    }
+
+    /// Even distances around the middle of the range.
+    private mutating func spread(_ tuning: Tuning) {
+        let step = min(tuning.outerStride, 1 << 62 / UInt64(pieces.count + 1))
+        for i in pieces.indices { pieces[i].position = 1 << 63 + UInt64(i) * step }
+    }
+}

@@ -1,0 +1,129 @@
+// Parts of records: ids, links, edges, body references, tickets.
+
+extension PostID {
+    /// 0 and the number, or the count of the bytes and the bytes.
+    func encode(_ writer: inout ByteWriter) {
+        switch storage {
+        case .integer(let number):
+            writer.number(0)
+            writer.number(number)
+        case .bytes(let bytes): writer.blob(bytes)
+        }
+    }
+}
+
+extension ByteReader {
+    mutating func postID() throws(QuireError) -> PostID {
+        let bytes = try blob()
+        if bytes.isEmpty { return PostID(try number()) }
+        guard let id = PostID(bytes: bytes) else { throw damage }
+        return id
+    }
+}
+
+extension Link: Record {
+    func encode(_ writer: inout ByteWriter) {
+        switch self {
+        case .unknown: writer.byte(0)
+        case .end: writer.byte(1)
+        case .confirmEnd: writer.byte(2)
+        case .head: writer.byte(3)
+        case .more: writer.byte(4)
+        case .token(let text):
+            writer.byte(5)
+            writer.text(text)
+        case .below(let id):
+            writer.byte(6)
+            id.encode(&writer)
+        case .above(let id):
+            writer.byte(7)
+            id.encode(&writer)
+        }
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        switch try reader.byte() {
+        case 0: self = .unknown
+        case 1: self = .end
+        case 2: self = .confirmEnd
+        case 3: self = .head
+        case 4: self = .more
+        case 5: self = .token(try reader.text())
+        case 6: self = .below(try reader.postID())
+        case 7: self = .above(try reader.postID())
+        default: throw reader.damage
+        }
+    }
+}
+
+extension Edge: Record {
+    func encode(_ writer: inout ByteWriter) {
+        link.encode(&writer)
+        writer.number(number)
+        writer.optional(after) { $1.encode(&$0) }
+        writer.list(barren) { $1.encode(&$0) }
+        writer.byte(isSuspect ? 1 : 0)
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        self.init(link: try Link(&reader), number: try reader.number())
+        after = try reader.optional { r throws(QuireError) in try r.postID() }
+        barren = try reader.list { r throws(QuireError) in try Link(&r) }
+        isSuspect = try reader.byte() != 0
+    }
+}
+
+extension BodyReference: Record {
+    func encode(_ writer: inout ByteWriter) {
+        writer.number(record)
+        writer.number(UInt64(offset))
+        writer.number(UInt64(length))
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        record = try reader.number()
+        offset = UInt32(truncatingIfNeeded: try reader.number())
+        length = UInt32(truncatingIfNeeded: try reader.number())
+    }
+}
+
+extension TicketRecord: Record {
+    func encode(_ writer: inout ByteWriter) {
+        writer.number(number)
+        writer.byte(operation.rawValue)
+        writer.number(generation)
+        writer.number(issued)
+        own.encode(&writer)
+        writer.list(edges) { $0.number($1) }
+        writer.byte(
+            (isOverlapping ? 1 : 0) | (isBounded ? 2 : 0) | (isCancelled ? 4 : 0)
+                | (isAtHead ? 8 : 0))
+        writer.optional(after) { $1.encode(&$0) }
+        writer.optional(minted) { $1.encode(&$0) }
+        writer.optional(confirms) { $0.number($1) }
+        writer.optional(offset) { $0.number($1) }
+        writer.list(ids) { $1.encode(&$0) }
+        writer.number(limit)
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        let number = try reader.number()
+        guard let operation = Operation(rawValue: try reader.byte()) else { throw reader.damage }
+        self.init(
+            number: number, operation: operation, generation: try reader.number(),
+            issued: try reader.number())
+        own = try Link(&reader)
+        edges = try reader.list { r throws(QuireError) in try r.number() }
+        let flags = try reader.byte()
+        isOverlapping = flags & 1 != 0
+        isBounded = flags & 2 != 0
+        isCancelled = flags & 4 != 0
+        isAtHead = flags & 8 != 0
+        after = try reader.optional { r throws(QuireError) in try r.postID() }
+        minted = try reader.optional { r throws(QuireError) in try r.postID() }
+        confirms = try reader.optional { r throws(QuireError) in try r.number() }
+        offset = try reader.optional { r throws(QuireError) in try r.int() }
+        ids = try reader.list { r throws(QuireError) in try r.postID() }
+        limit = try reader.int()
+    }
+}

@@ -1,0 +1,47 @@
+import CLMDB
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension QuireError {
+    /// What the operating system's error number means for a caller.
+    static func system(_ what: String, _ path: String, _ number: Int32) -> QuireError {
+        let code: Code =
+            switch number {
+            case ENOSPC, EDQUOT, EFBIG: .diskFull
+            case EACCES, EPERM, EROFS: .noPermission
+            case EIO where FileCheck.isDiskFull(path): .diskFull
+            default: .io
+            }
+        return QuireError(
+            code, "\(path): \(what): \(String(cString: strerror(number)))", osError: number)
+    }
+
+    /// What LMDB's return code means for a caller.
+    static func storage(_ what: String, _ path: String, _ status: Int32) -> QuireError {
+        if status > 0 { return system(what, path, status) }
+        let code: Code =
+            switch status {
+            case MDB_INVALID: .notACache
+            case MDB_VERSION_MISMATCH: .newerFormat
+            case MDB_CORRUPTED, MDB_PAGE_NOTFOUND: .corrupt
+            case MDB_MAP_FULL: .diskFull
+            default: .io
+            }
+        return QuireError(code, "\(path): \(what): \(String(cString: mdb_strerror(status)))")
+    }
+
+    static func corrupt(_ what: String) -> QuireError {
+        QuireError(.corrupt, "\(what) does not read back as it was written")
+    }
+}
+
+/// Throws unless LMDB's return code says success.
+func check(_ status: Int32, _ what: String, _ path: String) throws(QuireError) {
+    if status != 0 { throw QuireError.storage(what, path, status) }
+}

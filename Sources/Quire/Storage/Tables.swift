@@ -1,0 +1,145 @@
+import CLMDB
+
+/// One of LMDB's tables.
+struct Table {
+    let dbi: MDB_dbi
+    let name: String
+}
+
+/// All tables of a cache; Docs/on-disk.md draws their records.
+struct Tables {
+    /// "format" -> format version; "counters" -> `Counters`.
+    let header: Table
+    /// Feed name -> feed number.
+    let names: Table
+    /// Feed number -> `FeedRecord`.
+    let feeds: Table
+    /// Feed, position -> `PieceRecord`: the entries of a feed, in order.
+    let pieces: Table
+    /// Feed, page number -> `PageRecord`.
+    let pages: Table
+    /// Feed, position of the piece below -> `GapRecord`.
+    let gaps: Table
+    /// Post, feed -> the piece that holds its entry; post, 0 -> `PostRecord`.
+    let posts: Table
+    /// Record number -> the bodies of one response.
+    let bodies: Table
+    /// Record number -> `BodyUse`: how much of it is still referred to.
+    let bodyUse: Table
+    /// Feed, post -> clock of its deletion.
+    let tombstones: Table
+    /// Feed, ticket number -> `TicketRecord`.
+    let tickets: Table
+    /// Generation -> the changes of that commit.
+    let log: Table
+
+    /// Raised when an older program could misread the file.
+    static let formatVersion: UInt64 = 1
+    static let formatKey = Array("format".utf8)
+    static let countersKey = Array("counters".utf8)
+
+    private init(_ open: (String) throws(QuireError) -> Table) throws(QuireError) {
+        header = try open("header")
+        names = try open("names")
+        feeds = try open("feeds")
+        pieces = try open("pieces")
+        pages = try open("pages")
+        gaps = try open("gaps")
+        posts = try open("posts")
+        bodies = try open("bodies")
+        bodyUse = try open("body-use")
+        tombstones = try open("tombstones")
+        tickets = try open("tickets")
+        log = try open("log")
+    }
+
+    var all: [Table] {
+        [
+            header, names, feeds, pieces, pages, gaps, posts, bodies, bodyUse, tombstones, tickets,
+            log,
+        ]
+    }
+
+    /// Makes the tables of a new cache.
+    static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
+        try begin(environment, path, flags: 0) { transaction throws(QuireError) in
+            let tables = try Tables { name throws(QuireError) in
+                var dbi: MDB_dbi = 0
+                try check(
+                    mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &dbi),
+                    "cannot create the cache", path)
+                return Table(dbi: dbi, name: name)
+            }
+            let access = Transaction(handle: transaction, tables: tables, path: path)
+            do {
+                try access.put(tables.header, formatKey, encodedFormat)
+                try access.put(tables.header, countersKey, Counters().encoded())
+            } catch {
+                throw error as? QuireError ?? QuireError(.io, "\(path): cannot create the cache")
+            }
+        }
+    }
+
+    /// Opens the tables of an existing cache, which must be one of ours and of a format we know. They
+    /// are opened once, here: LMDB does not allow it concurrently.
+    static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> Tables {
+        var found: Tables?
+        try begin(environment, path, flags: UInt32(MDB_RDONLY)) { transaction throws(QuireError) in
+            try requireFormat(transaction, path)
+            found = try Tables { name throws(QuireError) in
+                var dbi: MDB_dbi = 0
+                if mdb_dbi_open(transaction, name, 0, &dbi) != 0 {
+                    throw QuireError(.notACache, "\(path): is not a Quire cache (no table \(name))")
+                }
+                return Table(dbi: dbi, name: name)
+            }
+        }
+        return found!
+    }
+
+    private static var encodedFormat: [UInt8] {
+        var writer = ByteWriter()
+        writer.text("quire")
+        writer.number(formatVersion)
+        return writer.sealed()
+    }
+
+    private static func requireFormat(
+        _ transaction: OpaquePointer, _ path: String
+    ) throws(QuireError) {
+        let foreign = QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
+        var dbi: MDB_dbi = 0
+        if mdb_dbi_open(transaction, "header", 0, &dbi) != 0 { throw foreign }
+        var value = MDB_val()
+        let status = formatKey.withBytes { key in
+            var key = MDB_val(bytes: key)
+            return mdb_get(transaction, dbi, &key, &value)
+        }
+        if status != 0 { throw foreign }
+        var reader = try ByteReader(UnsafeRawBufferPointer(value), "\(path): the header")
+        if try reader.text() != "quire" { throw foreign }
+        let version = try reader.number()
+        if version > formatVersion {
+            throw QuireError(
+                .newerFormat,
+                "\(path): was written by a newer Quire (format \(version), this one knows "
+                    + "\(formatVersion))")
+        }
+    }
+
+    private static func begin(
+        _ environment: OpaquePointer, _ path: String, flags: UInt32,
+        _ body: (OpaquePointer) throws(QuireError) -> Void
+    ) throws(QuireError) {
+        var begun: OpaquePointer?
+        try check(
+            mdb_txn_begin(environment, nil, flags, &begun), "cannot open the cache", path)
+        do throws(QuireError) {
+            try body(begun!)
+        } catch {
+            mdb_txn_abort(begun)
+            throw error
+        }
+        try check(mdb_txn_commit(begun), "cannot open the cache", path)
+    }
+}

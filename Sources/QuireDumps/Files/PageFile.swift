@@ -1,0 +1,128 @@
+import Foundation
+
+/// A file with one response in it.
+public struct PageFile: Sendable, Hashable {
+    public let path: String
+    /// The number of the page, if the file is named by it: `17.json`, `page-17.json`, `page_17.json`,
+    /// `page17.json`, `p17.json`.
+    public let number: Int?
+
+    public init(path: String) {
+        self.path = path
+        number = Self.pageNumber(inName: lastPart(of: path))
+    }
+
+    /// The last part of the path.
+    public var name: String { lastPart(of: path) }
+
+    /// The files at these paths, in the order given. A folder stands for its regular files that end in
+    /// `.json`, not those of folders in it, in natural order: `2.json` before `10.json`.
+    ///
+    /// Throws ``DumpError`` with `.noInput` if a path does not exist, is neither a file nor a folder, or
+    /// is a folder that has no such file or may not be read.
+    public static func list(_ paths: [String]) throws(DumpError) -> [PageFile] {
+        var files: [PageFile] = []
+        for path in paths {
+            switch kind(of: path) {
+            case .file: files.append(PageFile(path: path))
+            case .folder: files += try listFolder(path)
+            case .other: throw DumpError(.noInput, "\(shown(path)): neither a file nor a folder")
+            case nil: throw DumpError(.noInput, "\(shown(path)): no such file")
+            }
+        }
+        return files
+    }
+
+    /// The bytes of the file.
+    ///
+    /// Throws ``DumpError`` with `.noInput` if the file cannot be read, and with `.limit` if it has more
+    /// than `limit` bytes, of which the rest is not read.
+    public func read(limit: Int = PageParser.defaultLimit) throws(DumpError) -> [UInt8] {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            let exists = Self.kind(of: path) != nil
+            throw DumpError(
+                .noInput, "\(Self.shown(path)): \(exists ? "cannot be read" : "no such file")")
+        }
+        defer { try? file.close() }
+        var bytes: [UInt8] = []
+        do {
+            while bytes.count <= limit, let part = try file.read(upToCount: 1 << 20), !part.isEmpty {
+                bytes += part
+            }
+        } catch {
+            throw DumpError(.noInput, "\(Self.shown(path)): cannot be read")
+        }
+        guard bytes.count <= limit else {
+            throw DumpError(
+                .limit, "\(Self.shown(path)): page is above the limit of \(megabytes(limit)) MB")
+        }
+        return bytes
+    }
+
+    private static func listFolder(_ path: String) throws(DumpError) -> [PageFile] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            throw DumpError(.noInput, "\(shown(path)): cannot be read")
+        }
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        let files = names.filter { $0.hasSuffix(".json") && kind(of: folder + $0) == .file }
+        guard !files.isEmpty else { throw DumpError(.noInput, "\(shown(path)): no .json files in it") }
+        return files.sorted { precedesNaturally($0, $1) }.map { PageFile(path: folder + $0) }
+    }
+
+    private static func pageNumber(inName name: String) -> Int? {
+        var stem = name[..<(name.lastIndex(of: ".") ?? name.endIndex)]
+        for prefix in ["page-", "page_", "page", "p"] where stem.hasPrefix(prefix) {
+            stem = stem.dropFirst(prefix.count)
+            break
+        }
+        guard !stem.isEmpty, stem.utf8.allSatisfy(isDigit) else { return nil }
+        return Int(stem)
+    }
+
+    private enum Kind { case file, folder, other }
+
+    private static func kind(of path: String) -> Kind? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    private static func shown(_ path: String) -> String { printable(path, limit: 400) }
+}
+
+private func lastPart(of path: String) -> String {
+    String(path.split(separator: "/").last ?? path[...])
+}
+
+private func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+/// Compares runs of digits by their value and everything else by its bytes; a total order.
+func precedesNaturally(_ first: String, _ second: String) -> Bool {
+    var left = Array(first.utf8)[...]
+    var right = Array(second.utf8)[...]
+    while let a = left.first, let b = right.first {
+        if isDigit(a) && isDigit(b) {
+            let runs = (takeNumber(&left), takeNumber(&right))
+            if runs.0.count != runs.1.count { return runs.0.count < runs.1.count }
+            if runs.0 != runs.1 { return runs.0.lexicographicallyPrecedes(runs.1) }
+        } else {
+            if a != b { return a < b }
+            left.removeFirst()
+            right.removeFirst()
+        }
+    }
+    guard left.isEmpty && right.isEmpty else { return left.isEmpty }
+    // They differ at most in leading zeros.
+    return first.utf8.lexicographicallyPrecedes(second.utf8)
+}
+
+/// Removes the digits at the start and returns them without leading zeros.
+private func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let digits = text.prefix(while: isDigit)
+    text = text.dropFirst(digits.count)
+    return digits.drop { $0 == UInt8(ascii: "0") }
+}

@@ -1,0 +1,94 @@
+import CJSON
+import Quire
+
+/// How the values that a profile names are read. Messages begin with the path: `question_id is negative`.
+extension cjson_span {
+    func id(_ field: IDField) throws(DumpError) -> PostID {
+        switch (kind, field.type) {
+        case (CJSON_STRING, .string), (CJSON_STRING, .any):
+            guard let id = PostID(bytes: characters) else {
+                let limit = PostID.byteLimit
+                throw problem(field.path, text_length == 0 ? "is empty" : "is longer than \(limit) bytes")
+            }
+            return id
+        case (CJSON_NEGATIVE, .any):
+            // Only what fits Int64 is CJSON_NEGATIVE, so this is the text of the number.
+            return PostID(String(Int64(bitPattern: integer)))!
+        case (CJSON_INTEGER, .any):
+            return PostID(integer)
+        case (CJSON_NEGATIVE, .integer):
+            throw problem(field.path, "is negative")
+        case (CJSON_INTEGER, .integer):
+            guard integer <= Int64.max else { throw problem(field.path, "is above 2^63 - 1") }
+            return PostID(integer)
+        case (_, .integer): throw mismatch(field.path, "an integer")
+        case (_, .string): throw mismatch(field.path, "a string")
+        case (_, .any): throw mismatch(field.path, "a string or an integer")
+        }
+    }
+
+    /// `type` is the field's own, or what `auto` turned out to be.
+    func key(_ field: KeyField, as type: Profile.KeyType) throws(DumpError) -> Int64 {
+        switch type {
+        case .integer, .auto:
+            switch kind {
+            case CJSON_NEGATIVE:
+                return Int64(bitPattern: integer)
+            case CJSON_INTEGER:
+                guard integer <= Int64.max else { throw problem(field.path, "is above 2^63 - 1") }
+                return Int64(integer)
+            case CJSON_STRING where field.type == .auto:
+                throw problem(field.path, "is a string, but an integer in the items before")
+            default:
+                throw mismatch(field.path, field.type == .auto ? "an integer or a date" : "an integer")
+            }
+        case .number:
+            guard [CJSON_NEGATIVE, CJSON_INTEGER, CJSON_FRACTION].contains(kind) else {
+                throw mismatch(field.path, "a number")
+            }
+            return OrderKey.number(number)
+        case .date:
+            guard kind == CJSON_STRING else { throw mismatch(field.path, "a date") }
+            guard let date = OrderKey.date(characters) else {
+                let text = String(decoding: characters, as: UTF8.self)
+                throw problem(field.path, "is not a date: \"\(printable(text, limit: 40))\"")
+            }
+            return date
+        }
+    }
+
+    /// The token in this value as `bytes`' document has it; nil if there is none.
+    func token(_ path: FieldPath, in bytes: ArraySlice<UInt8>) throws(DumpError) -> String? {
+        switch kind {
+        case CJSON_MISSING, CJSON_NULL: return nil
+        case CJSON_STRING:
+            return text_length == 0 ? nil : String(decoding: characters, as: UTF8.self)
+        case CJSON_NEGATIVE, CJSON_INTEGER, CJSON_FRACTION:
+            return String(decoding: bytes.dropFirst(Int(start)).prefix(Int(length)), as: UTF8.self)
+        default: throw mismatch(path, "a string or a number")
+        }
+    }
+
+    /// nil if there is none.
+    func flag(_ path: FieldPath) throws(DumpError) -> Bool? {
+        switch kind {
+        case CJSON_MISSING, CJSON_NULL: return nil
+        case CJSON_TRUE: return true
+        case CJSON_FALSE: return false
+        default: throw mismatch(path, "true or false")
+        }
+    }
+
+    private func mismatch(_ path: FieldPath, _ wanted: String) -> DumpError {
+        isAbsent ? absence(path) : problem(path, "is \(noun), not \(wanted)")
+    }
+
+    /// The message for a value that must be there and is not.
+    func absence(_ path: FieldPath) -> DumpError {
+        kind == CJSON_NULL ? problem(path, "is null") : DumpError(.data, "no \(path)")
+    }
+
+    private func problem(_ path: FieldPath, _ text: String) -> DumpError {
+        DumpError(.data, "\(path) \(text)")
+    }
+}

@@ -1,0 +1,101 @@
+/// Ways to turn what servers sort by into an integer of the same order.
+enum OrderKey {
+    /// The bits of a double as an integer that compares as the double does; both zeros are 0.
+    static func number(_ value: Double) -> Int64 {
+        let bits = Int64(bitPattern: value.bitPattern)
+        // A negative double has its sign bit set and grows downwards.
+        return bits >= 0 ? bits : Int64.min &- bits
+    }
+
+    /// Microseconds since 1970 of a date and time of RFC 3339, or nil if it is not one.
+    ///
+    /// Beyond the standard: a space for the T, an offset without a colon or without minutes, and no
+    /// offset at all, which counts as UTC. Digits beyond the microsecond are cut off.
+    static func date(_ text: some Collection<UInt8>) -> Int64? {
+        var reader = DateReader(rest: Array(text)[...])
+        guard let year = reader.digits(4), reader.skip("-"),
+            let month = reader.digits(2), reader.skip("-"),
+            let day = reader.digits(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
+            let hour = reader.digits(2), reader.skip(":"),
+            let minute = reader.digits(2), reader.skip(":"),
+            let second = reader.digits(2),
+            let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd,
+            1...12 ~= month, 1...days(inMonth: month, of: year) ~= day,
+            // 60 is a leap second; it counts as the first second of the next minute.
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let minutes = (daysSince1970(year, month, day) * 24 + hour) * 60 + minute - offset
+        return (minutes * 60 + second) * 1_000_000 + fraction
+    }
+
+    private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Of the Gregorian calendar, counting years from March so that a leap day ends one.
+    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year + 399 : year + 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear
+        // 719,468 days lie between March of the year 0 and 1970; 146,097 are 400 years.
+        return days - 719_468 - 146_097
+    }
+}
+
+private struct DateReader {
+    var rest: ArraySlice<UInt8>
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    mutating func digit() -> Int64? {
+        guard let byte = rest.first, UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+        rest.removeFirst()
+        return Int64(byte - UInt8(ascii: "0"))
+    }
+
+    mutating func digits(_ count: Int) -> Int64? {
+        var value: Int64 = 0
+        for _ in 0..<count {
+            guard let digit = digit() else { return nil }
+            value = value * 10 + digit
+        }
+        return value
+    }
+
+    /// Microseconds; 0 without a point, nil if no digit follows it.
+    mutating func fraction() -> Int64? {
+        guard skip(".") else { return 0 }
+        guard var value = digit() else { return nil }
+        var places = 1
+        while let digit = digit() {
+            if places < 6 { value = value * 10 + digit }
+            places += 1
+        }
+        for _ in min(places, 6)..<6 { value *= 10 }
+        return value
+    }
+
+    /// Minutes east of Greenwich.
+    mutating func offset() -> Int64? {
+        if rest.isEmpty || skip("Z") || skip("z") { return 0 }
+        let isEast = skip("+")
+        guard isEast || skip("-"), let hours = digits(2) else { return nil }
+        var minutes: Int64 = 0
+        if skip(":") || !rest.isEmpty {
+            guard let digits = digits(2) else { return nil }
+            minutes = digits
+        }
+        guard hours < 24, minutes < 60 else { return nil }
+        return (hours * 60 + minutes) * (isEast ? 1 : -1)
+    }
+}

@@ -1,0 +1,173 @@
+import CJSON
+public import Quire
+
+/// Reads responses of one API as answers. A parser belongs to one thread at a time; make one for each.
+///
+///     let parser = PageParser(profile: .named("stackexchange")!)
+///     let answer = try parser.parse(file.read(), name: file.name)
+public final class PageParser {
+    /// The most bytes a page may have unless told otherwise: 16 MiB.
+    public static let defaultLimit = 16 << 20
+    /// How deep the arrays and objects of a page may nest.
+    public static let depthLimit = 128
+
+    /// What the parser reads.
+    public let profile: Profile
+    /// The most bytes a page may have.
+    public let limit: Int
+
+    let scanner = Scanner(depth: depthLimit)
+    private let items: Scanner.Slot?
+    private let whole: Scanner.Slot
+    private let post: Scanner.Slot
+    private let id: Scanner.Slot
+    private let key: Scanner.Slot?
+    private let version: Scanner.Slot?
+    /// The other fields of the document that the profile names.
+    private let outside: [(path: FieldPath, slot: Scanner.Slot)]
+
+    /// A parser for pages of up to `limit` bytes.
+    public init(profile: Profile, limit: Int = defaultLimit) {
+        self.profile = profile
+        self.limit = limit
+        items = profile.isLines ? nil : scanner.items(profile.items)
+        whole = scanner.inItem(.here)
+        post = scanner.inItem(profile.post)
+        id = scanner.inItem(profile.id.path)
+        key = (profile.key?.path).map(scanner.inItem)
+        version = (profile.version?.path).map(scanner.inItem)
+        let paths = [
+            profile.next?.token, profile.next?.more, profile.previous?.token, profile.previous?.more,
+            profile.error?.path, profile.error?.name, profile.error?.message,
+        ]
+        outside = paths.compactMap(\.self).map { [scanner] in ($0, scanner.inDocument($0)) }
+    }
+
+    /// The answer in a response; `name` stands for it in messages. A page without items is no error.
+    ///
+    /// The response becomes ``Answer/bytes`` as it is, and each body is a range of it. Throws
+    /// ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if it
+    /// is not JSON, is an error document, or has anything else where the profile expects a field.
+    public func parse(_ bytes: [UInt8], name: String) throws(DumpError) -> Answer {
+        do throws(DumpError) {
+            guard bytes.count <= limit else {
+                let size = megabytes(bytes.count, roundingUp: true)
+                throw DumpError(.limit, "page is \(size) MB, the limit is \(megabytes(limit)) MB")
+            }
+            let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+            let document = bytes.dropFirst(hasMark ? 3 : 0)
+            var answer = Answer(bytes: bytes)
+            if profile.isLines {
+                try addLines(of: document, to: &answer)
+            } else {
+                try scan(document)
+                try addDocument(document, to: &answer)
+            }
+            return answer
+        } catch {
+            throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
+        }
+    }
+
+    private func addLines(of bytes: ArraySlice<UInt8>, to answer: inout Answer) throws(DumpError) {
+        let spaces = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
+        var number = 0
+        var keyType = profile.key?.type
+        for line in bytes.split(separator: UInt8(ascii: "\n")) where !line.allSatisfy(spaces.contains) {
+            number += 1
+            try scan(line)
+            try addItem(0, number: number, at: line.startIndex, keyType: &keyType, to: &answer)
+        }
+    }
+
+    private func addDocument(
+        _ document: ArraySlice<UInt8>, to answer: inout Answer
+    ) throws(DumpError) {
+        for (path, slot) in outside where scanner.document(slot).repeated {
+            throw DumpError(.data, "\(path) is there twice")
+        }
+        if let field = profile.error { try checkForError(field, in: document) }
+        let items = scanner.document(self.items!)
+        guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
+        if items.isAbsent && !profile.mayOmitItems { throw items.absence(profile.items) }
+        guard items.isAbsent || items.kind == CJSON_ARRAY else {
+            let path = profile.items.keys.isEmpty ? "the document" : profile.items.description
+            throw DumpError(.data, "\(path) is \(items.noun), not an array")
+        }
+        var keyType = profile.key?.type
+        answer.posts.reserveCapacity(scanner.itemCount)
+        for index in 0..<scanner.itemCount {
+            try addItem(
+                index, number: index + 1, at: document.startIndex, keyType: &keyType, to: &answer)
+        }
+        if let field = profile.next { answer.next = try link(field, in: document) }
+        if let field = profile.previous { answer.previous = try link(field, in: document) }
+    }
+
+    /// Adds the item at `index` of the last scan, of a document that began at `start`.
+    private func addItem(
+        _ index: Int, number: Int, at start: Int, keyType: inout Profile.KeyType?,
+        to answer: inout Answer
+    ) throws(DumpError) {
+        do throws(DumpError) {
+            try checkForRepetitions(index)
+            let id = scanner.item(index, self.id)
+            let post = scanner.item(index, self.post)
+            if id.isAbsent {
+                if profile.hasOpaqueRows && isRow(index) {
+                    answer.opaqueRows += 1
+                    return
+                }
+                throw id.absence(profile.id.path)
+            }
+            guard !post.isAbsent else { throw post.absence(profile.post) }
+            let body = post.range.lowerBound + start..<post.range.upperBound + start
+            answer.posts.append(
+                Post(
+                    id: try id.id(profile.id), key: try sortKey(index, type: &keyType),
+                    version: try version(index), body: body))
+        } catch {
+            throw DumpError(error.kind, "item \(number): \(error.message)")
+        }
+    }
+
+    private func checkForRepetitions(_ index: Int) throws(DumpError) {
+        let fields = [
+            (id, profile.id.path), (post, profile.post), (key, profile.key?.path),
+            (version, profile.version?.path),
+        ]
+        for case (let slot?, let path?) in fields where scanner.item(index, slot).repeated {
+            throw DumpError(.data, "\(path) is there twice")
+        }
+    }
+
+    /// True if an item without an id can be a row that is not a post.
+    private func isRow(_ index: Int) -> Bool {
+        [CJSON_NULL, CJSON_OBJECT, CJSON_ARRAY].contains(scanner.item(index, whole).kind)
+    }
+
+    private func sortKey(
+        _ index: Int, type: inout Profile.KeyType?
+    ) throws(DumpError) -> Int64? {
+        guard let field = profile.key, let key else { return nil }
+        let span = scanner.item(index, key)
+        guard !span.isAbsent else { throw span.absence(field.path) }
+        if type == .auto { type = span.kind == CJSON_STRING ? .date : .integer }
+        return try span.key(field, as: type ?? field.type)
+    }
+
+    /// Unlike a key, a version may be missing: posts never edited have no date of the last edit.
+    private func version(_ index: Int) throws(DumpError) -> Int64? {
+        guard let field = profile.version, let version else { return nil }
+        let span = scanner.item(index, version)
+        guard !span.isAbsent else { return nil }
+        let type = field.type == .auto && span.kind == CJSON_STRING ? .date : field.type
+        return try span.key(field, as: type)
+    }
+
+    /// What the last scan found at a path of the document that the profile names.
+    func document(_ path: FieldPath) -> cjson_span {
+        guard let slot = outside.first(where: { $0.path == path })?.slot else { return cjson_span() }
+        return scanner.document(slot)
+    }
+}

@@ -1,0 +1,105 @@
+import CJSON
+
+/// The C++ parser behind Swift types. Not safe to share between threads.
+final class Scanner {
+    /// Where to ask for what a path led to.
+    struct Slot {
+        fileprivate let number: Int32
+    }
+
+    enum Failure {
+        case notJSON(reason: String, offset: Int?)
+        case notUTF8
+        case tooDeep
+        case tooLarge
+        case noMemory
+    }
+
+    private let parser: OpaquePointer
+
+    init(depth: Int) {
+        guard let parser = cjson_create(depth) else { fatalError("out of memory") }
+        self.parser = parser
+    }
+
+    deinit { cjson_destroy(parser) }
+
+    /// Where later scans report what the path leads to, from the document.
+    func inDocument(_ path: FieldPath) -> Slot {
+        slot(path) { cjson_watch(parser, CJSON_IN_DOCUMENT, $0, $1) }
+    }
+
+    /// Where later scans report what the path leads to, from each item.
+    func inItem(_ path: FieldPath) -> Slot {
+        slot(path) { cjson_watch(parser, CJSON_IN_ITEM, $0, $1) }
+    }
+
+    /// Names the array of items; without it, the document is the one item.
+    func items(_ path: FieldPath) -> Slot {
+        slot(path) { cjson_items(parser, $0, $1) }
+    }
+
+    /// Reads a document. The reports about the one before are gone.
+    func scan(_ document: ArraySlice<UInt8>) -> Failure? {
+        var error = cjson_error()
+        let status = document.withUnsafeBufferPointer {
+            cjson_scan(parser, $0.baseAddress, $0.count, &error)
+        }
+        switch status {
+        case CJSON_OK: return nil
+        case CJSON_NOT_UTF8: return .notUTF8
+        case CJSON_TOO_DEEP: return .tooDeep
+        case CJSON_TOO_LARGE: return .tooLarge
+        case CJSON_NO_MEMORY: return .noMemory
+        default:
+            let offset = error.offset < 0 ? nil : Int(error.offset)
+            return .notJSON(reason: String(cString: error.reason), offset: offset)
+        }
+    }
+
+    var itemCount: Int { cjson_item_count(parser) }
+
+    func document(_ slot: Slot) -> cjson_span { cjson_in_document(parser, slot.number).pointee }
+
+    func item(_ index: Int, _ slot: Slot) -> cjson_span {
+        precondition(index < itemCount)
+        return cjson_in_item(parser, index, slot.number).pointee
+    }
+
+    private func slot(
+        _ path: FieldPath, _ watch: (UnsafePointer<CChar>?, Int) -> Int32
+    ) -> Slot {
+        let keys = path.keys.flatMap { Array($0.utf8CString) }
+        let number = keys.withUnsafeBufferPointer { watch($0.baseAddress, path.keys.count) }
+        // A profile has fewer paths than one object may have watched keys.
+        guard number >= 0 else { fatalError("out of memory") }
+        return Slot(number: number)
+    }
+}
+
+extension cjson_span {
+    /// The characters of a string, unescaped. Only until the next scan.
+    var characters: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text, count: Int(text_length))
+    }
+
+    /// Where the value is in the document.
+    var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
+
+    var isAbsent: Bool { kind == CJSON_MISSING || kind == CJSON_NULL }
+
+    /// For messages: what the value is.
+    var noun: String {
+        switch kind {
+        case CJSON_MISSING: "missing"
+        case CJSON_NULL: "null"
+        case CJSON_FALSE: "false"
+        case CJSON_TRUE: "true"
+        case CJSON_NEGATIVE, CJSON_INTEGER: "an integer"
+        case CJSON_FRACTION: "a number with a fraction or exponent"
+        case CJSON_STRING: "a string"
+        case CJSON_ARRAY: "an array"
+        default: "an object"
+        }
+    }
+}

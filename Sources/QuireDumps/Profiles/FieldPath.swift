@@ -1,0 +1,50 @@
+/// The way to a value: the keys of the objects around it, joined by dots.
+///
+/// A key of digits also names an element of an array, from 0. A dot or backslash that belongs to a key
+/// has a backslash before it. The empty path is the place one starts from.
+struct FieldPath: Sendable, Hashable {
+    let keys: [String]
+    /// As it was written.
+    let text: String
+
+    static let here = FieldPath(keys: [], text: "")
+
+    /// The path with this text; throws what is wrong with it.
+    init(_ text: String) throws(DumpError) {
+        var keys: [String] = []
+        var key = ""
+        var isEscaped = false
+        for character in text.unicodeScalars {
+            guard character.value != 0 else { throw DumpError(.data, "a NUL in a path") }
+            switch character {
+            case "\\" where !isEscaped:
+                isEscaped = true
+            case "." where !isEscaped:
+                keys.append(key)
+                key = ""
+            default:
+                guard !isEscaped || character == "." || character == "\\" else {
+                    throw DumpError(.data, "\"\(printable(text))\": only \\. and \\\\ are escapes")
+                }
+                key.unicodeScalars.append(character)
+                isEscaped = false
+            }
+        }
+        guard !isEscaped else { throw DumpError(.data, "\"\(printable(text))\" ends in a backslash") }
+        if !text.isEmpty { keys.append(key) }
+        guard keys.allSatisfy({ !$0.isEmpty }) else {
+            throw DumpError(.data, "\"\(printable(text))\" has an empty key")
+        }
+        self.init(keys: keys, text: text)
+    }
+
+    private init(keys: [String], text: String) {
+        self.keys = keys
+        self.text = text
+    }
+}
+
+extension FieldPath: CustomStringConvertible {
+    /// For messages.
+    var description: String { keys.isEmpty ? "it" : printable(text) }
+}

@@ -1,0 +1,242 @@
+import Quire
+import Testing
+
+@testable import QuireDumps
+
+/// Reads a page that lies in the test. `profile` is what stands between the braces besides the name.
+private func read(_ page: String, _ profile: String, limit: Int = 1 << 20) throws -> Answer {
+    let profile = try Profile(json: Array("{\"name\":\"x\",\(profile)}".utf8), name: "profile")
+    return try PageParser(profile: profile, limit: limit).parse(Array(page.utf8), name: "f.json")
+}
+
+private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
+
+@Suite struct PageParserTests {
+    @Test func bodiesAreTheBytesOfThePage() throws {
+        let page =
+            "\u{FEFF} {\"x\" :[{\"id\":1}], \"items\": [ {\"id\":1 ,\"t\":\"}]\\\"\"}\n ,\t{ \"id\" : 2, \"u\": [1, 2 ] } \r\n ] } \n"
+        let answer = try read(page, plain)
+        #expect(answer.bytes == Array(page.utf8))
+        #expect(answer.ids == ["1", "2"])
+        #expect(answer.bodies == [#"{"id":1 ,"t":"}]\""}"#, #"{ "id" : 2, "u": [1, 2 ] }"#])
+        #expect(answer.next == .unknown && answer.previous == .unknown && answer.opaqueRows == 0)
+    }
+
+    @Test func postsInsideItems() throws {
+        let page = #"{"data":{"a.b":[{"k":"t3","d" : {"n":"x", "s": 1} , "z":0}, {"d":{"n":"y","s":2}}]}}"#
+        let answer = try read(
+            page, #""items":"data.a\\.b","post":"d","id":{"path":"d.n"},"key":{"path":"d.s"}"#)
+        #expect(answer.bodies == [#"{"n":"x", "s": 1}"#, #"{"n":"y","s":2}"#])
+        #expect(answer.ids == ["x", "y"] && answer.posts.map(\.key) == [1, 2])
+    }
+
+    @Test(arguments: [
+        (#"[7, 8 ,9]"#, #""id":{}"#, ["7", "8", "9"], ["7", "8", "9"]),
+        (#"["a" , "b\n"]"#, #""id":{}"#, ["a", "b\n"], [#""a""#, #""b\n""#]),
+        (
+            #"[["E",{"id":5}] ,["E", {"id":"6"} ]]"#, #""post":"1","id":{"path":"1.id"}"#,
+            ["5", "6"], [#"{"id":5}"#, #"{"id":"6"}"#]
+        ),
+        (
+            #"[{"id":-3},{"id":18446744073709551615}]"#, #""id":{"path":"id"}"#,
+            ["-3", "18446744073709551615"], [#"{"id":-3}"#, #"{"id":18446744073709551615}"#]
+        ),
+        (
+            #"[[1],[{"r":[{"\u0069d":4}]}]]"#, #""items":"1.0.r","id":{"path":"id"}"#, ["4"],
+            [#"{"\u0069d":4}"#]
+        ),
+        (#"[]"#, #""id":{}"#, [], []),
+        (#"{"n":0}"#, #""items":"data","items_absent":"empty","id":{}"#, [], []),
+        (
+            "{\"id\":1}\r\n\n  {\"id\":2} \n", #""lines":true,"id":{"path":"id"}"#,
+            ["1", "2"], [#"{"id":1}"#, #"{"id":2}"#]
+        ),
+        ("1\n22\n", #""lines":true,"id":{}"#, ["1", "22"], ["1", "22"]),
+    ])
+    func shapes(page: String, profile: String, ids: [String], bodies: [String]) throws {
+        let answer = try read(page, profile)
+        #expect(answer.ids == ids && answer.bodies == bodies)
+    }
+
+    @Test(arguments: [
+        ("{\"items\":[1}", "not JSON: a comma, colon, bracket or value out of place at byte 11"),
+        ("{\"items\":[]} x", "not JSON: a comma, colon, bracket or value out of place at byte 13"),
+        ("", "not JSON: nothing there"),
+        ("{\"items\":[{\"id\":01}]}", "not JSON: a bad number, or one beyond 64 bits at byte 16"),
+        ("{\"a\":tru,\"items\":[]}", "not JSON: a bad word at byte 5"),
+        ("{\"a\":\"b", "not JSON: a string is not closed at byte 5"),
+        ("{\"a\":\"b\nc\"}", "not JSON: a control character in a string at byte 7"),
+        ("{\"a\":\"\\x\"}", "not JSON: a bad escape in a string at byte 6"),
+        ("{\"a\":\"\\ud83d!\"}", "not JSON: a bad escape in a string at byte 6"),
+        ("{\"a\":18446744073709551616}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
+        ("{\"a\":-9223372036854775809}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
+        ("{\"a\":1e999}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
+        ("{\"items\":[1,", "not JSON: a comma, colon, bracket or value out of place at byte 12"),
+        ("{}", "no items"),
+        ("{\"items\":null}", "items is null"),
+        ("{\"items\":{}}", "items is an object, not an array"),
+        ("{\"items\":[],\"items\":[]}", "items is there twice"),
+        ("[]", "no items"),
+        ("{\"items\":[{\"id\":1},{}]}", "item 2: no id"),
+        ("{\"items\":[{\"id\":1},null]}", "item 2: no id"),
+        ("{\"items\":[7]}", "item 1: no id"),
+        ("{\"items\":[{\"id\":null}]}", "item 1: id is null"),
+        ("{\"items\":[{\"id\":\"1\"}]}", "item 1: id is a string, not an integer"),
+        (
+            "{\"items\":[{\"id\":1.0}]}",
+            "item 1: id is a number with a fraction or exponent, not an integer"
+        ),
+        ("{\"items\":[{\"id\":[]}]}", "item 1: id is an array, not an integer"),
+        ("{\"items\":[{\"id\":-1}]}", "item 1: id is negative"),
+        ("{\"items\":[{\"id\":9223372036854775808}]}", "item 1: id is above 2^63 - 1"),
+        ("{\"items\":[{\"id\":1,\"a\":2,\"i\\u0064\":1}]}", "item 1: id is there twice"),
+    ])
+    func mistakesAreNamed(page: String, message: String) {
+        let error = dumpError { _ = try read(page, plain) }
+        #expect(error == DumpError(.data, "f.json: " + message))
+    }
+
+    @Test(arguments: [
+        (#"[{"id":""}]"#, #""id":{"path":"id"}"#, "item 1: id is empty"),
+        (#"[{"id":1}]"#, #""id":{"path":"id","type":"string"}"#, "item 1: id is an integer, not a string"),
+        (#"[{"id":true}]"#, #""id":{"path":"id"}"#, "item 1: id is true, not a string or an integer"),
+        (#"[{"id":1}]"#, #""post":"p","id":{"path":"id"}"#, "item 1: no p"),
+        (#"[{"a":{"id":1},"a":{}}]"#, #""id":{"path":"a.id"}"#, "item 1: a.id is there twice"),
+        (#"{"id":1}"#, #""id":{}"#, "the document is an object, not an array"),
+        (#"7"#, #""id":{}"#, "the document is an integer, not an array"),
+        (
+            #"{"m":{},"i":[],"m":{}}"#, #""items":"i","id":{},"next":{"path":"m.next"}"#,
+            "m.next is there twice"
+        ),
+        (
+            #"{"i":[],"m":1}"#, #""items":"i","id":{},"next":{"more":"m"}"#,
+            "m is an integer, not true or false"
+        ),
+        (
+            #"{"i":[],"m":{}}"#, #""items":"i","id":{},"next":{"path":"m"}"#,
+            "m is an object, not a string or a number"
+        ),
+        (#"[{"id":1,"k":1},{"id":2}]"#, #""id":{"path":"id"},"key":{"path":"k"}"#, "item 2: no k"),
+        (
+            #"[{"id":1,"k":1.5}]"#, #""id":{"path":"id"},"key":{"path":"k"}"#,
+            "item 1: k is a number with a fraction or exponent, not an integer or a date"
+        ),
+        (
+            #"[{"id":1,"k":1},{"id":2,"k":"2018-03-29T15:04:05Z"}]"#,
+            #""id":{"path":"id"},"key":{"path":"k"}"#,
+            "item 2: k is a string, but an integer in the items before"
+        ),
+        (
+            #"[{"id":1,"k":"now\u001b\u202e"}]"#, #""id":{"path":"id"},"key":{"path":"k","type":"date"}"#,
+            #"item 1: k is not a date: "now\u{1B}\u{202E}""#
+        ),
+        (
+            "{\"id\":1}\n{\"id\":}\n", #""lines":true,"id":{"path":"id"}"#,
+            "not JSON: a comma, colon, bracket or value out of place at byte 15"
+        ),
+        ("{\"id\":1}\n\n{\"i\":2}", #""lines":true,"id":{"path":"id"}"#, "item 2: no id"),
+    ])
+    func mistakesInOtherProfiles(page: String, profile: String, message: String) {
+        let error = dumpError { _ = try read(page, profile) }
+        #expect(error == DumpError(.data, "f.json: " + message))
+    }
+
+    @Test func notUTF8() throws {
+        let parser = PageParser(profile: Profile.named("stackexchange")!)
+        let page = Array(#"{"items":[],"a":"é"#.utf8) + [0xFF] + Array(#""}"#.utf8)
+        #expect(
+            dumpError { _ = try parser.parse(page, name: "f") }
+                == DumpError(.data, "f: not JSON: not UTF-8 at byte 19"))
+        // The parser is as good as new.
+        #expect(try parser.parse(Array(#"{"items":[]}"#.utf8), name: "f").posts.isEmpty)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"error_id":502,"error_name":"throttle_violation","error_message":"too many requests"}"#,
+            "error document: throttle_violation: too many requests"
+        ),
+        (#"{"items":[{}],"error_id":502}"#, "error document: 502"),
+        (#"{"error_id":{}}"#, "error document"),
+        (#"{"error_id":1,"error_message":"\u001b]0;x\u0007"}"#, #"error document: 1: \u{1B}]0;x\u{7}"#),
+        (#"{"error_id":null}"#, "no items"), (#"{"error_id":false}"#, "no items"),
+    ])
+    func errorDocuments(page: String, message: String) {
+        let parser = PageParser(profile: Profile.named("stackexchange")!)
+        let error = dumpError { _ = try parser.parse(Array(page.utf8), name: "f.json") }
+        #expect(error == DumpError(.data, "f.json: " + message))
+    }
+
+    @Test(arguments: [
+        (#""m":true"#, #""more":"m""#, Link.more), (#""m":false"#, #""more":"m""#, .end),
+        (#""a":0"#, #""more":"m""#, .unknown), (#""m":null"#, #""more":"m""#, .unknown),
+        (#""t":"c\u00e9""#, #""path":"t""#, .token("cé")),
+        (#""t":12345678901234567890"#, #""path":"t""#, .token("12345678901234567890")),
+        (#""t":null"#, #""path":"t""#, .end), (#""t":"""#, #""path":"t""#, .end),
+        (#""a":0"#, #""path":"t""#, .end),
+        (#""t":null"#, #""path":"t","absent":"unknown""#, .unknown),
+        (#""a":0"#, #""path":"t","absent":"unknown""#, .unknown),
+        (#""t":"0""#, #""path":"t","end":"0""#, .end), (#""t":0"#, #""path":"t","end":"0""#, .end),
+        (#""p":{"m":true,"c":"Y"}"#, #""path":"p.c","more":"p.m""#, .token("Y")),
+        (#""p":{"m":false,"c":"Y"}"#, #""path":"p.c","more":"p.m""#, .end),
+        (#""p":{"m":true,"c":null}"#, #""path":"p.c","more":"p.m""#, .unknown),
+        (#""p":{"c":"Y"}"#, #""path":"p.c","more":"p.m""#, .unknown),
+    ])
+    func links(field: String, link: String, expected: Link) throws {
+        let page = "{\"i\":[],\(field)}"
+        let answer = try read(page, "\"items\":\"i\",\"id\":{},\"next\":{\(link)},\"previous\":{\(link)}")
+        #expect(answer.next == expected && answer.previous == expected)
+    }
+
+    @Test func opaqueRows() throws {
+        let page = #"[{"ad":1},{"id":1},null,["ad"],{"id":null}]"#
+        let answer = try read(page, #""opaque_rows":true,"id":{"path":"id"}"#)
+        #expect(answer.opaqueRows == 4 && answer.ids == ["1"])
+        #expect(
+            dumpError { _ = try read(#"[7]"#, #""opaque_rows":true,"id":{"path":"id"}"#) }?.message
+                == "f.json: item 1: no id")
+    }
+
+    @Test(arguments: [
+        ("5", "auto", 5), ("-5", "integer", -5), ("-9223372036854775808", "integer", Int64.min),
+        ("1.5", "number", OrderKey.number(1.5)), ("2", "number", OrderKey.number(2)),
+        ("\"2018-03-29T15:04:05Z\"", "auto", 1_522_335_845_000_000),
+    ])
+    func keys(value: String, type: String, key: Int64) throws {
+        let page = "[{\"id\":1,\"k\":\(value)}]"
+        let profile =
+            "\"id\":{\"path\":\"id\"},\"key\":{\"path\":\"k\",\"type\":\"\(type)\"},\"version\":{\"path\":\"k\",\"type\":\"\(type)\"}"
+        let post = try read(page, profile).posts[0]
+        #expect(post.key == key && post.version == key)
+    }
+
+    @Test func versionsMayBeMissing() throws {
+        let page = #"[{"id":1,"v":4},{"id":2},{"id":3,"v":null}]"#
+        let answer = try read(page, #""id":{"path":"id"},"version":{"path":"v"}"#)
+        #expect(answer.posts.map(\.version) == [4, nil, nil])
+    }
+
+    @Test func limits() throws {
+        let page = "[" + String(repeating: " ", count: 98) + "]"
+        #expect(try read(page, #""id":{}"#, limit: 100).bytes.count == 100)
+        #expect(
+            dumpError { _ = try read(page, #""id":{}"#, limit: 99) }
+                == DumpError(.limit, "f.json: page is 0.1 MB, the limit is 0.0 MB"))
+        let large = [UInt8](repeating: 32, count: 20 << 20)
+        #expect(
+            dumpError { _ = try PageParser(profile: .named("stackexchange")!).parse(large, name: "f") }
+                == DumpError(.limit, "f: page is 20.0 MB, the limit is 16.0 MB"))
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        #expect(try read("{\"items\":[],\"a\":\(nested(127))}", plain).posts.isEmpty)
+        #expect(
+            dumpError { _ = try read("{\"items\":[],\"a\":\(nested(128))}", plain) }
+                == DumpError(.limit, "f.json: nested deeper than 128 levels"))
+    }
+
+    @Test func foreignTextIsShortened() {
+        #expect(printable(String(repeating: "x", count: 81)) == String(repeating: "x", count: 80) + "…")
+        #expect(printable("a\u{9B}\u{2028}é") == #"a\u{9B}\u{2028}é"#)
+    }
+}
