@@ -10,10 +10,13 @@ public struct Batch: ~Copyable {
     /// - Parameters:
     ///   - limit: how many posts to ask for; nil is the feed's page size.
     ///   - isBounded: stop at the far side of the gap, or at the first cached post.
+    ///   - link: refresh only: what leads to the first page, where the server told.
     public borrowing func plan(
-        _ place: Place, in feed: Feed, limit: Int? = nil, isBounded: Bool = false
+        _ place: Place, in feed: Feed, limit: Int? = nil, isBounded: Bool = false,
+        link: Link? = nil
     ) throws -> Plan {
-        try session.plan(place, limit: limit, isBounded: isBounded, in: feed.number)
+        try session.plan(
+            place, limit: limit, isBounded: isBounded, link: link, in: feed.number)
     }
 
     /// Judges the answer to a planned request and, if it is accepted, takes it in: the whole page or

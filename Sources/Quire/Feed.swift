@@ -16,9 +16,13 @@ public struct Feed: Sendable {
     public let name: String
     public let options: FeedOptions
 
-    /// See ``Batch/plan(_:in:limit:isBounded:)``.
-    public func plan(_ place: Place, limit: Int? = nil, isBounded: Bool = false) throws -> Plan {
-        try cache.batch { try $0.plan(place, in: self, limit: limit, isBounded: isBounded) }
+    /// See ``Batch/plan(_:in:limit:isBounded:link:)``.
+    public func plan(
+        _ place: Place, limit: Int? = nil, isBounded: Bool = false, link: Link? = nil
+    ) throws -> Plan {
+        try cache.batch {
+            try $0.plan(place, in: self, limit: limit, isBounded: isBounded, link: link)
+        }
     }
 
     /// See ``Batch/ingest(_:for:in:)``.

@@ -83,21 +83,17 @@ public struct Snapshot: ~Copyable {
     /// refuses to let them leave the snapshot.
     @_lifetime(borrow self)
     public borrowing func body(of row: PostRow) throws(QuireError) -> RawSpan {
-        try lend(row.body)
+        let bytes = RawSpan(_unsafeBytes: try BodyStore(transaction: transaction).bytes(row.body))
+        // The map does not move and its records do not change while the transaction is open, and it
+        // is open as long as this snapshot exists.
+        return _overrideLifetime(bytes, borrowing: self)
     }
 
-    /// The bytes of a post's body; see ``body(of:)-(PostRow)``.
+    /// The bytes of a post's body, lent in the same way.
     @_lifetime(borrow self)
     public borrowing func body(of post: PostInfo) throws(QuireError) -> RawSpan {
-        try lend(post.body)
-    }
-
-    @_lifetime(borrow self)
-    private borrowing func lend(_ reference: BodyReference) throws(QuireError) -> RawSpan {
-        let bytes = try BodyStore(transaction: transaction).bytes(reference)
-        // The map does not move and its records do not change while the transaction is open, and the
-        // transaction is open as long as this snapshot exists.
-        return _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
+        let bytes = RawSpan(_unsafeBytes: try BodyStore(transaction: transaction).bytes(post.body))
+        return _overrideLifetime(bytes, borrowing: self)
     }
 
     // MARK: Changes

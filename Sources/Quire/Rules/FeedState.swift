@@ -108,7 +108,7 @@ enum Interruption: Error {
 }
 
 /// Which part of an elided run (by its number) a rule must see.
-enum Need: Hashable {
+enum Need: Error, Hashable {
     case all(Int)
     case top(Int)
     case bottom(Int)

@@ -11,13 +11,13 @@ struct Wish {
 extension FeedState {
     /// R1. The wish for a place, or the reason why nothing can be asked there.
     mutating func plan(
-        _ place: Place, limit: Int?, isBounded: Bool
+        _ place: Place, limit: Int?, isBounded: Bool, link: Link?
     ) throws(Interruption) -> Result<Request, Refusal> {
         let limit = max(1, limit ?? options.pageSize)
         if options.paging == .ids { return try planIDs(place, limit: limit) }
         switch place {
         case .head:
-            return .success(try planRefresh(limit: limit, isBounded: isBounded))
+            return .success(try planRefresh(limit: limit, isBounded: isBounded, link: link ?? .head))
         case .around(let target):
             if options.order == .ranked { return .failure(.unsupported) }
             var record = newTicket(.around, limit: limit)
@@ -64,14 +64,14 @@ extension FeedState {
     // MARK: Refresh
 
     private mutating func planRefresh(
-        limit: Int, isBounded: Bool, confirming edge: Edge? = nil
+        limit: Int, isBounded: Bool, link: Link = .head, confirming edge: Edge? = nil
     ) throws(Interruption) -> Request {
         var record = newTicket(.refresh, limit: limit)
-        record.own = .head
+        record.own = link
         record.edges = [head.number]
         record.isBounded = isBounded
         if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
-        var wish = Wish(target: .link(.head), record: record)
+        var wish = Wish(target: .link(link), record: record)
         switch options.paging {
         case .offset where edge == nil: wish.target = .position(offset: 0, limit: limit)
         case .page where edge == nil:

@@ -4,7 +4,7 @@ extension WriteSession {
     // MARK: Requests
 
     func plan(
-        _ place: Place, limit: Int?, isBounded: Bool, in feed: UInt32
+        _ place: Place, limit: Int?, isBounded: Bool, link: Link?, in feed: UInt32
     ) throws -> Plan {
         let tickets = TicketTable(transaction: transaction, feed: feed)
         let all = try tickets.all()
@@ -16,7 +16,8 @@ extension WriteSession {
             },
             { state throws(Interruption) in
                 let numbers = state.ticketNumbers
-                let result = try state.plan(place, limit: limit, isBounded: isBounded)
+                let result = try state.plan(
+                    place, limit: limit, isBounded: isBounded, link: link)
                 let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
                 return Effect(result: (plan: result, issued: issued), isChange: issued != nil)
             })

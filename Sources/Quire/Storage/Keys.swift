@@ -49,7 +49,9 @@ struct NumberKey: Key {
 
 extension [UInt8]: Key {
     func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        try withUnsafeBytes { bytes throws(E) in try body(bytes) }
+        try withUnsafeBufferPointer { bytes throws(E) in
+            try body(UnsafeRawBufferPointer(bytes))
+        }
     }
 }
 

@@ -68,10 +68,12 @@ final class WriteSession {
         while true {
             let old = try loader.state()
             var new = old
-            do throws(Interruption) {
-                let effect = try rule(&new)
-                if !effect.isChange { return effect.result }
-                try new.requireSettledRuns(since: old)
+            switch Self.attempt(rule, from: old, on: &new) {
+            case .failure(let need):
+                try loader.load(need, in: old.elided[need.run])
+            case .success(let effect) where !effect.isChange:
+                return effect.result
+            case .success(let effect):
                 do {
                     try save(effect, loader, from: old, to: new, spreadsAnew: spreadsAnew)
                     return effect.result
@@ -79,10 +81,23 @@ final class WriteSession {
                     try loader.loadAll()
                     spreadsAnew = true
                 }
-            } catch .needs(let need) {
-                try loader.load(need, in: old.elided[need.run])
-            } catch .refused(let verdict) {
-                preconditionFailure("\(verdict) is an outcome, not an error")
+            }
+        }
+    }
+
+    private static func attempt<R>(
+        _ rule: (inout FeedState) throws(Interruption) -> Effect<R>, from old: FeedState,
+        on new: inout FeedState
+    ) -> Result<Effect<R>, Need> {
+        do throws(Interruption) {
+            let effect = try rule(&new)
+            if effect.isChange { try new.requireSettledRuns(since: old) }
+            return .success(effect)
+        } catch {
+            switch error {
+            case .needs(let need): return .failure(need)
+            case .refused(let verdict):
+                preconditionFailure("\(verdict) is an outcome of a rule, not an error")
             }
         }
     }

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import Quire
+
+/// The project's conformance cases: every rule by example, through real LMDB.
+@Suite struct ScenarioTests {
+    /// Pieces of three entries and hardly any room between them: what a long feed meets once in a
+    /// million pages happens all the time.
+    static let cramped = Tuning(pieceLimit: 3, outerStride: 16, innerStride: 4)
+
+    static let cases: [JSON] = {
+        let url = Bundle.module.url(forResource: "scenarios", withExtension: "json", subdirectory: "Scenarios")!
+        return try! JSON(Data(contentsOf: url)).list!
+    }()
+
+    @Test(arguments: [Tuning(), cramped]) func everyCase(_ tuning: Tuning) throws {
+        for scenario in Self.cases { try Self.replay(scenario, tuning) }
+    }
+
+    /// Replays a case and records every step that differs from what it expects.
+    static func replay(_ scenario: JSON, _ tuning: Tuning, reopeningEvery period: Int = .max) throws {
+        let name = "\(scenario["id"]!.text!) \(scenario["title"]!.text!)"
+        let runner = try ScenarioRunner(scenario, tuning: tuning)
+        for (i, step) in scenario["steps"]!.list!.enumerated() {
+            if i % period == period - 1 { try runner.reopen() }
+            let seen = try runner.step(step)
+            for (what, expected) in step["expect"]?.object ?? [:] {
+                guard let value = seen[what], expected.matches(value) else {
+                    Issue.record(
+                        "\(name): step \(i + 1) \(step["op"]!.text!): \(what) = \(seen[what] as Any), expected \(expected)")
+                    return
+                }
+            }
+        }
+    }
+}

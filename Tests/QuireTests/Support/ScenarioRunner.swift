@@ -1,0 +1,286 @@
+@testable import Quire
+
+/// Replays one conformance case through a real cache; the meaning of every step, in code.
+final class ScenarioRunner {
+    let storage: TemporaryCache
+    private let feedOptions: [String: FeedOptions]
+    private let firstFeed: String
+    private var tickets: [String: Ticket?] = [:]
+    private var runs: [String: RecordedRun] = [:]
+    private var keys: Keys
+
+    init(_ scenario: JSON, tuning: Tuning) throws {
+        storage = try TemporaryCache(tuning)
+        keys = Keys(scenario)
+        let feeds = scenario["feeds"]?.object ?? ["main": scenario]
+        var options: [String: FeedOptions] = [:]
+        firstFeed = feeds.keys.contains("main") ? "main" : feeds.keys.sorted()[0]
+        for (name, spec) in feeds {
+            options[name] = Self.options(spec["options"])
+            let feed = try storage.cache.feed(named: name, options: options[name])
+            let pages = spec["pages"]?.list?.map { page in
+                Picture.Page(
+                    ids: page["ids"]!.list!.map { $0.text! },
+                    own: Picture.link(page["own"]?.text ?? "?"),
+                    next: Picture.link(page["next"]?.text ?? "?"),
+                    previous: Picture.link(page["prev"]?.text ?? "?"),
+                    fetchedAt: Int64(page["fetched_at"]?.int ?? 0))
+            }
+            var values: [String: Int64] = [:]
+            for (id, key) in spec["keys"]?.object ?? [:] { values[id] = keys.value(key) }
+            try Picture.load(
+                spec["start"]?.text ?? "[] |?", into: feed, pages: pages, keys: values)
+        }
+        feedOptions = options
+    }
+
+    /// What to call in the middle of a history: nothing may depend on the open file.
+    func reopen() throws { try storage.reopen() }
+
+    static func options(_ spec: JSON?) -> FeedOptions {
+        var options = FeedOptions()
+        options.order = OrderClass(rawValue: spec?["order"]?.text ?? "keyless")!
+        options.paging = Paging(rawValue: spec?["paging"]?.text ?? "cursor")!
+        options.trustsEnd = spec?["trust_end"]?.bool ?? false
+        options.pageSize = spec?["limit"]?.int ?? 20
+        options.minimumRun = spec?["min_run"]?.int ?? 2
+        options.firstPage = spec?["first_page"]?.int ?? 1
+        options.isStrict = spec?["strict"]?.bool ?? false
+        options.sticky = Set((spec?["sticky"]?.list ?? []).map { PostID($0.text!)! })
+        return options
+    }
+
+    private func feed(_ step: JSON) throws -> Feed {
+        try storage.cache.feed(named: step["feed"]?.text ?? firstFeed)
+    }
+
+    // MARK: Steps
+
+    /// Executes one step and returns everything a case may expect.
+    func step(_ step: JSON) throws -> [String: JSON] {
+        let feed = try feed(step)
+        var seen: [String: JSON] = [:]
+        let operation = step["op"]!.text!
+        switch operation {
+        case "refresh", "append", "fill", "prepend", "around":
+            let plan = try plan(operation, step, feed)
+            describe(plan, into: &seen)
+            if let request = plan.request {
+                describe(try answer(step, request.ticket, feed), into: &seen)
+            }
+        case "plan":
+            let plan = try plan(step["request"]!.text!, step, feed)
+            describe(plan, into: &seen)
+            if let label = step["as"]?.text { tickets[label] = plan.request?.ticket }
+        case "answer":
+            describe(try answer(step, tickets[step["ticket"]!.text!]!!, feed), into: &seen)
+        case "cancel":
+            if let ticket = tickets[step["ticket"]!.text!]! { try feed.cancel(ticket) }
+        case "record": try record(step, feed, &seen)
+        default: try change(operation, step, feed, &seen)
+        }
+        try observe(feed, &seen)
+        return seen
+    }
+
+    private func change(
+        _ operation: String, _ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]
+    ) throws {
+        let id = step["id"]?.text.flatMap { PostID($0) }
+        switch operation {
+        case "delete": try feed.delete(id!)
+        case "evict": try feed.evict(ids(step["ids"]))
+        case "evict_page": try feed.evictPage(at: step["rank"]!.int!)
+        case "prune", "prune_out_of_sequence":
+            var policy = PrunePolicy()
+            policy.visible = Set(ids(step["visible"]))
+            policy.dropsOutOfSequence = operation == "prune_out_of_sequence"
+            policy.maximumPosts = step["max_entries"]?.int
+            policy.maximumAge = step["ttl"]?.int.map { Int64($0) }
+            policy.now = Int64(step["now"]?.int ?? 0)
+            if let budget = step["budget"]?.int { policy.budget = budget }
+            seen["done"] = .bool(try feed.prune(policy).isDone)
+        case "update":
+            var fields: [String: [UInt8]] = [:]
+            for (name, value) in step["fields"]!.object! { fields[name] = Self.bytes(value) }
+            let version = Int64(step["version"]!.int!)
+            let result = try storage.cache.update(id!, fields: fields, version: version)
+            seen["result"] = .text(result.rawValue)
+        case "pin": try feed.pin(id!)
+        case "unpin": try feed.unpin(id!)
+        case "insert_local": try feed.insertLocal(id!, body: [])
+        case "confirm_local": try feed.removeLocal(id!)
+        case "reset": try feed.reset()
+        case "look": break
+        default: preconditionFailure("unknown step \(operation)")
+        }
+    }
+
+    private func plan(_ request: String, _ step: JSON, _ feed: Feed) throws -> Plan {
+        let place: Place
+        switch request {
+        case "refresh": place = .head
+        case "append": place = .tail
+        case "prepend": place = .openHead
+        case "around": place = .around(PostID(step["target"]?.text ?? "?")!)
+        default:
+            let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
+            let at = step["gap"]?.int ?? .max
+            let gap = at < gaps.count ? gaps[at].id : GapID(.max)
+            place = step["direction"]?.text == "up" ? .aboveGap(gap) : .gap(gap)
+        }
+        return try feed.plan(
+            place, limit: step["limit"]?.int, isBounded: step["bounded"]?.bool ?? false,
+            link: step["link"]?.text.map(Picture.link))
+    }
+
+    private func answer(_ step: JSON, _ ticket: Ticket, _ feed: Feed) throws -> Outcome {
+        if let error = step["error"]?.text { return try feed.fail(ticket, reason: error) }
+        return try feed.ingest(answer(step), for: ticket)
+    }
+
+    private func answer(_ step: JSON) -> Answer {
+        var answer = Answer(
+            next: Picture.link(step["next"]?.text ?? "?"),
+            previous: Picture.link(step["prev"]?.text ?? "?"),
+            fetchedAt: Int64(step["at"]?.int ?? 0))
+        for item in step["items"]?.list ?? [] {
+            guard let text = item.text, let id = PostID(text) else {
+                answer.opaqueRows += 1
+                continue
+            }
+            let key = step["keys"]?[text].map(keys.value)
+            answer.append(id: id, key: key, body: Array("{\"id\":\"\(text)\"}".utf8))
+        }
+        return answer
+    }
+
+    private func record(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
+        let name = feed.name + "/" + (step["run"]?.text ?? "")
+        var run =
+            runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
+        if step["missing"]?.bool == true || step["error"] != nil {
+            seen["outcome"] = .text("error")
+        } else {
+            let page = step["page"]!.int!
+            describe(try feed.record(answer(step), page: page, in: &run), into: &seen)
+        }
+        runs[name] = run
+    }
+
+    private func ids(_ list: JSON?) -> [PostID] { (list?.list ?? []).map { PostID($0.text!)! } }
+
+    private static func bytes(_ value: JSON) -> [UInt8] {
+        switch value {
+        case .text(let text): Array("\"\(text)\"".utf8)
+        case .number(let number): Array("\(number)".utf8)
+        case .bool(let bool): Array("\(bool)".utf8)
+        default: []
+        }
+    }
+
+    // MARK: What can be expected
+
+    private func describe(_ plan: Plan, into seen: inout [String: JSON]) {
+        switch plan {
+        case .refused(let refusal):
+            seen["plan"] = .object(["refused": .text(refusal.rawValue)])
+            seen["outcome"] = .text("refused")
+            seen["reason"] = .text(refusal.rawValue)
+            seen["ticket"] = .null
+        case .request(let request):
+            var wish: [String: JSON] = [:]
+            switch request.target {
+            case .link(let link): wish["link"] = .text(link.description)
+            case .position(let offset, let limit):
+                wish = ["offset": .number(Double(offset)), "limit": .number(Double(limit))]
+            case .page(let number, let limit):
+                wish = ["page": .number(Double(number)), "limit": .number(Double(limit))]
+            case .around(let target): wish["around"] = .text(target.description)
+            case .snapshot: wish["snapshot"] = .bool(true)
+            case .bodies(let ids): wish["ids"] = .list(ids.map { .text($0.description) })
+            }
+            if request.isOverlapping { 
+                if case .link = request.target { wish["overlapping"] = .bool(true) }
+            }
+            if let until = request.until { wish["until"] = .text(until.description) }
+            seen["plan"] = .object(wish)
+            seen["ticket"] = .number(Double(request.ticket.number))
+        }
+    }
+
+    private func describe(_ outcome: Outcome, into seen: inout [String: JSON]) {
+        func list(_ ids: [PostID]) -> JSON { .list(ids.map { .text($0.description) }) }
+        func count(_ number: Int) -> JSON { .number(Double(number)) }
+        seen["outcome"] = .text(outcome.verdict.rawValue)
+        seen["reason"] = .text(outcome.reason)
+        seen["new"] = list(outcome.new)
+        seen["duplicates"] = list(outcome.duplicates)
+        seen["in_page_duplicates"] = count(outcome.duplicatesInPage)
+        seen["moved"] = list(outcome.moved)
+        seen["removed"] = list(outcome.removed)
+        seen["kept"] = list(outcome.kept)
+        seen["displaced"] = list(outcome.displaced)
+        seen["ignored"] = list(outcome.ignored)
+        seen["opaque"] = count(outcome.opaqueRows)
+        seen["sticky"] = list(outcome.sticky)
+        seen["closed_gaps"] = count(outcome.gapsClosed)
+        seen["opened_gaps"] = count(outcome.gapsOpened)
+        seen["page"] = outcome.page.map { .number(Double($0)) } ?? .null
+    }
+
+    private func observe(_ feed: Feed, _ seen: inout [String: JSON]) throws {
+        seen["picture"] = .text(try Picture.show(feed))
+        try feed.cache.withSnapshot { snapshot in
+            let info = try snapshot.info(of: feed)
+            seen["in_sequence"] = .bool(info.isInSequence)
+            seen["drift"] = .number(Double(info.drift))
+            let rows = try snapshot.rows(of: feed, limit: .max)
+            seen["claimed"] = .list(Self.claimedSeams(rows))
+            seen["pages"] = .list(
+                try snapshot.pages(of: feed, limit: .max).map { page in
+                    Self.describe(page, try snapshot.posts(of: page, in: feed).map(\.id))
+                })
+            var posts: [String: JSON] = [:]
+            var references: [String: JSON] = [:]
+            for feed in try feed.cache.feeds() {
+                for id in try snapshot.rows(of: feed, limit: .max).compactMap(\.post?.id) {
+                    let post = try snapshot.post(id)!
+                    posts[id.description] = .object(try post.fields.mapValues { try JSON(.init($0)) })
+                    references[id.description] = .number(Double(post.feeds))
+                }
+            }
+            (seen["posts"], seen["references"]) = (.object(posts), .object(references))
+        }
+    }
+
+    private static func claimedSeams(_ rows: [FeedRow]) -> [JSON] {
+        let posts = rows.compactMap(\.post).filter { !$0.isRider }
+        return zip(posts, posts.dropFirst()).filter { $1.isClaimed }.map {
+            .list([.text($0.id.description), .text($1.id.description)])
+        }
+    }
+
+    private static func describe(_ page: PageInfo, _ ids: [PostID]) -> JSON {
+        func count(_ number: Int) -> JSON { .number(Double(number)) }
+        return .object([
+            "number": .number(Double(page.number)), "rank": count(page.index),
+            "own": .text(page.own.description), "next": .text(page.next.description),
+            "prev": .text(page.previous.description), "received": count(page.received),
+            "new": count(page.new), "duplicates": count(page.duplicates),
+            "in_page_duplicates": count(page.duplicatesInPage), "is_full": .bool(page.isFull),
+            "fetched_at": .number(Double(page.fetchedAt)),
+            "ids": .list(ids.map { .text($0.description) }),
+        ])
+    }
+}
+
+/// The oracle's keys are fractions; only their order matters, so each becomes its rank's bits.
+struct Keys {
+    init(_ scenario: JSON) {}
+
+    func value(_ key: JSON) -> Int64 {
+        let bits = Int64(bitPattern: key.number!.bitPattern)
+        return bits < 0 ? Int64.min - bits : bits
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+@testable import Quire
+
+/// A cache in a folder of its own, removed with the object.
+final class TemporaryCache {
+    let folder: String
+    let options: CacheOptions
+    private(set) var cache: Cache
+
+    var path: String { folder + "/test.quire" }
+
+    init(_ tuning: Tuning = Tuning()) throws {
+        // memory-backed where there is such a place: these tests are about rules, not disks
+        let shared = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : nil
+        let base = shared ?? NSTemporaryDirectory()
+        folder = base + "/quire-test-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        var options = CacheOptions(durability: .relaxed, mapSize: 1 << 28)
+        options.tuning = tuning
+        self.options = options
+        cache = try Cache(at: folder + "/test.quire", options: options)
+    }
+
+    /// Closes the file and opens it again.
+    func reopen() throws {
+        // the old environment goes with its last reference, before the new one is opened
+        cache = try Cache(at: folder + "/other.quire", options: options)
+        cache = try Cache(at: path, options: options)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+}
