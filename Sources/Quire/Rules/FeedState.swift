@@ -91,7 +91,8 @@ enum Row: Hashable {
 
 /// A run of pieces of one segment that was not loaded.
 struct Elided: Hashable {
-    /// Entries of the server's sequence in it; riders do not count.
+    /// Entries of the server's sequence in it; riders do not count. Of several runs of one segment the
+    /// first has the count of all, unless counts were asked for.
     var count: Int
     /// How many of them have no sort key.
     var unkeyed: Int
@@ -114,6 +115,8 @@ enum Need: Error, Hashable {
     case bottom(Int)
     /// The place where the keys pass this value.
     case key(Int, Int64)
+    /// How many entries each run of its segment has.
+    case counts(Int)
 }
 
 struct FeedState {

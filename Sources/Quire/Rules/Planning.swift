@@ -70,6 +70,7 @@ extension FeedState {
         record.own = link
         record.edges = [head.number]
         record.isBounded = isBounded
+        record.isContinuation = edge != nil
         if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
         var wish = Wish(target: .link(link), record: record)
         switch options.paging {

@@ -19,6 +19,31 @@ extension FeedState {
                 throw .needs(.bottom(run))
             }
         }
+        try requireCountsOfSplitSegments(since: old)
+    }
+
+    /// Where a gap now separates runs of one segment, each must know its own count.
+    private func requireCountsOfSplitSegments(since old: FeedState) throws(Interruption) {
+        let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
+        for (run, segment) in before where segment != run && elided[run].count == 0 {
+            if after[run] != after[segment] { throw .needs(.counts(run)) }
+        }
+    }
+
+    /// Elided run -> the first elided run of its segment.
+    private func segmentsOfRuns() -> [Int: Int] {
+        var segments: [Int: Int] = [:]
+        var first: Int?
+        for row in rows {
+            switch row {
+            case .gap: first = nil
+            case .entry: continue
+            case .elided(let run):
+                first = first ?? run
+                segments[run] = first
+            }
+        }
+        return segments
     }
 
     /// The name of a row; nil for an elided run.

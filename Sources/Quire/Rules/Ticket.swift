@@ -19,6 +19,8 @@ struct TicketRecord: Hashable {
     /// Keyset: the border from which the link was made.
     var minted: PostID?
     var isBounded = false
+    /// A refresh that stands for a request further down: no page ends above the border there.
+    var isContinuation = false
     /// A refresh repeated to confirm the end at this edge (R11).
     var confirms: UInt64?
     /// Positional feeds: the row at which the answer starts.
@@ -32,7 +34,8 @@ struct TicketRecord: Hashable {
     /// Two requests that agree in all of this share one ticket.
     func isSameRequest(as other: TicketRecord) -> Bool {
         operation == other.operation && edges == other.edges && limit == other.limit
-            && isBounded == other.isBounded && own == other.own && offset == other.offset
+            && isBounded == other.isBounded && isContinuation == other.isContinuation
+            && own == other.own && offset == other.offset
             && (operation != .around || ids == other.ids)
     }
 }

@@ -14,6 +14,7 @@ final class FeedLoader {
     var tickets: [TicketRecord] = []
     /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
     private var stride = 2
+    private var countsRuns: Bool
 
     init(_ transaction: Transaction, feed: UInt32, clock: UInt64) throws {
         self.transaction = transaction
@@ -24,6 +25,7 @@ final class FeedLoader {
         else { throw QuireError(.notFound, "there is no feed number \(feed)") }
         record = try FeedRecord(value, "feed number \(feed)")
         gaps = try Self.gaps(transaction, feed)
+        countsRuns = record.options.paging.isPositional  // they ask for ranks
     }
 
     static func gaps(
@@ -61,18 +63,25 @@ final class FeedLoader {
         return key + PostKey.prefix(id)
     }
 
-    /// The pieces on both sides of the edges with these numbers.
+    /// The pieces on both sides of the edges with these numbers, and the entries at which overlapping
+    /// links start.
     func load(edges numbers: [UInt64]) throws {
         for number in numbers {
-            if number == record.head.number { try loadTop() }
-            if number == record.tail.number { try loadBottom() }
+            var edges: [Edge] = []
+            if number == record.head.number {
+                try loadTop()
+                edges.append(record.head)
+            }
+            if number == record.tail.number {
+                try loadBottom()
+                edges.append(record.tail)
+            }
             for (position, gap) in gaps
             where gap.gap.down.number == number || gap.gap.up.number == number {
                 try loadAround(position)
-                for start in [gap.gap.down.after, gap.gap.up.after] {
-                    if let start { try load(posts: [start]) }
-                }
+                edges += [gap.gap.down, gap.gap.up]
             }
+            try load(posts: edges.compactMap(\.after))
         }
     }
 
@@ -100,6 +109,7 @@ final class FeedLoader {
         case .top: try load(from: run.pieces.lowerBound, count: stride)
         case .bottom: try load(upTo: run.pieces.upperBound, count: stride)
         case .key(_, let key): try loadAround(try position(ofKey: key, in: run.pieces))
+        case .counts: countsRuns = true
         }
         stride = min(stride * 2, 1 << 20)
     }
@@ -210,7 +220,7 @@ final class FeedLoader {
     }
 
     private func appendRows(to state: inout FeedState) throws {
-        let loaded = pieces.keys.sorted()
+        var loaded = pieces.keys.sorted()
         var at = 0
         var expected = try position(atOrAfter: 0)
         for segment in 0...gaps.count {
@@ -230,6 +240,11 @@ final class FeedLoader {
                 var bound = end
                 if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
                 let last = try self.position(before: bound) ?? position
+                if try hasOnlyRiders(position...last) {
+                    try load(from: position, count: .max, upTo: last)
+                    loaded = pieces.keys.sorted()
+                    continue
+                }
                 state.elided.append(Elided(count: 0, unkeyed: 0, pieces: position...last))
                 state.rows.append(.elided(state.elided.count - 1))
                 expected = bound
@@ -259,36 +274,44 @@ final class FeedLoader {
         }
     }
 
-    /// What the segment holds beyond the loaded pieces belongs to its elided runs. Only positional
-    /// feeds ask how much each of several has; for the others the first stands for all.
+    /// What the segment holds beyond the loaded pieces belongs to its elided runs. How much each of
+    /// several has is counted only when a rule asks: that reads every piece in them.
     private func settle(
         _ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState
     ) throws {
         guard let first = runs.first else { return }
         var rest = rest
-        if record.options.paging.isPositional {
+        if countsRuns {
             for run in runs.dropFirst() {
-                let count = try serverEntries(in: state.elided[run].pieces)
-                state.elided[run].count = count
-                rest.entries -= count
+                let count = try count(of: state.elided[run].pieces)
+                (state.elided[run].count, state.elided[run].unkeyed) = (count.entries, count.unkeyed)
+                rest.entries -= count.entries
+                rest.unkeyed -= count.unkeyed
             }
         }
         state.elided[first].count = rest.entries
         state.elided[first].unkeyed = rest.unkeyed
     }
 
-    private func serverEntries(in range: ClosedRange<UInt64>) throws -> Int {
-        try transaction.withCursor(transaction.tables.pieces) { cursor in
-            var count = 0
-            var found = try cursor.seek(FeedKey(feed, range.lowerBound))
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed,
-                key.number <= range.upperBound
-            {
-                let piece = try PieceRecord(value, "a piece of feed \(record.name)")
-                count += piece.entries.count { !$0.isRider }
-                found = try cursor.next()
-            }
-            return count
+    /// To the rules an elided run is a run of entries; one without any must not be elided.
+    private func hasOnlyRiders(_ range: ClosedRange<UInt64>) throws -> Bool {
+        if record.counts.riders == 0 { return false }
+        var isFound = false
+        try RowReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
+            isFound = $0 <= range.upperBound && $1.entries.contains { !$0.isRider }
+            return !isFound && $0 < range.upperBound
         }
+        return !isFound
+    }
+
+    private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {
+        var count = SegmentCount()
+        try RowReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
+            if $0 > range.upperBound { return false }
+            count.entries += $1.entries.count { !$0.isRider }
+            count.unkeyed += $1.entries.count { !$0.isRider && $0.key == nil }
+            return true
+        }
+        return count
     }
 }

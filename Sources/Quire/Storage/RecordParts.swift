@@ -97,7 +97,7 @@ extension TicketRecord: Record {
         writer.list(edges) { $0.number($1) }
         writer.byte(
             (isOverlapping ? 1 : 0) | (isBounded ? 2 : 0) | (isCancelled ? 4 : 0)
-                | (isAtHead ? 8 : 0))
+                | (isAtHead ? 8 : 0) | (isContinuation ? 16 : 0))
         writer.optional(after) { $1.encode(&$0) }
         writer.optional(minted) { $1.encode(&$0) }
         writer.optional(confirms) { $0.number($1) }
@@ -119,6 +119,7 @@ extension TicketRecord: Record {
         isBounded = flags & 2 != 0
         isCancelled = flags & 4 != 0
         isAtHead = flags & 8 != 0
+        isContinuation = flags & 16 != 0
         after = try reader.optional { r throws(QuireError) in try r.postID() }
         minted = try reader.optional { r throws(QuireError) in try r.postID() }
         confirms = try reader.optional { r throws(QuireError) in try r.number() }

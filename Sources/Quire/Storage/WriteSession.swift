@@ -124,7 +124,9 @@ extension Need {
     /// The elided run it is about.
     var run: Int {
         switch self {
-        case .all(let run), .top(let run), .bottom(let run), .key(let run, _): run
+        case .all(let run), .top(let run), .bottom(let run), .key(let run, _),
+            .counts(let run):
+            run
         }
     }
 }

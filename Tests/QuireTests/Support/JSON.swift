@@ -39,7 +39,7 @@ enum JSON: Equatable, Sendable {
     func matches(_ seen: JSON) -> Bool {
         switch (self, seen) {
         case (.object(let expected), .object(let members)):
-            expected.allSatisfy { name, value in members[name].map(value.matches) ?? false }
+            expected.allSatisfy { name, value in members[name].map(value.matches) ?? (value == .null) }
         case (.list(let expected), .list(let items)):
             expected.count == items.count && zip(expected, items).allSatisfy { $0.matches($1) }
         default: self == seen

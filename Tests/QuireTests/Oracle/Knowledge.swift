@@ -1,0 +1,141 @@
+import Quire
+import QuireSimulator
+
+/// When each place of the server's list was last covered by an accepted answer.
+///
+/// Places are whole numbers, so closed ranges are exact and a range can be taken out of another one
+/// without asking which of them owns the border. The pieces are disjoint and ascending.
+struct CoverageMap {
+    private var pieces: [(range: ClosedRange<Int64>, time: Int)] = []
+
+    /// The server time as of which a place is known; nil if nothing is known about it.
+    func time(at place: Int64) -> Int? { pieces.first { $0.range.contains(place) }?.time }
+
+    /// An answer covered a range as of a time. Where newer knowledge exists, that stays.
+    mutating func cover(_ range: ClosedRange<Int64>, at time: Int) {
+        var added = [range]
+        for newer in pieces where newer.time > time {
+            added = added.flatMap { Self.rest(of: $0, without: newer.range) }
+        }
+        for range in added { forget(range) }
+        pieces += added.map { ($0, time) }
+        pieces.sort { $0.range.lowerBound < $1.range.lowerBound }
+    }
+
+    /// Nothing is known about a range any more.
+    mutating func forget(_ range: ClosedRange<Int64>) {
+        pieces = pieces.flatMap { piece in
+            Self.rest(of: piece.range, without: range).map { ($0, piece.time) }
+        }
+    }
+
+    private static func rest(
+        of range: ClosedRange<Int64>, without hole: ClosedRange<Int64>
+    ) -> [ClosedRange<Int64>] {
+        guard range.overlaps(hole) else { return [range] }
+        var rest: [ClosedRange<Int64>] = []
+        if range.lowerBound < hole.lowerBound { rest.append(range.lowerBound...hole.lowerBound - 1) }
+        if hole.upperBound < range.upperBound { rest.append(hole.upperBound + 1...range.upperBound) }
+        return rest
+    }
+}
+
+/// What the engine can know from the answers it accepted and still stands by. The oracle's side of I3:
+/// it never looks at links, pages or rules, only at places and times.
+struct Knowledge {
+    /// Where each cached post was when an answer last placed it.
+    private(set) var seen: [PostID: Int64] = [:]
+    private(set) var coverage = CoverageMap()
+    /// Posts deleted by the client alone. The server goes on showing them.
+    private(set) var hidden: Set<PostID> = []
+
+    /// An answer covered a range as of a time.
+    mutating func cover(_ range: ClosedRange<Int64>, at time: Int) { coverage.cover(range, at: time) }
+
+    /// An answer placed these posts.
+    mutating func place(_ positions: [PostID: Int64]) {
+        seen.merge(positions) { _, new in new }
+    }
+
+    mutating func hide(_ id: PostID) { hidden.insert(id) }
+
+    /// A hidden post that is cached again is like any other.
+    mutating func notice(_ view: OracleView) { hidden.subtract(view.posts) }
+
+    mutating func reset() {
+        seen = [:]
+        coverage = CoverageMap()
+    }
+
+    /// Entries the server still shows where they were last seen: their order can be judged.
+    func settled(in view: OracleView, on server: SimulatedServer) -> Set<PostID> {
+        Set(view.entries.filter { server.shows($0) && seen[$0] == server.position(of: $0) })
+    }
+
+    /// A gap and an open end claim nothing: what was known about their range counts no more. The range
+    /// ends at the nearest places that any cached entry was seen at; entries that are gone from the
+    /// server still mark how far the knowledge of their segment reaches.
+    mutating func forgetOpenRanges(of view: OracleView, on server: SimulatedServer) {
+        let settled = settled(in: view, on: server)
+        guard !view.lines.isEmpty else {
+            coverage = CoverageMap()
+            return
+        }
+        var open = view.lines.indices.filter { view.lines[$0].entry == nil }
+        if !view.headIsClosed { open.append(0) }
+        if !view.tailIsEnd { open.append(view.lines.count) }
+        for line in open {
+            let above = view.lines[..<line].compactMap { $0.entry?.id }
+            let below = view.lines[line...].compactMap { $0.entry?.id }
+            var high = above.filter(settled.contains).compactMap { seen[$0] }.min() ?? .max
+            var low = below.filter(settled.contains).compactMap { seen[$0] }.max() ?? .min
+            high = above.compactMap { seen[$0] }.filter { low < $0 && $0 < high }.min() ?? high
+            low = below.compactMap { seen[$0] }.filter { low < $0 && $0 < high }.max() ?? low
+            let first = low == .min ? low : low + 1
+            let last = high == .max ? high : high - 1
+            if first <= last { coverage.forget(first...last) }
+        }
+    }
+
+    /// Settled entries stand in the server's order: in feeds with keys everywhere, in others within
+    /// each segment (RULES.md, section 9).
+    func requireOrder(in view: OracleView, on server: SimulatedServer, everywhere: Bool) throws {
+        let settled = settled(in: view, on: server)
+        for run in everywhere ? [view.entries] : view.segments {
+            let positions = run.filter(settled.contains).compactMap { server.position(of: $0) }
+            for (upper, lower) in zip(positions, positions.dropFirst()) where upper <= lower {
+                throw OracleFailure(.order, "\(view) against \(server.ids)")
+            }
+        }
+    }
+
+    /// I3. What the server shows between two settled neighbours arrived after the place was last covered.
+    func requireNoHole(in view: OracleView, on server: SimulatedServer) throws {
+        let settled = settled(in: view, on: server)
+        for run in view.segments {
+            let run = run.filter(settled.contains)
+            for (upper, lower) in zip(run, run.dropFirst()) {
+                guard let high = seen[upper], let low = seen[lower] else { continue }
+                let between = server.ids.filter { id in
+                    server.position(of: id).map { low < $0 && $0 < high } ?? false
+                }
+                // A settled post elsewhere is a matter of order, not of completeness.
+                for id in between where !hidden.contains(id) && !settled.contains(id) {
+                    try require(id, between: upper, lower, view, server)
+                }
+            }
+        }
+    }
+
+    private func require(
+        _ id: PostID, between upper: PostID, _ lower: PostID, _ view: OracleView,
+        _ server: SimulatedServer
+    ) throws {
+        guard let place = server.position(of: id), let arrival = server.arrival(of: id) else { return }
+        let time = coverage.time(at: place)
+        if let time, arrival > time { return }
+        let why = time.map { "covered at \($0), there since \(arrival)" } ?? "never covered"
+        throw OracleFailure(
+            .hole, "\(id) between \(upper) and \(lower), \(why), in \(view), server \(server.ids)")
+    }
+}

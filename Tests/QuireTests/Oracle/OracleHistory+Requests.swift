@@ -1,0 +1,199 @@
+import Quire
+import QuireSimulator
+
+extension OracleHistory {
+    /// Plans something; the answer comes now or later, made now or later.
+    func request(_ random: inout SplitMix64) throws {
+        let limit = random.pick([1, 2, 3, 5, 8])
+        guard let place = place(&random) else { return }
+        var isBounded = false
+        switch place {
+        case .head, .gap, .aboveGap: isBounded = random.chance(0.25) && mode.isBoundable
+        default: break
+        }
+        let seed = random.next()
+        guard var job = try plan(place, limit: limit, isBounded: isBounded, seed: seed) else { return }
+        guard random.chance(0.3) else {
+            try deliver(job)
+            return
+        }
+        if random.chance(0.5) { job.arrived = .some(serve(job, faults: .frequent)) }  // slow network
+        pending.append(job)
+        if random.chance(0.5) {
+            note("cancel ticket \(job.request.ticket.number)")
+            try feed.cancel(job.request.ticket)
+        }
+    }
+
+    /// A delayed answer arrives.
+    func late(_ random: inout SplitMix64) throws {
+        guard !pending.isEmpty else { return }
+        try deliver(pending.remove(at: random.below(pending.count)))
+    }
+
+    private func place(_ random: inout SplitMix64) -> Place? {
+        switch random.below(8) {
+        case 0: return .head
+        case 1, 2: return .tail
+        case 6: return .openHead
+        case 7: return server.ids.isEmpty ? nil : .around(random.pick(everSeen))
+        default:
+            guard !view.gaps.isEmpty else { return nil }
+            let gap = random.pick(view.gaps)
+            return random.chance(0.5) ? .gap(gap) : .aboveGap(gap)
+        }
+    }
+
+    /// Posts a client may have heard of: what the server shows, and what is cached still.
+    private var everSeen: [PostID] {
+        server.ids + view.entries.filter { !server.shows($0) }
+    }
+
+    func plan(_ place: Place, limit: Int, isBounded: Bool = false, seed: UInt64) throws -> OracleJob? {
+        let before = view
+        let plan = try feed.plan(place, limit: limit, isBounded: isBounded)
+        guard try OracleView(of: subject) == before else {
+            throw OracleFailure(.noWipe, "planning \(place) changed \(before)")
+        }
+        switch plan {
+        case .refused(let refusal):
+            note("plan \(place): \(refusal.rawValue)")
+            return nil
+        case .request(let request):
+            note("plan \(place) limit \(limit): \(request.target), ticket \(request.ticket.number)")
+            var job = OracleJob(place: place, request: request, limit: limit, seed: seed)
+            job.border = border(of: place)
+            diary.noteRequest(request.ticket)
+            return job
+        }
+    }
+
+    private func border(of place: Place) -> PostID? {
+        switch place {
+        case .head, .around: nil
+        case .tail: view.entries.last
+        case .openHead: view.entries.first
+        case .gap(let gap): view.lines.firstIndex(of: .gap(gap)).flatMap { view.entry(above: $0) }
+        case .aboveGap(let gap): view.lines.firstIndex(of: .gap(gap)).flatMap { view.entry(below: $0) }
+        }
+    }
+
+    /// What the server says now, as it arrives; nil if the request fails.
+    func serve(_ job: OracleJob, faults: SimulatedFaults) -> SimulatedReply? {
+        var random = SplitMix64(seed: job.seed)
+        let reply = server.reply(
+            to: job.request.target, until: job.request.until, limit: job.limit,
+            options: mode.options, position: position)
+        guard let reply else { return nil }
+        guard let fault = faults.draw(using: &random), isFair(fault, for: job) else { return reply }
+        if fault == .falseEnd && job.operation == .down { hasLied = true }
+        return reply.damaged(by: fault, using: &random)
+    }
+
+    /// False for lies that any client must believe. An end is believed at the tail, at a bounded gap,
+    /// upwards, and at a gap when it comes twice (R11): one lie in a history is fair there.
+    private func isFair(_ fault: SimulatedFault, for job: OracleJob) -> Bool {
+        switch (fault, job.operation) {
+        case (.falseEnd, .refresh): return true
+        case (.falseEnd, .down):
+            guard case .gap = job.place, job.request.until == nil else { return false }
+            return !hasLied
+        case (.falseEnd, _), (.repeatedID, .bodies): return false
+        default: return true
+        }
+    }
+
+    /// Keyset requests carry the key the client has; jumps name a post the server knows.
+    private func position(of id: PostID) -> Int64? {
+        mode.isBoundable ? knowledge.seen[id] ?? server.position(of: id) : server.position(of: id)
+    }
+}
+
+// MARK: Answers
+
+extension OracleHistory {
+    @discardableResult
+    func deliver(_ job: OracleJob, faults: SimulatedFaults = .frequent) throws -> Outcome {
+        let reply = job.arrived ?? serve(job, faults: faults)
+        let before = view
+        let ticket = job.request.ticket
+        let outcome =
+            if let reply {
+                try feed.ingest(reply.answer, for: ticket)
+            } else {
+                try feed.fail(ticket, reason: "http 500")
+            }
+        let arrived = reply.map { "\($0.answer.posts.map(\.id)) then \($0.answer.next)" } ?? "error"
+        note("answer to \(ticket.number): \(arrived) -> \(outcome.verdict.rawValue) \(outcome.reason)")
+        let after = try OracleView(of: subject)
+        try requireEvidence(outcome, reply, before, after)
+        if let reply, [.ok, .joined, .gap].contains(outcome.verdict) {
+            let scope = Scope(job, reply, outcome, before, after, knowledge: knowledge, mode: mode)
+            try scope.requireCover()
+            if mode.isSound { try scope.requireFairness(diary, removesByAbsence: mode != .appendOnly) }
+            try scope.requireBodies()
+            learn(scope)
+            try requireReceived(scope)
+            diary.noteAnswer(reply.shown.filter { after.places[$0] != nil })
+        }
+        try look(moved: outcome.moved)
+        return outcome
+    }
+
+    /// I8, and the outcome tells everything that happened.
+    private func requireEvidence(
+        _ outcome: Outcome, _ reply: SimulatedReply?, _ before: OracleView, _ after: OracleView
+    ) throws {
+        let verdict = outcome.verdict.rawValue
+        switch outcome.verdict {
+        case .error, .stale, .contradiction, .discontinuity, .noProgress, .empty, .emptyConfirm, .island:
+            if before != after {
+                throw OracleFailure(.noWipe, "\(verdict) changed \(before) to \(after)")
+            }
+        case .drift, .confirmEnd, .replan:
+            if outcome.removed.isEmpty && before.entries != after.entries {
+                throw OracleFailure(.noWipe, "\(verdict) changed \(before) to \(after)")
+            }
+        case .ok, .joined, .gap: break
+        }
+        if reply?.shown.isEmpty ?? true, reply?.covered == nil, !outcome.removed.isEmpty {
+            throw OracleFailure(.noWipe, "\(outcome.removed) removed by nothing")
+        }
+        let shown = Set(reply?.shown ?? [])
+        if let id = outcome.removed.first(where: shown.contains) {
+            throw OracleFailure(.noWipe, "\(id) removed by an answer that shows it")
+        }
+        let gone = Set(before.posts).subtracting(after.posts).subtracting(outcome.removed)
+        if !gone.isEmpty { throw OracleFailure(.ledger, "\(gone) vanished from \(before)") }
+        let came = Set(after.posts).subtracting(before.posts)
+        let told = Set(outcome.new).union(outcome.sticky)
+        if !came.isSubset(of: told) && !after.hasFaults {
+            throw OracleFailure(.ledger, "\(came.subtracting(told)) came unannounced to \(after)")
+        }
+    }
+
+    /// Remembers which places the answer spoke for, and where its posts are.
+    private func learn(_ scope: Scope) {
+        let reply = scope.reply
+        if let covered = scope.covered { knowledge.cover(covered, at: reply.time) }
+        if scope.job.operation == .snapshot { lastSnapshot = reply.shown }
+        knowledge.place(reply.positions.filter { scope.accepted.contains($0.key) })
+    }
+
+    /// Nothing received is lost, and the posts of a page stand together in its order.
+    private func requireReceived(_ scope: Scope) throws {
+        let (outcome, after) = (scope.outcome, scope.after)
+        // An answer that shows only what lies above its border places nothing; which unknown posts it
+        // showed there is not reported.
+        let known = Set(after.posts).union(outcome.ignored)
+        let lost = scope.reply.shown.first { !known.contains($0) }
+        if let lost, outcome.page != nil || !scope.isAttachedAbove {
+            throw OracleFailure(.ledger, "\(lost) was received and is not in \(after)")
+        }
+        let page = scope.reply.shown.filter(scope.accepted.contains)
+        guard mode != .ids, let first = page.first else { return }
+        let kept = Set(outcome.kept)
+        let run = after.entries.drop { $0 != first }.filter { !kept.contains($0) }.prefix(page.count)
+        if Array(run) != page { throw OracleFailure(.page, "\(page) became \(run) in \(after)") }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Quire
+
+/// One row read back from the engine.
+enum OracleRow: Equatable {
+    /// `isClaimed`: only the server's numbering joins the post to the row above (R25).
+    case post(
+        PostID, isRider: Bool, isPinned: Bool, isFault: Bool, page: UInt64?, isClaimed: Bool = false)
+    case gap(GapID)
+}
+
+/// The engine under test: a cache in a directory of its own with one feed. Everything the oracle does to
+/// the engine goes through here; what it reads goes through OracleSubject+Connection.swift.
+final class OracleSubject {
+    /// A feed keeps its cache open, so there is one reference and no other.
+    private var opened: Feed?
+    private let directory: URL
+    private let options: FeedOptions
+
+    var feed: Feed {
+        guard let opened else { preconditionFailure("the cache is closed") }
+        return opened
+    }
+
+    init(options: FeedOptions) throws {
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("quire-oracle-\(UUID().uuidString)")
+        self.options = options
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try reopen()
+    }
+
+    deinit {
+        opened = nil
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Closes the cache, if it is open, and opens it again: nothing but the file is left of it.
+    func reopen() throws {
+        opened = nil
+        let path = directory.appendingPathComponent("cache.quire").path
+        // Nobody pulls the plug here; not waiting for the disk makes the histories several times faster.
+        let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 64 << 20))
+        opened = try cache.feed(named: "main", options: options)
+    }
+}

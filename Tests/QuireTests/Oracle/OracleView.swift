@@ -1,0 +1,130 @@
+import Quire
+
+/// The feed as it was read at one moment.
+struct OracleView: Equatable {
+    struct Entry: Equatable {
+        let id: PostID
+        let isPinned: Bool
+        let isFault: Bool
+        let page: UInt64?
+        let isClaimed: Bool
+    }
+
+    /// A row of the server's sequence. Riders are not among them.
+    enum Line: Equatable {
+        case entry(Entry)
+        case gap(GapID)
+
+        var entry: Entry? { if case .entry(let entry) = self { entry } else { nil } }
+    }
+
+    let rows: [OracleRow]
+    let headIsClosed: Bool
+    let tailIsEnd: Bool
+
+    let lines: [Line]
+    /// Every post of the feed, riders included, top first.
+    let posts: [PostID]
+    let riders: [PostID]
+    let pinned: Set<PostID>
+    /// The page that delivered each post, riders included.
+    let pages: [PostID: UInt64]
+    /// Position of each post of the server's sequence in `lines`.
+    let places: [PostID: Int]
+
+    init(of subject: OracleSubject) throws {
+        self.init(
+            rows: try subject.rows(), headIsClosed: try subject.headIsClosed(),
+            tailIsEnd: try subject.tailIsEnd())
+    }
+
+    private init(rows: [OracleRow], headIsClosed: Bool, tailIsEnd: Bool) {
+        self.rows = rows
+        self.headIsClosed = headIsClosed
+        self.tailIsEnd = tailIsEnd
+        var (lines, posts, riders): ([Line], [PostID], [PostID]) = ([], [], [])
+        var (pinned, pages): (Set<PostID>, [PostID: UInt64]) = ([], [:])
+        for row in rows {
+            switch row {
+            case .gap(let id):
+                lines.append(.gap(id))
+            case .post(let id, let isRider, let isPinned, let isFault, let page, let isClaimed):
+                posts.append(id)
+                if isPinned { pinned.insert(id) }
+                if let page { pages[id] = page }
+                guard !isRider else {
+                    riders.append(id)
+                    continue
+                }
+                lines.append(
+                    .entry(
+                        Entry(
+                            id: id, isPinned: isPinned, isFault: isFault, page: page,
+                            isClaimed: isClaimed)))
+            }
+        }
+        self.lines = lines
+        self.posts = posts
+        self.riders = riders
+        self.pinned = pinned
+        self.pages = pages
+        places = Dictionary(
+            lines.enumerated().compactMap { at, line in line.entry.map { ($0.id, at) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The posts of the server's sequence, top first.
+    var entries: [PostID] { lines.compactMap { $0.entry?.id } }
+
+    var gaps: [GapID] {
+        lines.compactMap { if case .gap(let id) = $0 { id } else { nil } }
+    }
+
+    /// Runs of neighbours, top first.
+    var segments: [[PostID]] {
+        lines.split { $0.entry == nil }.map { $0.compactMap { $0.entry?.id } }
+    }
+
+    var hasFaults: Bool { lines.contains { $0.entry?.isFault ?? false } }
+
+    var pageCount: Int { Set(pages.values).count }
+
+    func page(of id: PostID) -> UInt64? { places[id].flatMap { lines[$0].entry?.page } }
+
+    /// The last entry above a line, or the first below it.
+    func entry(above line: Int) -> PostID? { lines[..<line].last { $0.entry != nil }?.entry?.id }
+    func entry(below line: Int) -> PostID? { lines[(line + 1)...].first { $0.entry != nil }?.entry?.id }
+
+    /// The segment in which an entry stands.
+    func segment(of id: PostID) -> [PostID] { segments.first { $0.contains(id) } ?? [] }
+
+    /// I1, I2.
+    func requireSoundStructure() throws {
+        guard Set(posts).count == posts.count else {
+            throw OracleFailure(.internal, "an id twice in \(self)")
+        }
+        let isGap = lines.map { $0.entry == nil }
+        if zip(isGap, isGap.dropFirst()).contains(where: { $0 && $1 }) {
+            throw OracleFailure(.internal, "neighbouring gaps in \(self)")
+        }
+        if isGap.first ?? false || isGap.last ?? false {
+            throw OracleFailure(.internal, "a gap at an edge of \(self)")
+        }
+    }
+}
+
+extension OracleView: CustomStringConvertible {
+    /// Like the pictures of the scenarios, without links: `[a +L b] ~ [c ?d] |…`.
+    var description: String {
+        var text = headIsClosed ? "[" : "…| ["
+        for row in rows {
+            switch row {
+            case .gap: text += "] ~ ["
+            case .post(let id, let isRider, _, let isFault, _, let isClaimed):
+                if !text.hasSuffix("[") { text += " " }
+                text += (isRider ? "+" : "") + (isFault ? "?" : "") + (isClaimed ? "=" : "") + "\(id)"
+            }
+        }
+        return text + (tailIsEnd ? "] |end" : "] |…")
+    }
+}
