@@ -31,8 +31,9 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON"],
             resources: [.embedInCode("Profiles/stackexchange.json")], swiftSettings: strict),
+        .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .testTarget(
-            name: "QuireTests", dependencies: ["Quire"],
+            name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),

@@ -135,6 +135,7 @@ extension Draft {
         }
         learnDrift(last)
         if cut < page.count { return (last, Array(page[cut...]), Array(page[..<cut])) }
+        ignored += page.filter { !state.entries[$0].isCached }
         overlap = state.overlap
         if ticket.offset != nil && drift == state.drift { drift += 1 }
         if answer.next == .end && ticket.isOverlapping {

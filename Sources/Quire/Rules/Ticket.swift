@@ -31,12 +31,13 @@ struct TicketRecord: Hashable {
     /// Nobody waits for it any longer; equal requests do not share it, its answer is still judged.
     var isCancelled = false
 
-    /// Two requests that agree in all of this share one ticket.
+    /// Two requests that agree in all of this share one ticket. Requests for bodies must name the same
+    /// posts: a post the answer lacks is taken for gone (R21).
     func isSameRequest(as other: TicketRecord) -> Bool {
         operation == other.operation && edges == other.edges && limit == other.limit
             && isBounded == other.isBounded && isContinuation == other.isContinuation
             && own == other.own && offset == other.offset
-            && (operation != .around || ids == other.ids)
+            && ids == other.ids
     }
 }
 

@@ -79,9 +79,13 @@ final class ScenarioRunner {
         case "record": try record(step, feed, &seen)
         default: try change(operation, step, feed, &seen)
         }
+        let findings = try storage.cache.check()
+        if !findings.isEmpty { throw Unsound(findings: findings) }
         try observe(feed, &seen)
         return seen
     }
+
+    struct Unsound: Error { let findings: [Finding] }
 
     private func change(
         _ operation: String, _ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]

@@ -1,0 +1,34 @@
+import CLMDB
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension Cache {
+    /// Writes a compact copy of the cache, as of now, to a path where nothing is yet; others go on
+    /// reading and writing. The copy has no free space and appears only when it is complete and on disk.
+    /// - Throws: `.badArgument` if something exists at the path, `.diskFull`, `.noPermission`, `.io`.
+    public func copy(to path: String) throws {
+        if try !FileCheck.isMissing(path) {
+            throw QuireError(.badArgument, "\(path): exists already")
+        }
+        let draft = "\(path).copy-\(getpid())"
+        defer { unlink(draft) }
+        unlink(draft)
+        let status = mdb_env_copy2(environment.handle, draft, UInt32(MDB_CP_COMPACT))
+        try Quire.check(status, "cannot copy to \(path)", self.path)
+        let descriptor = open(draft, O_RDWR | O_CLOEXEC)
+        if descriptor < 0 { throw QuireError.system("cannot copy", path, errno) }
+        fchmod(descriptor, 0o600)
+        let synced = fsync(descriptor)
+        let failure = errno
+        close(descriptor)
+        if synced != 0 { throw QuireError.system("cannot copy", path, failure) }
+        if link(draft, path) != 0 { throw QuireError.system("cannot copy", path, errno) }
+        FileCheck.syncFolder(of: path)
+    }
+}

@@ -1,0 +1,136 @@
+/// Tests the rows, gaps, pages and counters of one feed.
+struct FeedCheck {
+    let transaction: Transaction
+    let feed: UInt32
+    let record: FeedRecord
+    private(set) var findings: [Finding] = []
+    private(set) var counts = FeedCounts()
+
+    private var pages: [UInt64: Int] = [:]
+    private var gaps: [UInt64: GapRecord] = [:]
+    private var segment = SegmentCount()
+    private var lastKey: Int64?
+    /// What stands directly above, riders not counted.
+    private var above = Row.nothing
+
+    private enum Row { case nothing, gap, entry }
+
+    init(transaction: Transaction, feed: UInt32, record: FeedRecord) {
+        (self.transaction, self.feed, self.record) = (transaction, feed, record)
+    }
+
+    mutating func find(_ code: Finding.Code, _ message: String) {
+        findings.append(Finding(code: code, place: "feed \(record.name)", message: message))
+    }
+
+    mutating func run() throws {
+        for (position, gap) in try FeedLoader.gaps(transaction, feed) { gaps[position] = gap }
+        let all = gaps
+        try RowReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, piece in
+            counts.pieces += 1
+            if let gap = gaps.removeValue(forKey: position) { check(gap) }
+            try check(piece, at: position)
+            return true
+        }
+        for gap in gaps.values { find(.gap, "gap \(gap.gap.id) lies above no entry") }
+        if above == .gap { find(.gap, "a gap lies at the tail") }
+        if segment != record.lastSegment {
+            find(.count, "the last segment has \(segment.entries) entries")
+        }
+        checkEdges(all.values.map(\.gap))
+        try checkPages()
+        counts.pages = pages.count
+        counts.gaps = all.count
+        if counts != record.counts {
+            find(.count, "counters say \(record.counts), there are \(counts)")
+        }
+    }
+
+    private mutating func check(_ gap: GapRecord) {
+        if gap.above != segment {
+            find(
+                .count,
+                "gap \(gap.gap.id) says \(gap.above.entries) entries in the segment above, there are "
+                    + "\(segment.entries)")
+        }
+        if above != .entry { find(.gap, "gap \(gap.gap.id) lies at the head or below a gap") }
+        if gap.gap.down.link == .end { find(.gap, "gap \(gap.gap.id) lies below an end") }
+        segment = SegmentCount()
+        above = .gap
+    }
+
+    private mutating func check(_ piece: PieceRecord, at position: UInt64) throws {
+        if piece.entries.isEmpty { find(.missing, "a piece without entries") }
+        let posts = PostTable(transaction: transaction)
+        var seen: Set<PostID> = []
+        for entry in piece.entries {
+            counts.add(entry, 1)
+            if piece.page != 0 { pages[piece.page, default: 0] += 1 }
+            if try posts.place(of: entry.id, in: feed) != position
+                || !seen.insert(entry.id).inserted
+            {
+                find(.index, "post \(entry.id) stands where the index does not have it")
+            }
+            try checkBody(of: entry, posts)
+            if entry.isRider { continue }
+            if entry.isClaimed && above != .entry {
+                find(.gap, "the seam above post \(entry.id) is claimed, but there is none")
+            }
+            checkKey(of: entry)
+            segment.entries += 1
+            if entry.key == nil { segment.unkeyed += 1 }
+            above = .entry
+        }
+    }
+
+    private mutating func checkBody(of entry: Entry, _ posts: PostTable) throws {
+        guard let post = try posts.record(of: entry.id) else {
+            return find(.missing, "post \(entry.id) has an entry, but no record")
+        }
+        if !entry.isFault && entry.body != post.body {
+            find(.body, "post \(entry.id) shows another body than it has")
+        }
+        if entry.body.record != 0 {
+            do throws(QuireError) {
+                _ = try BodyStore(transaction: transaction).bytes(entry.body)
+            } catch {
+                find(.body, "post \(entry.id): \(error.message)")
+            }
+        }
+    }
+
+    private mutating func checkKey(of entry: Entry) {
+        guard record.options.order == .stable, let key = entry.key else { return }
+        if let lastKey, lastKey <= key { find(.order, "post \(entry.id) has a key out of order") }
+        lastKey = key
+    }
+
+    private mutating func checkEdges(_ gaps: [Gap]) {
+        let edges = [record.head, record.tail] + gaps.flatMap { [$0.down, $0.up] }
+        var numbers: Set<UInt64> = []
+        for edge in edges {
+            if edge.number > record.edgeNumbers || !numbers.insert(edge.number).inserted {
+                find(.gap, "edge \(edge.number) is used twice, or was never given out")
+            }
+        }
+        if Set(gaps.map(\.id)).count != gaps.count { find(.gap, "two gaps have one id") }
+    }
+
+    private mutating func checkPages() throws {
+        try transaction.withCursor(transaction.tables.pages) { cursor in
+            var found = try cursor.seek(FeedKey(feed, 0))
+            var missing = pages
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+                let page = try PageRecord(value, "page \(key.number) of feed \(record.name)")
+                let count = missing.removeValue(forKey: key.number) ?? 0
+                if page.entries != count {
+                    find(.count, "page \(key.number) says \(page.entries) entries, it has \(count)")
+                }
+                found = try cursor.next()
+            }
+            for number in missing.keys.sorted() {
+                find(.missing, "page \(number) has entries, but no record")
+            }
+        }
+    }
+}
