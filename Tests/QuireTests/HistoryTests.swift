@@ -15,10 +15,28 @@ import Testing
         let histories = try Self.emit(Self.count, from: Self.start)
         #expect(histories.count == Self.count)
         for (i, history) in histories.enumerated() {
-            if Shared.number("QUIRE_TRACE") != nil { print(history["id"]!.text!) }
             let tuning = i % 2 == 0 ? ScenarioTests.cramped : Tuning()
-            try ScenarioTests.replay(history, tuning, reopeningEvery: 7 + i % 20)
+            let sound = Self.upToSharedBodies(history)
+            try ScenarioTests.replay(sound, tuning, reopeningEvery: 7 + i % 20)
         }
+    }
+
+    /// The model lets two requests for bodies share a ticket although they name different posts, and
+    /// then removes posts that nobody asked for; the engine does not (Docs/decisions.md, 1). A history
+    /// is compared up to the step where that happens, about 1 in 400.
+    private static func upToSharedBodies(_ history: JSON) -> JSON {
+        var wanted: [Double: JSON] = [:]
+        let steps = history["steps"]!.list!
+        let sound = steps.prefix { step in
+            guard let plan = step["expect"]?["plan"], let ids = plan["ids"],
+                let ticket = step["expect"]?["ticket"]?.number
+            else { return true }
+            defer { wanted[ticket] = ids }
+            return wanted[ticket].map { $0 == ids } ?? true
+        }
+        guard case .object(var members) = history else { return history }
+        members["steps"] = .list(Array(sound))
+        return .object(members)
     }
 
     private static func emit(_ count: Int, from start: Int) throws -> [JSON] {

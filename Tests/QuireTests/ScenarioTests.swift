@@ -9,18 +9,25 @@ import Testing
     /// million pages happens all the time.
     static let cramped = Tuning(pieceLimit: 3, outerStride: 16, innerStride: 4)
 
-    static let cases: [JSON] = {
-        let url = Bundle.module.url(forResource: "scenarios", withExtension: "json", subdirectory: "Scenarios")!
-        return try! JSON(Data(contentsOf: url)).list!
-    }()
+    static func cases(_ file: String) throws -> [JSON] {
+        let url = Bundle.module.url(
+            forResource: file, withExtension: "json", subdirectory: "Scenarios")!
+        return try JSON(Data(contentsOf: url)).list!
+    }
 
-    @Test(arguments: [Tuning(), cramped]) func everyCase(_ tuning: Tuning) throws {
-        for scenario in Self.cases { try Self.replay(scenario, tuning) }
+    /// `scenarios` is the specification's own file, `decisions` holds the cases in which the engine
+    /// keeps a promise that the specification breaks (Docs/decisions.md).
+    @Test(arguments: ["scenarios", "decisions"], [Tuning(), cramped])
+    func everyCase(_ file: String, _ tuning: Tuning) throws {
+        let cases = try Self.cases(file)
+        #expect(!cases.isEmpty)
+        for scenario in cases { try Self.replay(scenario, tuning) }
     }
 
     /// Replays a case and records every step that differs from what it expects.
     static func replay(_ scenario: JSON, _ tuning: Tuning, reopeningEvery period: Int = .max) throws {
         let name = "\(scenario["id"]!.text!) \(scenario["title"]!.text!)"
+        if Shared.number("QUIRE_TRACE") != nil { print(name) }
         let runner = try ScenarioRunner(scenario, tuning: tuning)
         for (i, step) in scenario["steps"]!.list!.enumerated() {
             if i % period == period - 1 { try runner.reopen() }
