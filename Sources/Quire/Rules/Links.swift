@@ -3,8 +3,17 @@
 extension FeedState {
     /// R16. The edge to continue below an entry, copied from the page that borders it.
     mutating func linkBelow(_ entry: Int) throws(Interruption) -> Edge {
-        if options.paging.isPositional { return newEdge(.more) }
-        if let page = page(of: entry), page.last == entries[entry].id, page.next != .unknown {
+        let page = page(of: entry)
+        if options.paging.isPositional {
+            // only the page of a recorded run was asked for by a link, and names the page that follows
+            if let page, page.last == entries[entry].id, case .token = page.own,
+                case .token = page.next
+            {
+                return newEdge(page.next)
+            }
+            return newEdge(.more)
+        }
+        if let page, page.last == entries[entry].id, page.next != .unknown {
             return newEdge(page.next)
         }
         if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
