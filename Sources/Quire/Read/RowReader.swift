@@ -36,7 +36,7 @@ struct RowReader {
         var rows: [FeedRow] = []
         var slot = position.map(\.slot)
         try eachPieceUpward(from: position?.piece) { at, piece in
-            for i in (0..<min(slot ?? .max, piece.entries.count)).reversed()
+            for i in (0..<max(0, min(slot ?? .max, piece.entries.count))).reversed()
             where rows.count < limit {
                 rows.append(.post(Self.row(piece, i, at)))
             }

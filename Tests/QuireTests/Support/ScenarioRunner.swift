@@ -7,11 +7,10 @@ final class ScenarioRunner {
     private let firstFeed: String
     private var tickets: [String: Ticket?] = [:]
     private var runs: [String: RecordedRun] = [:]
-    private var keys: Keys
+    private var mirror = Mirror()
 
     init(_ scenario: JSON, tuning: Tuning) throws {
         storage = try TemporaryCache(tuning)
-        keys = Keys(scenario)
         let feeds = scenario["feeds"]?.object ?? ["main": scenario]
         var options: [String: FeedOptions] = [:]
         firstFeed = feeds.keys.contains("main") ? "main" : feeds.keys.sorted()[0]
@@ -27,7 +26,7 @@ final class ScenarioRunner {
                     fetchedAt: Int64(page["fetched_at"]?.int ?? 0))
             }
             var values: [String: Int64] = [:]
-            for (id, key) in spec["keys"]?.object ?? [:] { values[id] = keys.value(key) }
+            for (id, key) in spec["keys"]?.object ?? [:] { values[id] = Keys.value(key) }
             try Picture.load(
                 spec["start"]?.text ?? "[] |?", into: feed, pages: pages, keys: values)
         }
@@ -81,6 +80,7 @@ final class ScenarioRunner {
         }
         let findings = try storage.cache.check()
         if !findings.isEmpty { throw Unsound(findings: findings) }
+        try mirror.follow(storage.cache)
         try observe(feed, &seen)
         return seen
     }
@@ -153,7 +153,7 @@ final class ScenarioRunner {
                 answer.opaqueRows += 1
                 continue
             }
-            let key = step["keys"]?[text].map(keys.value)
+            let key = step["keys"]?[text].map(Keys.value)
             answer.append(id: id, key: key, body: Array("{\"id\":\"\(text)\"}".utf8))
         }
         return answer
@@ -279,12 +279,58 @@ final class ScenarioRunner {
     }
 }
 
-/// The oracle's keys are fractions; only their order matters, so each becomes its rank's bits.
-struct Keys {
-    init(_ scenario: JSON) {}
-
-    func value(_ key: JSON) -> Int64 {
+/// The oracle's keys are fractions, of which only the order matters: the bits of a positive double sort
+/// as it does, those of a negative one the other way round.
+enum Keys {
+    static func value(_ key: JSON) -> Int64 {
         let bits = Int64(bitPattern: key.number!.bitPattern)
         return bits < 0 ? Int64.min - bits : bits
+    }
+}
+
+/// Follows every feed by the change log alone, and must always show what a reader sees.
+struct Mirror {
+    private var rows: [UInt32: [RowID]] = [:]
+    private var generation: UInt64?
+
+    struct Mismatch: Error { let feed, mirror, rows: String }
+
+    mutating func follow(_ cache: Cache) throws {
+        try cache.withSnapshot { snapshot in
+            let changes = try generation.flatMap { try snapshot.changes(since: $0) }
+            for (_, feed, changes) in changes ?? [] { apply(changes, to: feed) }
+            generation = try snapshot.generation
+            for feed in try cache.feeds() {
+                let now = try snapshot.rows(of: feed, limit: .max).map(RowID.init)
+                if changes == nil { rows[feed.number] = now }
+                let mine = rows[feed.number] ?? now
+                rows[feed.number] = now
+                if mine != now {
+                    throw Mismatch(feed: feed.name, mirror: "\(mine)", rows: "\(now)")
+                }
+            }
+        }
+    }
+
+    private mutating func apply(_ changes: [Change], to feed: UInt32) {
+        for change in changes {
+            switch change {
+            case .reset: rows[feed] = nil
+            case .updated: continue
+            case .removed(let row): rows[feed]?.removeAll { $0 == row }
+            case .inserted(let row, let below):
+                let at = below.map { rows[feed]!.firstIndex(of: $0)! + 1 } ?? 0
+                rows[feed]?.insert(row, at: at)
+            }
+        }
+    }
+}
+
+extension RowID {
+    fileprivate init(_ row: FeedRow) {
+        switch row {
+        case .post(let post): self = .post(post.id)
+        case .gap(let gap): self = .gap(gap.id)
+        }
     }
 }
