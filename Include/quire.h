@@ -1,0 +1,1217 @@
+/*
+ * quire.h - Quire, an embedded cache for paged feeds. This file is the manual of the C API.
+ *
+ * A server hands out a list page by page: a timeline, a set of search results, the questions of a forum.
+ * Quire keeps what arrived in one file, in the server's order, each post once, and knows where something
+ * may be missing. The program does the network; Quire says what to ask and judges the answers.
+ *
+ *     quire_cache *cache = NULL;
+ *     quire_feed *feed = NULL;
+ *     quire_open("feeds.quire", NULL, &cache);
+ *     quire_feed_open(cache, name, NULL, &feed);
+ *
+ *     quire_place place = QUIRE_PLACE_INIT;             (the head: refresh)
+ *     quire_request request = QUIRE_REQUEST_INIT;
+ *     quire_plan(feed, NULL, &place, &request);         (what to ask, and a ticket)
+ *     ... ask the server, put its answer into a quire_answer ...
+ *     quire_outcome outcome = QUIRE_OUTCOME_INIT;
+ *     quire_ingest(feed, NULL, request.ticket, &answer, &outcome);
+ *
+ *     quire_snapshot *snapshot = NULL;                  (read what is cached)
+ *     quire_snapshot_begin(cache, &snapshot);
+ *     quire_read_after(snapshot, feed, NULL, rows, 64, &count);
+ *
+ * What is not in this file is not API. Bindings/c holds two complete programs.
+ *
+ * HOUSE RULES. They hold for every function; a function's comment says only what it adds.
+ *
+ * Errors    A function that can fail returns a quire_status: QUIRE_OK, or a negative number that is never
+ *           given another meaning. Out parameters come last, are called out_*, and are zeroed on failure.
+ *           quire_last_error() gives the sentence that goes with the last failure of the calling thread;
+ *           success does not clear it. Every function below that returns a status may return
+ *           QUIRE_BAD_ARGUMENT, QUIRE_BAD_HANDLE and QUIRE_FORKED; those that write also QUIRE_DISK_FULL,
+ *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT and QUIRE_WOULD_DEADLOCK; those that read also
+ *           QUIRE_IO and QUIRE_CORRUPT. Their comments name only others.
+ * Arguments NULL where something is needed, NULL with a length, misaligned pointers, unknown enum values
+ *           and flags, counts that overflow: QUIRE_BAD_ARGUMENT, and nothing happened. Where NULL means
+ *           something, the parameter is marked QUIRE_NULLABLE and the comment says what.
+ * Handles   quire_cache, quire_feed, quire_run, quire_snapshot. They are names, not addresses: never
+ *           dereference one. Whoever received a handle from an out_ parameter owns it and releases it
+ *           once. Releasing NULL, a released handle or garbage does nothing; any other use of those, or
+ *           of a handle of another type, gives QUIRE_BAD_HANDLE. A handle keeps its cache open: the order
+ *           of releases does not matter, and the file is closed with the last one.
+ * Bytes     quire_bytes is a borrowed range, not NUL-terminated; it may hold any byte. As an argument it is
+ *           borrowed until the call returns. As a result it is read-only and lives as long as its owner:
+ *           what is read from a snapshot until quire_snapshot_end(), what stands in a quire_request,
+ *           quire_outcome or quire_list until that is freed. Bodies point into the memory-mapped file;
+ *           writing to one kills the process.
+ * Structs   Those that start with struct_size may grow in later versions. Initialise them with their _INIT
+ *           macro; the library reads and writes no further than struct_size. All others never change.
+ *           Anonymous enums name the values of int32_t members, so that a number unknown to one side is
+ *           never undefined behaviour. 0 is never a valid value unless it is listed.
+ * Threads   Each comment ends with a tag. [any]: from any thread, at the same time as any other call.
+ *           [one]: one thread at a time per handle; another thread may carry on later. Readers never wait
+ *           for writers. Writers take turns, across threads and processes; a write returns when its
+ *           commit is on disk (see quire_durability).
+ * Processes Any number of processes may use one file at the same time, in any language. Not on a network
+ *           file system. After fork(), if the process had ever opened a cache, every call in the child
+ *           returns QUIRE_FORKED and every release does nothing; the parent is not affected. Open caches
+ *           after forking, or exec.
+ * Callbacks get the context they were passed with, run on the calling thread before the call returns, and
+ *           must return: no longjmp(), no C++ exception may leave them.
+ *
+ * C99 or later, C++11 or later. Link with -lquire; see quire.pc and find_package(Quire).
+ */
+#ifndef QUIRE_H
+#define QUIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * QUIRE_NULLABLE marks a pointer that may be NULL, QUIRE_NONNULL one that must not. Swift sees both as
+ * optional: the library checks what C passes.
+ */
+#if defined(__swift__)
+#define QUIRE_NULLABLE _Nullable
+#define QUIRE_NONNULL _Nullable
+#elif defined(__clang__)
+#if !__has_feature(nullability)
+#define QUIRE_NULLABLE
+#define QUIRE_NONNULL
+#else
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
+#define QUIRE_NULLABLE _Nullable
+#define QUIRE_NONNULL _Nonnull
+#define QUIRE_POP_DIAGNOSTIC
+#endif
+#else
+#define QUIRE_NULLABLE
+#define QUIRE_NONNULL
+#endif
+
+/* ---- 1. Version ------------------------------------------------------------------------------------ */
+
+/* major * 10000 + minor * 100 + patch */
+#define QUIRE_VERSION_NUMBER 100
+#define QUIRE_VERSION_STRING "0.1.0"
+
+/*
+ * The version of the library that is running; compare it with QUIRE_VERSION_NUMBER of the header. A
+ * library serves every program that was compiled with a header of the same major version, not newer
+ * than itself. [any] Since 0.1
+ */
+uint32_t quire_version_number(void);
+
+/* The same as text, such as "0.1.0". [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_version_string(void);
+
+/* ---- 2. Errors ------------------------------------------------------------------------------------- */
+
+/* QUIRE_OK or one of the negative numbers below. */
+typedef int32_t quire_status;
+
+enum {
+    QUIRE_OK = 0,
+    /* An argument is outside its documented range. */
+    QUIRE_BAD_ARGUMENT = -1,
+    /* NULL, a released handle, a handle of another type, or no handle at all. */
+    QUIRE_BAD_HANDLE = -2,
+    /* This process is a fork of the one that opened the cache. */
+    QUIRE_FORKED = -3,
+    /* The named feed, page or post does not exist. */
+    QUIRE_NOT_FOUND = -4,
+    /* The feed exists with other options than those asked for. */
+    QUIRE_OPTIONS_DIFFER = -5,
+    /* The file is not a Quire cache; it was left untouched. */
+    QUIRE_NOT_A_CACHE = -6,
+    /* The cache was written by a newer version of Quire; it was left untouched. */
+    QUIRE_NEWER_FORMAT = -7,
+    /* A record does not read back as it was written. */
+    QUIRE_CORRUPT = -8,
+    /* The disk, or the quota, is full. */
+    QUIRE_DISK_FULL = -9,
+    /* Permission to read or write the file is missing. */
+    QUIRE_NO_PERMISSION = -10,
+    /* The operating system refused; quire_error.os_error says why. */
+    QUIRE_IO = -11,
+    /* The call would wait for itself: a write inside a batch of the same thread, but outside of it. */
+    QUIRE_WOULD_DEADLOCK = -12,
+    /* quire_wait: nothing was committed in time. */
+    QUIRE_TIMEOUT = -13,
+    /* quire_changes_since: the log does not reach back that far. Read the feeds anew. */
+    QUIRE_RESYNC = -14,
+    /* Inside a batch: the file must grow. Return from the callback; it will be called again. */
+    QUIRE_AGAIN = -15,
+    /* A batch was used on another thread than its own. */
+    QUIRE_WRONG_THREAD = -16
+};
+
+typedef struct quire_error {
+    uint32_t struct_size;
+    /* QUIRE_OK if no call of this thread has failed yet. */
+    quire_status status;
+    /* The operating system's error number, 0 if it had none. */
+    int32_t os_error;
+    int32_t reserved;
+    /*
+     * One English sentence that names the place, UTF-8, NUL-terminated, without control characters,
+     * at most 1,023 bytes. Valid until the next failure on this thread.
+     */
+    const char *QUIRE_NULLABLE message;
+} quire_error;
+
+#define QUIRE_ERROR_INIT { sizeof(quire_error), 0, 0, 0, NULL }
+
+/*
+ * What the last failing call of this thread had to say. Does not itself change what it reports, and
+ * works in a forked child. [any] Since 0.1
+ */
+quire_status quire_last_error(quire_error *QUIRE_NONNULL out_error);
+
+/* The name of a status, such as "bad-argument"; "unknown" for any other number. [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_status_name(quire_status status);
+
+/* ---- 3. Bytes, lists, links ------------------------------------------------------------------------ */
+
+/* A borrowed range of bytes. data may be NULL if size is 0. */
+typedef struct quire_bytes {
+    const void *QUIRE_NULLABLE data;
+    size_t size;
+} quire_bytes;
+
+/* Initialises a quire_bytes from a string literal, without its NUL. */
+#define QUIRE_LITERAL(text) { "" text, sizeof(text) - 1 }
+
+/*
+ * Ids of posts: any bytes, 1 to 65,536 of them. Two ids are the same if their bytes are. A number is
+ * its decimal text; canonical numbers below 2^64 are stored as integers.
+ */
+#define QUIRE_ID_LIMIT 65536
+/* Links of servers and names of fields: UTF-8, 1 to so many bytes. */
+#define QUIRE_TEXT_LIMIT 1048576
+/* Names of feeds: UTF-8, 1 to so many bytes. */
+#define QUIRE_NAME_LIMIT 255
+/* The bodies of one answer, together. */
+#define QUIRE_BODIES_LIMIT 1073741824
+/* Posts per request, page sizes and similar counts. */
+#define QUIRE_COUNT_LIMIT 16777216
+
+/* Ids in a row; items may be NULL if count is 0. */
+typedef struct quire_ids {
+    const quire_bytes *QUIRE_NULLABLE items;
+    size_t count;
+} quire_ids;
+
+/* A list that the library made. Free it with quire_list_free(). */
+typedef struct quire_list {
+    uint32_t struct_size;
+    int32_t reserved;
+    size_t count;
+    const quire_bytes *QUIRE_NULLABLE items;
+    /* The library's own. */
+    void *QUIRE_NULLABLE owner;
+} quire_list;
+
+#define QUIRE_LIST_INIT { sizeof(quire_list), 0, 0, NULL, NULL }
+
+/* Frees what a list owns and empties it. NULL and an empty list are fine. [one] Since 0.1 */
+void quire_list_free(quire_list *QUIRE_NULLABLE list);
+
+/* What is known about continuing at an open place of a feed. */
+enum {
+    /* Nothing is known about what lies beyond. */
+    QUIRE_LINK_UNKNOWN = 0,
+    /* The server said that nothing lies beyond. */
+    QUIRE_LINK_END = 1,
+    /* The server said "end" once although posts are cached below; ask again. */
+    QUIRE_LINK_CONFIRM_END = 2,
+    /* The request for the first page. */
+    QUIRE_LINK_HEAD = 3,
+    /* Feeds paged by offset or number: there is more, and its position is computed. */
+    QUIRE_LINK_MORE = 4,
+    /* The server's own words in text: a URL, a cursor, "page=17". */
+    QUIRE_LINK_TOKEN = 5,
+    /* Keyset feeds: what lies below, or above, the post whose id stands in text. */
+    QUIRE_LINK_BELOW = 6,
+    QUIRE_LINK_ABOVE = 7
+};
+
+typedef struct quire_link {
+    int32_t kind;
+    /*
+     * Results only, 1 or 0: the answer to this link starts above the post at the border, not directly
+     * beyond it.
+     */
+    int32_t is_overlapping;
+    /* QUIRE_LINK_TOKEN, _BELOW and _ABOVE. */
+    quire_bytes text;
+} quire_link;
+
+/* ---- 4. The cache ---------------------------------------------------------------------------------- */
+
+typedef struct quire_cache quire_cache;
+
+/* What a commit promises when the power fails. A killed process loses nothing either way. */
+enum {
+    /* A commit is on disk when the call returns. The default. */
+    QUIRE_DURABILITY_FULL = 0,
+    /* The last commits may be lost; the cache is never damaged. About half the price. */
+    QUIRE_DURABILITY_RELAXED = 1
+};
+
+typedef struct quire_cache_options {
+    uint32_t struct_size;
+    int32_t durability;
+    /*
+     * Address space reserved for the file, in bytes, at most 2^46; 0 is 64 GiB. It is not disk space,
+     * and it grows when it must, which waits for the snapshots of this process.
+     */
+    uint64_t map_size;
+} quire_cache_options;
+
+#define QUIRE_CACHE_OPTIONS_INIT { sizeof(quire_cache_options), QUIRE_DURABILITY_FULL, 0 }
+
+/*
+ * Opens the cache at a path (bytes as the file system takes them, NUL-terminated), creating it if there
+ * is none. The file gets a companion, <path>-lock. Opening one file several times in a process is fine:
+ * the handles share it, and the options of the first hold.
+ * options: NULL is the defaults.
+ * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO.
+ * [any] Since 0.1
+ */
+quire_status quire_open(
+    const char *QUIRE_NONNULL path, const quire_cache_options *QUIRE_NULLABLE options,
+    quire_cache *QUIRE_NULLABLE *QUIRE_NONNULL out_cache);
+
+/*
+ * Releases the handle. Calls of other threads that are inside go on to their end; a quire_wait() on this
+ * handle ends with QUIRE_BAD_HANDLE. [any] Since 0.1
+ */
+void quire_close(quire_cache *QUIRE_NULLABLE cache);
+
+typedef struct quire_statistics {
+    uint32_t struct_size;
+    int32_t reserved;
+    uint64_t feeds;
+    /* Distinct posts, each stored once; pages and gaps of all feeds. */
+    uint64_t posts;
+    uint64_t pages;
+    uint64_t gaps;
+    /* Bytes of all bodies in use, and of dead ones that share a record with one in use. */
+    uint64_t body_bytes;
+    uint64_t dead_body_bytes;
+    /* Number of commits made so far. */
+    uint64_t generation;
+    /* Bytes of the file that records occupy, and that are free for reuse. */
+    uint64_t used_bytes;
+    uint64_t free_bytes;
+} quire_statistics;
+
+#define QUIRE_STATISTICS_INIT { sizeof(quire_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Totals of the cache and of its file. [any] Since 0.1 */
+quire_status quire_stats(
+    quire_cache *QUIRE_NONNULL cache, quire_statistics *QUIRE_NONNULL out_statistics);
+
+/* What kind of damage a check found. */
+enum {
+    /* A record's checksum does not match its bytes. */
+    QUIRE_FINDING_CHECKSUM = 1,
+    /* A record or its key does not decode. */
+    QUIRE_FINDING_UNREADABLE = 2,
+    /* A record that another one names does not exist. */
+    QUIRE_FINDING_MISSING = 3,
+    /* A record that nothing names. */
+    QUIRE_FINDING_ORPHAN = 4,
+    /* A stored count differs from what is there. */
+    QUIRE_FINDING_COUNT = 5,
+    /* An id stands twice in a feed, or the index names another place. */
+    QUIRE_FINDING_INDEX = 6,
+    /* A gap where none may be. */
+    QUIRE_FINDING_GAP = 7,
+    /* Keys do not descend as the order class promises. */
+    QUIRE_FINDING_ORDER = 8,
+    /* An entry shows another body than its post. */
+    QUIRE_FINDING_BODY = 9
+};
+
+typedef struct quire_finding {
+    int32_t code;
+    int32_t reserved;
+    /* Where: a feed, a post, a table. UTF-8, as is message. */
+    quire_bytes place;
+    quire_bytes message;
+} quire_finding;
+
+/* Gets one finding, valid until it returns. It may use the cache in any way. */
+typedef void (*quire_check_callback)(
+    void *QUIRE_NULLABLE context, const quire_finding *QUIRE_NONNULL finding);
+
+/*
+ * Tests every record and every invariant in one snapshot, while others go on reading and writing.
+ * Changes nothing. QUIRE_OK means that it ran: the cache is sound if *out_count is 0.
+ * limit: stop after so many findings; 0 is 100. callback: NULL only counts.
+ * [any] Since 0.1
+ */
+quire_status quire_check(
+    quire_cache *QUIRE_NONNULL cache, size_t limit, quire_check_callback QUIRE_NULLABLE callback,
+    void *QUIRE_NULLABLE context, size_t *QUIRE_NONNULL out_count);
+
+/* The name of a finding's code, such as "checksum"; "unknown" for other numbers. [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_finding_name(int32_t code);
+
+/*
+ * Writes a compact copy of the cache, as of now, to a path where nothing is yet; others go on reading
+ * and writing. The copy appears only when it is complete and on disk.
+ * Errors: QUIRE_BAD_ARGUMENT if something exists at the path. [any] Since 0.1
+ */
+quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONNULL path);
+
+/*
+ * Moves bodies together that share a record with many dead ones; stops after moving `budget` bytes
+ * (0: 1 MiB). *out_freed gets the bytes that became free for reuse; 0 means that nothing was left to do.
+ * [any] Since 0.1
+ */
+quire_status quire_reclaim(
+    quire_cache *QUIRE_NONNULL cache, size_t budget, uint64_t *QUIRE_NONNULL out_freed);
+
+/* ---- 5. Feeds -------------------------------------------------------------------------------------- */
+
+/* One server list in a cache. May be used from any thread, by readers and writers alike. */
+typedef struct quire_feed quire_feed;
+
+/* What the server promises about order. */
+enum {
+    /* Total, immutable, descending keys. */
+    QUIRE_ORDER_STABLE = 1,
+    /* The order never changes, but there is no key. The default. */
+    QUIRE_ORDER_KEYLESS = 2,
+    /* Keys only grow; a touched entry rises to the top. */
+    QUIRE_ORDER_BUMP = 3,
+    /* No deletion, no move: absence proves nothing. */
+    QUIRE_ORDER_APPEND_ONLY = 4,
+    /* No promise at all. */
+    QUIRE_ORDER_RANKED = 5
+};
+
+/* How the server hands out its pages. */
+enum {
+    /* An opaque link to the next page comes with each page. The default. */
+    QUIRE_PAGING_CURSOR = 1,
+    /* Requests name a post: everything below it, or above it. */
+    QUIRE_PAGING_KEYSET = 2,
+    /* Requests name a position and a count. */
+    QUIRE_PAGING_OFFSET = 3,
+    /* Requests name a page number and a page size. */
+    QUIRE_PAGING_PAGE = 4,
+    /* The whole list of ids first, bodies on demand. */
+    QUIRE_PAGING_IDS = 5
+};
+
+/* Flags of quire_feed_options. */
+enum {
+    /* One reported end is enough to remove what is cached below it. */
+    QUIRE_FEED_TRUSTS_END = 1,
+    /* Recorded runs: open a gap where only the numbering claims contiguity. */
+    QUIRE_FEED_STRICT = 2
+};
+
+/* What a feed is, fixed when it is first opened. */
+typedef struct quire_feed_options {
+    uint32_t struct_size;
+    int32_t order;
+    int32_t paging;
+    uint32_t flags;
+    /* How many posts a request asks for unless it says otherwise. 1 to QUIRE_COUNT_LIMIT. */
+    uint32_t page_size;
+    /* Ranked feeds: so many neighbours prove that a page joins what is cached. At least 1. */
+    uint32_t minimum_run;
+    /* The number of the first page in feeds paged by number. At most QUIRE_COUNT_LIMIT. */
+    uint32_t first_page;
+    uint32_t reserved;
+    /* Posts that the server shows out of order, such as announcements. */
+    quire_ids sticky;
+} quire_feed_options;
+
+#define QUIRE_FEED_OPTIONS_INIT                                                                     \
+    {                                                                                               \
+        sizeof(quire_feed_options), QUIRE_ORDER_KEYLESS, QUIRE_PAGING_CURSOR, 0, 20, 2, 1, 0,        \
+            { NULL, 0 }                                                                             \
+    }
+
+/*
+ * The feed with this name. One that does not exist is created with the options.
+ * options: NULL takes the feed as it is, or creates it with the defaults.
+ * Errors: QUIRE_OPTIONS_DIFFER if it exists and was created with others. [any] Since 0.1
+ */
+quire_status quire_feed_open(
+    quire_cache *QUIRE_NONNULL cache, quire_bytes name,
+    const quire_feed_options *QUIRE_NULLABLE options,
+    quire_feed *QUIRE_NULLABLE *QUIRE_NONNULL out_feed);
+
+/* The feed with this name if it exists. Errors: QUIRE_NOT_FOUND. [any] Since 0.1 */
+quire_status quire_feed_find(
+    quire_cache *QUIRE_NONNULL cache, quire_bytes name,
+    quire_feed *QUIRE_NULLABLE *QUIRE_NONNULL out_feed);
+
+/* Releases the handle; the feed stays in the cache. [any] Since 0.1 */
+void quire_feed_close(quire_feed *QUIRE_NULLABLE feed);
+
+/* The names of all feeds, in order of their bytes. [any] Since 0.1 */
+quire_status quire_feed_names(
+    quire_cache *QUIRE_NONNULL cache, quire_list *QUIRE_NONNULL out_names);
+
+/* ---- 6. Batches ------------------------------------------------------------------------------------ */
+
+/*
+ * Many writes in one commit, which is much faster than one each. Every writing function takes a batch;
+ * NULL makes the call a commit of its own.
+ */
+typedef struct quire_batch quire_batch;
+
+/*
+ * Writes through `batch` and returns QUIRE_OK to commit, anything else to undo all of it. The handle is
+ * valid until the callback returns, and ON THE CALLING THREAD ONLY: LMDB ties a write transaction to its
+ * thread; elsewhere it gives QUIRE_WRONG_THREAD.
+ *
+ * A function that fails in the engine, that is with anything but QUIRE_BAD_ARGUMENT or QUIRE_BAD_HANDLE
+ * before it began, dooms its batch: later calls in it return the same status, nothing is committed, and
+ * quire_batch() returns that status even if the callback returns QUIRE_OK.
+ *
+ * The callback may be called a second time, from its start: if the file had to grow, everything of the
+ * first call was undone, recorded runs included. Functions then return QUIRE_AGAIN; just return.
+ *
+ * Snapshots taken inside see the cache as it was before the batch.
+ */
+typedef quire_status (*quire_batch_callback)(
+    void *QUIRE_NULLABLE context, quire_batch *QUIRE_NONNULL batch);
+
+/*
+ * Runs the callback on the calling thread inside the one write transaction of all processes. Returns
+ * what the callback returned, or why the commit failed. Keep batches to 16 to 64 pages.
+ * Errors: QUIRE_WOULD_DEADLOCK inside another batch of this file. [any] Since 0.1
+ */
+quire_status quire_batch_run(
+    quire_cache *QUIRE_NONNULL cache, quire_batch_callback QUIRE_NONNULL callback,
+    void *QUIRE_NULLABLE context);
+
+/* ---- 7. Plan: what to ask the server --------------------------------------------------------------- */
+
+/* Where a page is asked for. */
+enum {
+    /* The first page: a refresh. */
+    QUIRE_PLACE_HEAD = 1,
+    /* Below the last post. */
+    QUIRE_PLACE_TAIL = 2,
+    /* Below the post above a gap. */
+    QUIRE_PLACE_GAP = 3,
+    /* Above the post below a gap. */
+    QUIRE_PLACE_ABOVE_GAP = 4,
+    /* Above the first post of a feed whose head is open. */
+    QUIRE_PLACE_OPEN_HEAD = 5,
+    /* Around a post, wherever it is. */
+    QUIRE_PLACE_AROUND = 6
+};
+
+typedef struct quire_place {
+    uint32_t struct_size;
+    int32_t kind;
+    /* The gap's number, from quire_row.gap. */
+    uint64_t gap;
+    /* QUIRE_PLACE_AROUND: the post. */
+    quire_bytes target;
+    /* How many posts to ask for; 0 is the feed's page size. */
+    uint32_t limit;
+    /* 1: stop at the far side of the gap, or at the first cached post. Else 0. */
+    int32_t is_bounded;
+    /* QUIRE_PLACE_HEAD: what leads to the first page, where the server told; else UNKNOWN. */
+    quire_link link;
+} quire_place;
+
+#define QUIRE_PLACE_INIT                                                                            \
+    { sizeof(quire_place), QUIRE_PLACE_HEAD, 0, { NULL, 0 }, 0, 0, { 0, 0, { NULL, 0 } } }
+
+/* The way a request names the page it wants. */
+enum {
+    /* Nothing can be asked; see quire_request.refusal. */
+    QUIRE_REQUEST_NONE = 0,
+    /* Follow quire_request.link. */
+    QUIRE_REQUEST_LINK = 1,
+    /* `limit` rows from row `position` on, 0 is the first. */
+    QUIRE_REQUEST_POSITION = 2,
+    /* The page with number `position`, when a page has `limit` rows. */
+    QUIRE_REQUEST_PAGE = 3,
+    /* A page around the post in link.text. */
+    QUIRE_REQUEST_AROUND = 4,
+    /* The list of all ids. */
+    QUIRE_REQUEST_SNAPSHOT = 5,
+    /* The bodies of the posts in `ids`. */
+    QUIRE_REQUEST_BODIES = 6
+};
+
+/* Why nothing can be asked at a place. */
+enum {
+    /* Nothing is cached to continue from. */
+    QUIRE_REFUSAL_EMPTY = 1,
+    /* The server said that nothing lies beyond. */
+    QUIRE_REFUSAL_END = 2,
+    /* The head is not open: refresh. */
+    QUIRE_REFUSAL_CLOSED = 3,
+    /* No link leads on from here. */
+    QUIRE_REFUSAL_NO_LINK = 4,
+    QUIRE_REFUSAL_NO_SUCH_GAP = 5,
+    /* A gap above must be closed first. */
+    QUIRE_REFUSAL_FILL_FIRST = 6,
+    QUIRE_REFUSAL_UNSUPPORTED = 7
+};
+
+/* What to ask the server. Free it with quire_request_free(). */
+typedef struct quire_request {
+    uint32_t struct_size;
+    int32_t kind;
+    /* 0, or why there is nothing to ask. */
+    int32_t refusal;
+    /* 1: the answer starts above the post at the border, not directly beyond it. */
+    int32_t is_overlapping;
+    /* What the answer must be ingested with. It survives restarts and may be used by any process. */
+    uint64_t ticket;
+    uint64_t position;
+    uint64_t limit;
+    quire_link link;
+    quire_ids ids;
+    /* Bounded requests: stop at this post; else empty. */
+    quire_bytes until;
+    /* The library's own. */
+    void *QUIRE_NULLABLE owner;
+} quire_request;
+
+#define QUIRE_REQUEST_INIT                                                                          \
+    {                                                                                               \
+        sizeof(quire_request), 0, 0, 0, 0, 0, 0, { 0, 0, { NULL, 0 } }, { NULL, 0 }, { NULL, 0 },    \
+            NULL                                                                                    \
+    }
+
+/*
+ * What to ask the server at a place, or why nothing can be asked there, which is not an error. Two equal
+ * requests share one ticket. A feed keeps its newest 256 tickets; older ones are stale.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_plan(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch,
+    const quire_place *QUIRE_NONNULL place, quire_request *QUIRE_NONNULL out_request);
+
+/* Frees what a request owns and empties it; its ticket stays good. [one] Since 0.1 */
+void quire_request_free(quire_request *QUIRE_NULLABLE request);
+
+/* The name of a refusal, such as "no-link"; "unknown" for other numbers. [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_refusal_name(int32_t refusal);
+
+/*
+ * The request failed, or nobody waits for its answer any longer. Plan again when you like; an answer that
+ * comes late is still judged. An unknown ticket is fine.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_cancel(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, uint64_t ticket);
+
+/* ---- 8. Ingest: what the server answered ----------------------------------------------------------- */
+
+/* Flags of quire_post. */
+enum {
+    QUIRE_POST_HAS_KEY = 1,
+    QUIRE_POST_HAS_VERSION = 2
+};
+
+/* One post of an answer. */
+typedef struct quire_post {
+    quire_bytes id;
+    /* Any bytes, copied as they are; may be empty. They may lie anywhere, in one buffer or in many. */
+    quire_bytes body;
+    /* The server's sort key, larger is nearer to the head; with QUIRE_POST_HAS_KEY. */
+    int64_t key;
+    /* Which state of the post this is, larger is newer; with QUIRE_POST_HAS_VERSION. */
+    int64_t version;
+    uint32_t flags;
+    uint32_t reserved;
+} quire_post;
+
+/* What a server answered to one request, parsed but not yet judged. */
+typedef struct quire_answer {
+    uint32_t struct_size;
+    /* sizeof(quire_post), so that an array of posts can be walked by any version. */
+    uint32_t post_size;
+    /* The posts in the server's order. Rows without an id are counted in opaque_rows instead. */
+    const quire_post *QUIRE_NULLABLE posts;
+    size_t count;
+    uint64_t opaque_rows;
+    /* What continues below the last post; QUIRE_LINK_END only if the server said so. */
+    quire_link next;
+    /* What continues above the first post. */
+    quire_link previous;
+    /* When it was received, in milliseconds since 1970; only pruning by age looks at it. */
+    int64_t fetched_at;
+} quire_answer;
+
+#define QUIRE_ANSWER_INIT                                                                           \
+    {                                                                                               \
+        sizeof(quire_answer), sizeof(quire_post), NULL, 0, 0, { 0, 0, { NULL, 0 } },                 \
+            { 0, 0, { NULL, 0 } }, 0                                                                \
+    }
+
+/* The verdict on an answer. */
+enum {
+    QUIRE_VERDICT_OK = 1,
+    /* A gap closed. */
+    QUIRE_VERDICT_JOINED = 2,
+    /* The page ends at a gap. */
+    QUIRE_VERDICT_GAP = 3,
+    /* The server said "end" although posts are cached below: plan again. */
+    QUIRE_VERDICT_CONFIRM_END = 4,
+    /* Links or estimates changed, posts did not: plan again. */
+    QUIRE_VERDICT_DRIFT = 5,
+    /* The border may have died: plan again. */
+    QUIRE_VERDICT_REPLAN = 6,
+    /* The request failed; nothing changed. */
+    QUIRE_VERDICT_ERROR = 7,
+    /* The ticket no longer permits this answer; nothing changed. */
+    QUIRE_VERDICT_STALE = 8,
+    /* The answer contradicts what is cached or the order class; nothing changed. */
+    QUIRE_VERDICT_CONTRADICTION = 9,
+    /* The answer does not attach to the cached posts. */
+    QUIRE_VERDICT_DISCONTINUITY = 10,
+    /* Nothing new, and the link leads nowhere new; do not retry automatically. */
+    QUIRE_VERDICT_NO_PROGRESS = 11,
+    /* An empty answer, which is never believed. */
+    QUIRE_VERDICT_EMPTY = 12,
+    /* An empty answer that claims the end. */
+    QUIRE_VERDICT_EMPTY_CONFIRM = 13,
+    /* A jump that cannot be placed; nothing changed. */
+    QUIRE_VERDICT_ISLAND = 14
+};
+
+/* What an ingest did. Free it with quire_outcome_free(). */
+typedef struct quire_outcome {
+    uint32_t struct_size;
+    int32_t verdict;
+    /* 1: the answer left the cache exactly as it was. */
+    int32_t is_unchanged;
+    int32_t reserved;
+    /* Number of the page stored; 0 if none was. */
+    uint64_t page;
+    uint64_t duplicates_in_page;
+    uint64_t opaque_rows;
+    uint64_t gaps_closed;
+    uint64_t gaps_opened;
+    /* Posts, known before in whatever feed, whose stored body this answer replaced. */
+    uint64_t updated;
+    /* QUIRE_VERDICT_STALE: "used", "generation", "edge-changed", "feed-changed"; else empty. */
+    quire_bytes reason;
+    /* Posts the feed did not have, in the order of the page. */
+    quire_ids added;
+    /* Posts of the page that the feed had already. */
+    quire_ids duplicates;
+    /* Posts that left their old place. */
+    quire_ids moved;
+    /* Posts that left the feed. */
+    quire_ids removed;
+    /* Posts missing from the answer's range that stay all the same. */
+    quire_ids kept;
+    /* Ranked feeds: posts pushed below the page. */
+    quire_ids displaced;
+    /* Posts of the page that were not placed: deleted since, outdated, above the border, unrequested. */
+    quire_ids ignored;
+    /* Sticky posts that the page showed. */
+    quire_ids sticky;
+    /* The library's own. */
+    void *QUIRE_NULLABLE owner;
+} quire_outcome;
+
+#define QUIRE_OUTCOME_INIT                                                                          \
+    {                                                                                               \
+        sizeof(quire_outcome), 0, 0, 0, 0, 0, 0, 0, 0, 0, { NULL, 0 }, { NULL, 0 }, { NULL, 0 },     \
+            { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, NULL       \
+    }
+
+/*
+ * Judges the answer to a planned request and, if it is accepted, takes it in: the whole page or nothing.
+ * A verdict against the answer is not an error. A ticket is good for one accepted answer.
+ * In feeds paged by ids, the answer to QUIRE_REQUEST_SNAPSHOT lists posts without bodies, and the answer
+ * to QUIRE_REQUEST_BODIES the posts asked for; one that it lacks is gone.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_ingest(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, uint64_t ticket,
+    const quire_answer *QUIRE_NONNULL answer, quire_outcome *QUIRE_NONNULL out_outcome);
+
+/* Frees what an outcome owns and empties it. [one] Since 0.1 */
+void quire_outcome_free(quire_outcome *QUIRE_NULLABLE outcome);
+
+/* The name of a verdict, such as "no-progress"; "unknown" for other numbers. [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_verdict_name(int32_t verdict);
+
+/* ---- 9. Recorded runs: pages fetched before, without tickets --------------------------------------- */
+
+/*
+ * Where a recorded crawl stands. Pages are told apart by their numbers; page n leads to page n + 1 unless
+ * its answer carries a link of its own. They may come in any order; a missing one is simply not recorded.
+ * A run lives in memory; it belongs to the feed it is recorded into.
+ */
+typedef struct quire_run quire_run;
+
+/* Where the first page of a run lies. */
+enum {
+    /* The page with number `start` is a refresh. */
+    QUIRE_RUN_HEAD = 1,
+    /* The run goes on below the last post. `start` is 0. */
+    QUIRE_RUN_TAIL = 2,
+    /* The run goes on below the post above the gap with number `start`. */
+    QUIRE_RUN_GAP = 3
+};
+
+/* Any page number is below this, except the one that means "the page after the one before". */
+#define QUIRE_PAGE_LIMIT 2147483647
+#define QUIRE_PAGE_FOLLOWING UINT64_MAX
+
+/* Starts a run into a feed. [any] Since 0.1 */
+quire_status quire_run_begin(
+    quire_feed *QUIRE_NONNULL feed, int32_t kind, uint64_t start,
+    quire_run *QUIRE_NULLABLE *QUIRE_NONNULL out_run);
+
+/* Releases the run; what was recorded stays. [any] Since 0.1 */
+void quire_run_end(quire_run *QUIRE_NULLABLE run);
+
+/*
+ * Takes in a page of a recorded crawl. The run advances when the page is committed: a batch that is
+ * undone takes it back.
+ * page: its number, or QUIRE_PAGE_FOLLOWING. batch: NULL is a commit of its own. [one] Since 0.1
+ */
+quire_status quire_record(
+    quire_run *QUIRE_NONNULL run, quire_batch *QUIRE_NULLABLE batch, uint64_t page,
+    const quire_answer *QUIRE_NONNULL answer, quire_outcome *QUIRE_NONNULL out_outcome);
+
+/* ---- 10. Posts ------------------------------------------------------------------------------------- */
+
+/*
+ * Which of these posts the feed holds: out_flags gets 1 or 0 for each id, in the order asked. It must
+ * have room for ids.count bytes. [any] Since 0.1
+ */
+quire_status quire_contains(
+    quire_feed *QUIRE_NONNULL feed, quire_ids ids, uint8_t *QUIRE_NULLABLE out_flags);
+
+/* What an update did. */
+enum {
+    QUIRE_UPDATE_CHANGED = 1,
+    QUIRE_UPDATE_SAME = 2,
+    /* What is stored has a larger version. */
+    QUIRE_UPDATE_STALE = 3,
+    /* No feed holds the post. */
+    QUIRE_UPDATE_MISSING = 4
+};
+
+/*
+ * Replaces the body of a post in every feed that shows it, unless the stored one has a larger version.
+ * version: NULL always replaces. batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_update_body(
+    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
+    quire_bytes body, const int64_t *QUIRE_NULLABLE version, int32_t *QUIRE_NONNULL out_result);
+
+/* A named value of a post, kept beside its body. */
+typedef struct quire_field {
+    quire_bytes name;
+    quire_bytes value;
+} quire_field;
+
+/*
+ * Sets named values of a post, such as a like count; each has a version of its own and is never
+ * overwritten by a smaller one. A name must not stand twice.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_update_fields(
+    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
+    const quire_field *QUIRE_NULLABLE fields, size_t count, int64_t version,
+    int32_t *QUIRE_NONNULL out_result);
+
+/*
+ * Removes a post from the feed because it is gone on the server: the neighbours close up, and answers to
+ * requests planned before do not bring it back. An unknown id is remembered too.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_delete(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id);
+
+/*
+ * Forgets posts to save space: a gap opens in their place. Pinned ones stay. *out_count gets how many left.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_evict(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_ids ids,
+    uint64_t *QUIRE_NONNULL out_count);
+
+/*
+ * Evicts the page with this index, 0 is the topmost; always a commit of its own.
+ * Errors: QUIRE_NOT_FOUND. [any] Since 0.1
+ */
+quire_status quire_evict_page(
+    quire_feed *QUIRE_NONNULL feed, uint64_t index, uint64_t *QUIRE_NONNULL out_count);
+
+/*
+ * A pinned post is never evicted or removed by an answer. Errors: QUIRE_NOT_FOUND if the feed lacks it;
+ * this does not doom a batch. batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_pin(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id);
+
+/* Takes the pin away. Errors and batch: as quire_pin(). [any] Since 0.1 */
+quire_status quire_unpin(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id);
+
+/*
+ * Puts an optimistic post on top of the feed until the server shows it, or until quire_remove_local().
+ * *out_done gets 0 if the feed holds it already.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_insert_local(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
+    quire_bytes body, int32_t *QUIRE_NONNULL out_done);
+
+/*
+ * Takes an optimistic post away: it was given up, or arrives under its server's id. *out_done gets 0 if
+ * the feed has no such local post. batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_remove_local(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
+    int32_t *QUIRE_NONNULL out_done);
+
+/*
+ * Forgets everything in the feed; every outstanding ticket becomes stale.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_reset(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
+
+/* ---- 11. Prune ------------------------------------------------------------------------------------- */
+
+/* Flags of quire_prune_policy: what to do, and which limits apply. */
+enum {
+    /* Forget every segment but the top one, unless one of its posts is pinned or visible. */
+    QUIRE_PRUNE_OUT_OF_SEQUENCE = 1,
+    QUIRE_PRUNE_BY_AGE = 2,
+    QUIRE_PRUNE_BY_POSTS = 4,
+    QUIRE_PRUNE_BY_PAGES = 8,
+    QUIRE_PRUNE_BY_BYTES = 16,
+    /* Say what would be done, without doing it. Not in a batch. */
+    QUIRE_PRUNE_REHEARSE = 32
+};
+
+/* What to forget. Whole pages leave, never one with a pinned or visible post; gaps open in their place. */
+typedef struct quire_prune_policy {
+    uint32_t struct_size;
+    uint32_t flags;
+    /* BY_AGE: forget pages received more than so many milliseconds before now. Not negative. */
+    int64_t maximum_age;
+    /* BY_AGE: the caller's clock, in milliseconds since 1970. */
+    int64_t now;
+    /* Most posts, pages, bytes of bodies to keep. Pages outside the top segment leave first. */
+    uint64_t maximum_posts;
+    uint64_t maximum_pages;
+    uint64_t maximum_bytes;
+    /* Posts on the screen: their pages stay. */
+    quire_ids visible;
+    /* Stop after so many posts; call again to go on. 0 is 10,000. One page leaves at least. */
+    uint64_t budget;
+} quire_prune_policy;
+
+#define QUIRE_PRUNE_POLICY_INIT                                                                     \
+    { sizeof(quire_prune_policy), 0, 0, 0, 0, 0, 0, { NULL, 0 }, 0 }
+
+typedef struct quire_prune_result {
+    uint32_t struct_size;
+    /* 1: the policy is met, or nothing more may leave. 0: call again. */
+    int32_t is_done;
+    /* Pages whose posts left, and those posts. */
+    uint64_t pages;
+    uint64_t posts;
+} quire_prune_result;
+
+#define QUIRE_PRUNE_RESULT_INIT { sizeof(quire_prune_result), 0, 0, 0 }
+
+/*
+ * Forgets pages until the policy is met or its budget is spent.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_prune(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch,
+    const quire_prune_policy *QUIRE_NONNULL policy, quire_prune_result *QUIRE_NONNULL out_result);
+
+/* ---- 12. Snapshots: reading ------------------------------------------------------------------------ */
+
+/*
+ * One consistent state of the whole cache, whatever others write meanwhile. Do not keep one open for
+ * long: what it sees cannot be reused by writers, and the file cannot grow past its map.
+ */
+typedef struct quire_snapshot quire_snapshot;
+
+/* Opens a snapshot of the last commit. [any] Since 0.1 */
+quire_status quire_snapshot_begin(
+    quire_cache *QUIRE_NONNULL cache, quire_snapshot *QUIRE_NULLABLE *QUIRE_NONNULL out_snapshot);
+
+/* Ends it, on whatever thread; all bytes read from it become invalid. [one] Since 0.1 */
+void quire_snapshot_end(quire_snapshot *QUIRE_NULLABLE snapshot);
+
+/* Number of commits that the snapshot sees. [one] Since 0.1 */
+quire_status quire_snapshot_generation(
+    quire_snapshot *QUIRE_NONNULL snapshot, uint64_t *QUIRE_NONNULL out_generation);
+
+/* What a feed is and holds, from its counters. */
+typedef struct quire_feed_info {
+    uint32_t struct_size;
+    /* The number by which quire_change names the feed. */
+    uint32_t number;
+    quire_bytes name;
+    /* Its options; see quire_feed_options. */
+    int32_t order;
+    int32_t paging;
+    uint32_t flags;
+    uint32_t page_size;
+    uint32_t minimum_run;
+    uint32_t first_page;
+    quire_ids sticky;
+    /* Posts of the server's sequence, and posts outside of it. */
+    uint64_t posts;
+    uint64_t riders;
+    /* Posts whose place is known and whose body is missing. */
+    uint64_t faults;
+    uint64_t pages;
+    uint64_t gaps;
+    /* Seams that only the server's numbering claims. */
+    uint64_t claimed_seams;
+    /* Bytes of the bodies it shows. */
+    uint64_t body_bytes;
+    /* QUIRE_LINK_END if nothing lies above the first post, else what continues there. */
+    quire_link head;
+    /* What continues below the last post. */
+    quire_link tail;
+    /* Positional feeds: observed minus expected position of the border. */
+    int64_t drift;
+    /* 1: no gap is known. */
+    int32_t is_in_sequence;
+    int32_t reserved;
+} quire_feed_info;
+
+#define QUIRE_FEED_INFO_INIT                                                                        \
+    {                                                                                               \
+        sizeof(quire_feed_info), 0, { NULL, 0 }, 0, 0, 0, 0, 0, 0, { NULL, 0 }, 0, 0, 0, 0, 0, 0, 0, \
+            { 0, 0, { NULL, 0 } }, { 0, 0, { NULL, 0 } }, 0, 0, 0                                   \
+    }
+
+/* Its name and options live as long as the snapshot. [one] Since 0.1 */
+quire_status quire_feed_get_info(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    quire_feed_info *QUIRE_NONNULL out_info);
+
+/* Where a row stands in one snapshot. It means nothing in another one. */
+typedef struct quire_position {
+    uint64_t opaque[2];
+} quire_position;
+
+enum {
+    /* A post. */
+    QUIRE_ROW_POST = 1,
+    /* Posts may be missing here. */
+    QUIRE_ROW_GAP = 2
+};
+
+/* Flags of quire_row. */
+enum {
+    QUIRE_ROW_HAS_KEY = 1,
+    /* A page delivered it, and `page` is its number. */
+    QUIRE_ROW_HAS_PAGE = 2,
+    /* Not part of the server's sequence: a local post, a sticky one, a pinned one that left. */
+    QUIRE_ROW_RIDER = 4,
+    QUIRE_ROW_PINNED = 8,
+    /* Its place is known, its body is missing. */
+    QUIRE_ROW_FAULT = 16,
+    /* Only the server's numbering joins it to the post above. */
+    QUIRE_ROW_CLAIMED = 32
+};
+
+/* A row of a feed: a post, or a gap. */
+typedef struct quire_row {
+    int32_t kind;
+    uint32_t flags;
+    quire_position position;
+    /* Posts: the id, and the body as received. */
+    quire_bytes id;
+    quire_bytes body;
+    int64_t key;
+    /* Posts: number of the page that last delivered it. */
+    uint64_t page;
+    /* Gaps: its number within the feed, never used again after it has closed. */
+    uint64_t gap;
+    /* Gaps: what continues below the post above, and above the post below. */
+    quire_link down;
+    quire_link up;
+    /* Gaps: how many posts of the server's sequence the segment above has. */
+    uint64_t posts_above;
+} quire_row;
+
+/*
+ * Fills rows with up to `capacity` rows of the feed, top first, below a position. *out_count gets how
+ * many; fewer than capacity means that the bottom is reached.
+ * after: NULL is the top. rows: NULL if capacity is 0. [one] Since 0.1
+ */
+quire_status quire_read_after(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    const quire_position *QUIRE_NULLABLE after, quire_row *QUIRE_NULLABLE rows, size_t capacity,
+    size_t *QUIRE_NONNULL out_count);
+
+/*
+ * The same upwards: rows above a position, the nearest first.
+ * before: NULL is the bottom. [one] Since 0.1
+ */
+quire_status quire_read_before(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    const quire_position *QUIRE_NULLABLE before, quire_row *QUIRE_NULLABLE rows, size_t capacity,
+    size_t *QUIRE_NONNULL out_count);
+
+/* The gaps below a position (NULL: all), topmost first, in the same way. [one] Since 0.1 */
+quire_status quire_read_gaps(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    const quire_position *QUIRE_NULLABLE after, quire_row *QUIRE_NULLABLE rows, size_t capacity,
+    size_t *QUIRE_NONNULL out_count);
+
+/* A page as stored: one accepted response. */
+typedef struct quire_page {
+    /* Its number; counts up, never reused. */
+    uint64_t number;
+    /* Its rank among the pages of the feed in this snapshot, 0 is the topmost. */
+    uint64_t index;
+    /* The link that was requested, and those that came with it. */
+    quire_link own;
+    quire_link next;
+    quire_link previous;
+    /* Posts received; how many were new, known already, repeated within the page. */
+    uint64_t received;
+    uint64_t added;
+    uint64_t duplicates;
+    uint64_t duplicates_in_page;
+    /* Posts it still has. */
+    uint64_t posts;
+    /* When it was received, in milliseconds since 1970. */
+    int64_t fetched_at;
+    /* 1: all of its posts were new. */
+    int32_t is_full;
+    int32_t reserved;
+} quire_page;
+
+/*
+ * Fills pages with up to `capacity` pages of the feed, from an index on. Finding an index walks the feed
+ * above it. pages: NULL if capacity is 0. [one] Since 0.1
+ */
+quire_status quire_read_pages(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, uint64_t index,
+    quire_page *QUIRE_NULLABLE pages, size_t capacity, size_t *QUIRE_NONNULL out_count);
+
+/*
+ * Fills rows with the posts that page `number` still has, in order, from post `first` on (0 is its
+ * first). A page that does not exist has none. rows: NULL if capacity is 0. [one] Since 0.1
+ */
+quire_status quire_read_page(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, uint64_t number,
+    size_t first, quire_row *QUIRE_NULLABLE rows, size_t capacity,
+    size_t *QUIRE_NONNULL out_count);
+
+/* The post in its place in the feed. Errors: QUIRE_NOT_FOUND. [one] Since 0.1 */
+quire_status quire_find(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, quire_bytes id,
+    quire_row *QUIRE_NONNULL out_row);
+
+/* What is stored about a post, however many feeds hold it. */
+typedef struct quire_post_info {
+    uint32_t struct_size;
+    /* 1: it has a version. */
+    int32_t has_version;
+    int64_t version;
+    /* Number of feeds that hold it. */
+    uint64_t feeds;
+    quire_bytes body;
+    /* Values that were updated one by one, by name. */
+    const quire_field *QUIRE_NULLABLE fields;
+    size_t field_count;
+} quire_post_info;
+
+#define QUIRE_POST_INFO_INIT { sizeof(quire_post_info), 0, 0, 0, { NULL, 0 }, NULL, 0 }
+
+/* What is stored about a post. Errors: QUIRE_NOT_FOUND if no feed holds it. [one] Since 0.1 */
+quire_status quire_post_get_info(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_bytes id, quire_post_info *QUIRE_NONNULL out_info);
+
+/* ---- 13. Changes ----------------------------------------------------------------------------------- */
+
+/* Number of commits made so far, by all processes. [any] Since 0.1 */
+quire_status quire_generation(
+    quire_cache *QUIRE_NONNULL cache, uint64_t *QUIRE_NONNULL out_generation);
+
+/*
+ * Waits, in the calling thread, until more than `since` commits have been made by whatever process.
+ * *out_now gets their number, also on QUIRE_TIMEOUT. It looks at the file at growing intervals of at most
+ * 10 ms; nobody has to be told, so it works across processes and languages. 0 ms looks once.
+ * Errors: QUIRE_TIMEOUT; QUIRE_BAD_HANDLE if the handle is closed meanwhile. [any] Since 0.1
+ */
+quire_status quire_wait(
+    quire_cache *QUIRE_NONNULL cache, uint64_t since, uint32_t timeout_ms,
+    uint64_t *QUIRE_NONNULL out_now);
+
+/* What happened to a row. */
+enum {
+    /* The row is now directly below another one, at the top if below_kind is 0. */
+    QUIRE_CHANGE_INSERTED = 1,
+    QUIRE_CHANGE_REMOVED = 2,
+    /* The post's body or fields changed; its place did not. */
+    QUIRE_CHANGE_UPDATED = 3,
+    /* The feed was reset, or changed too much to list: read it anew. */
+    QUIRE_CHANGE_RESET = 4
+};
+
+/* One difference between two states of a feed. Applied in order, they lead from one to the other. */
+typedef struct quire_change {
+    /* The commit, and the feed by quire_feed_info.number. */
+    uint64_t generation;
+    uint32_t feed;
+    int32_t kind;
+    /* The row: QUIRE_ROW_POST with its id, or QUIRE_ROW_GAP with its number. 0 for a reset. */
+    int32_t row_kind;
+    /* Inserted: the row directly above. */
+    int32_t below_kind;
+    quire_bytes id;
+    uint64_t gap;
+    quire_bytes below_id;
+    uint64_t below_gap;
+} quire_change;
+
+/*
+ * What each commit after `since` changed, oldest first, up to the one the snapshot sees. The array lives
+ * until the snapshot ends.
+ * Errors: QUIRE_RESYNC if the log, which holds the last 1,024 commits, does not reach back that far.
+ * [one] Since 0.1
+ */
+quire_status quire_changes_since(
+    quire_snapshot *QUIRE_NONNULL snapshot, uint64_t since,
+    const quire_change *QUIRE_NULLABLE *QUIRE_NONNULL out_changes, size_t *QUIRE_NONNULL out_count);
+
+#ifdef QUIRE_POP_DIAGNOSTIC
+#pragma clang diagnostic pop
+#undef QUIRE_POP_DIAGNOSTIC
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
