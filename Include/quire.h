@@ -278,9 +278,9 @@ typedef struct quire_cache_options {
 #define QUIRE_CACHE_OPTIONS_INIT { sizeof(quire_cache_options), QUIRE_DURABILITY_FULL, 0 }
 
 /*
- * Opens the cache at a path (bytes as the file system takes them, NUL-terminated), creating it if there
- * is none. The file gets a companion, <path>-lock. Opening one file several times in a process is fine:
- * the handles share it, and the options of the first hold.
+ * Opens the cache at a path (UTF-8, NUL-terminated), creating it if there is none. The file gets a
+ * companion, <path>-lock. Opening one file several times in a process is fine: the handles share it, and
+ * the options of the first hold.
  * options: NULL is the defaults.
  * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO.
  * [any] Since 0.1

@@ -117,7 +117,10 @@ public final class Cache: Sendable {
     /// It runs on the calling thread. A write through another handle inside `body` throws
     /// `.wouldDeadlock`.
     public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
-        try write { session in try body(Batch(session: session)) }
+        try write { session in
+            let batch = Batch(session: session)
+            return try body(batch)
+        }
     }
 
     // MARK: Reading

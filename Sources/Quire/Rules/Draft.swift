@@ -158,6 +158,7 @@ struct Draft {
     /// Moved entries leave their old place; the neighbours close up.
     mutating func rowsWithout(_ gone: [Int]) {
         if gone.isEmpty { return }
+        let gone = Set(gone)
         rows.removeAll { row in row.entry.map(gone.contains) ?? false }
     }
 

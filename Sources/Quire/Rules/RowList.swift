@@ -61,12 +61,16 @@ extension FeedState {
     mutating func settleGapIDs(since before: [Gap]) -> (opened: Int, closed: Int) {
         var survived: Set<GapID> = []
         var opened = 0
+        var formerIDs: [UInt64: GapID] = [:]
+        for gap in before {
+            formerIDs[gap.down.number] = gap.id
+            formerIDs[gap.up.number] = gap.id
+        }
         for gap in gapRows {
             let former =
-                before.first { $0.down.number == gaps[gap].down.number }
-                ?? before.first { $0.up.number == gaps[gap].up.number }
-            if let former, survived.insert(former.id).inserted {
-                gaps[gap].id = former.id
+                formerIDs[gaps[gap].down.number] ?? formerIDs[gaps[gap].up.number]
+            if let former, survived.insert(former).inserted {
+                gaps[gap].id = former
             } else {
                 gapNumbers += 1
                 gaps[gap].id = GapID(gapNumbers)

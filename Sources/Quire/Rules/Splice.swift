@@ -19,7 +19,7 @@ extension Draft {
         // absence proves nothing in these
         let isBlind = state.options.order == .appendOnly || ticket.operation == .recorded
         let staying = missing.filter { isBlind || isNewer($0) }
-        leave(missing.filter { !staying.contains($0) })
+        leave(missing.filter { !isBlind && !isNewer($0) })
         kept += staying
         let (old, hadWindow) = (rows, !window.isEmpty)
         var above = Array(rows[..<window.lowerBound])
@@ -42,11 +42,12 @@ extension Draft {
         if strays.isEmpty { return page }
         if state.options.order == .appendOnly { throw .refused(.contradiction) }
         let newer = strays.filter(isNewer)  // a later answer placed them: leave them
-        let left = strays.filter { !newer.contains($0) }
+        let left = strays.filter { !isNewer($0) }
         ignored += newer
         moved += left
         rowsWithout(left)
-        return page.filter { !newer.contains($0) }
+        let dropped = Set(newer)
+        return page.filter { !dropped.contains($0) }
     }
 
     // MARK: The window (R9)

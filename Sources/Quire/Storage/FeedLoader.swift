@@ -15,6 +15,8 @@ final class FeedLoader {
     /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
     private var stride = 2
     private var countsRuns: Bool
+    /// Pieces whose neighbours are loaded too: the posts of a page mostly share a few.
+    private var surrounded: Set<UInt64> = []
 
     init(_ transaction: Transaction, feed: UInt32, clock: UInt64) throws {
         self.transaction = transaction
@@ -98,6 +100,7 @@ final class FeedLoader {
     }
 
     func loadAround(_ position: UInt64) throws {
+        if !surrounded.insert(position).inserted { return }
         try load(from: position, count: 2)
         if let previous = try self.position(before: position) { try load(from: previous, count: 1) }
     }

@@ -16,10 +16,10 @@ extension WriteSession {
             }
         }
         try storeBodies(effect, in: feed, &new)
-        for entry in new.entries.indices where new.entries[entry].isCached {
-            if entry >= old.entries.count && new.entries[entry].piece == 0 {
-                try enter(entry, effect, &new)
-            }
+        let placed = Set(effect.placements.map(\.entry))
+        for entry in old.entries.count..<new.entries.count
+        where new.entries[entry].isCached && !placed.contains(entry) {
+            try enter(entry, &new)
         }
     }
 
@@ -48,9 +48,8 @@ extension WriteSession {
     }
 
     /// A post that came without a placement (a list of ids) shows the body other feeds brought.
-    private func enter<R>(_ entry: Int, _ effect: Effect<R>, _ new: inout FeedState) throws {
+    private func enter(_ entry: Int, _ new: inout FeedState) throws {
         let id = new.entries[entry].id
-        if effect.placements.contains(where: { $0.entry == entry }) { return }
         var post = try posts.record(of: id)
         if post == nil {
             post = try posts.newRecord(of: id)

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Quire
+
+struct Feeds: ToolCommand {
+    static let configuration = CommandConfiguration(abstract: "List the feeds of a cache.")
+
+    @OptionGroup var target: CacheArgument
+    @OptionGroup var json: JSONOption
+
+    private struct Line: Encodable {
+        let bodyBytes: Int
+        let claimed: Int
+        let faults: Int
+        let gaps: Int
+        let head: String
+        let headKind: String
+        let inSequence: Bool
+        let name: String
+        let order: String
+        let pages: Int
+        let paging: String
+        let posts: Int
+        let riders: Int
+        let tail: String
+        let tailKind: String
+
+        init(_ info: FeedInfo) {
+            (bodyBytes, claimed, faults) = (info.bodyBytes, info.claimedSeams, info.faults)
+            (gaps, inSequence, name) = (info.gaps, info.isInSequence, info.name)
+            (head, headKind) = (info.head.description, info.head.kind)
+            (tail, tailKind) = (info.tail.description, info.tail.kind)
+            (order, paging) = (info.options.order.rawValue, info.options.paging.rawValue)
+            (pages, posts, riders) = (info.pages, info.posts, info.riders)
+        }
+    }
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let cache = try target.open()
+        let feeds = try cache.feeds()
+        let infos = try cache.withSnapshot { snapshot in try feeds.map { try snapshot.info(of: $0) } }
+        if json.isOn {
+            let lines = JSONLines(output)
+            for info in infos { try lines.print(Line(info)) }
+            return .ok
+        }
+        if infos.isEmpty {
+            try output.line("no feeds")
+            return .ok
+        }
+        var table = Table("FEED", "ORDER", " POSTS", " PAGES", " GAPS", " CLAIMED", "GOES ON WITH")
+        for info in infos {
+            table.add(
+                shown(info.name), info.options.order.rawValue, grouped(info.posts + info.riders),
+                grouped(info.pages), grouped(info.gaps), grouped(info.claimedSeams), shown(info.tail))
+        }
+        try table.print(to: output)
+        return .ok
+    }
+}

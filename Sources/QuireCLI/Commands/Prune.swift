@@ -1,0 +1,117 @@
+import ArgumentParser
+import Quire
+
+struct Prune: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget pages of a feed to save space.",
+        discussion: """
+            Whole pages leave, never one with a pinned post, and a gap with the link that brings them \
+            back opens in their place. What is out of sequence leaves first, then what is too old, then \
+            pages from the tail up until the limits are met.
+
+            A duration is a number and a unit: 90s, 15m, 12h, 30d, 2w.
+            """)
+
+    @OptionGroup var target: FeedArguments
+
+    @Flag(help: "Forget everything below the topmost gap.")
+    var outOfSequence = false
+
+    @Option(help: ArgumentHelp("Most posts to keep.", valueName: "number"))
+    var maxPosts: Int?
+
+    @Option(help: ArgumentHelp("Most pages to keep.", valueName: "number"))
+    var maxPages: Int?
+
+    @Option(help: ArgumentHelp("Most bytes of bodies to keep.", valueName: "number"))
+    var maxBytes: Int?
+
+    @Option(help: ArgumentHelp("Forget pages received longer ago.", valueName: "duration"))
+    var maxAge: Age?
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop after this many posts; without it, go on to the end.", valueName: "number"))
+    var budget: Int?
+
+    @Flag(help: "Say what would be forgotten, and forget nothing.")
+    var dryRun = false
+
+    @OptionGroup var json: JSONOption
+
+    func validate() throws {
+        let limits = [maxPosts, maxPages, maxBytes, budget].compactMap(\.self)
+        if limits.contains(where: { $0 < 0 }) { throw ValidationError("A limit must not be negative.") }
+        if !outOfSequence && maxAge == nil && maxPosts == nil && maxPages == nil && maxBytes == nil {
+            throw ValidationError(
+                "Say what to forget: --out-of-sequence, --max-posts, --max-pages, --max-bytes or "
+                    + "--max-age.")
+        }
+    }
+
+    private struct Line: Encodable {
+        let done: Bool
+        let dryRun: Bool
+        let pages: Int
+        let posts: Int
+    }
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let feed = try target.open()
+        var policy = PrunePolicy()
+        policy.dropsOutOfSequence = outOfSequence
+        (policy.maximumPosts, policy.maximumPages) = (maxPosts, maxPages)
+        (policy.maximumBytes, policy.maximumAge) = (maxBytes, maxAge?.milliseconds)
+        policy.now = millisecondsNow()
+        let result = dryRun ? try rehearse(feed, policy) : try prune(feed, policy)
+        if json.isOn {
+            try JSONLines(output).print(
+                Line(done: result.isDone, dryRun: dryRun, pages: result.pages, posts: result.posts))
+        } else {
+            let verb = dryRun ? "would forget" : "forgot"
+            let rest = result.isDone ? "" : "; there is more to forget"
+            try output.line(
+                "\(shown(feed.name)): \(verb) \(counted(result.posts, "post")) of "
+                    + "\(counted(result.pages, "page"))\(rest)")
+        }
+        return .ok
+    }
+
+    private func rehearse(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
+        var policy = policy
+        policy.budget = budget ?? .max
+        return try feed.rehearsePrune(policy)
+    }
+
+    /// In commits of the policy's own budget, so that other writers get their turn.
+    private func prune(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
+        var policy = policy
+        if let budget {
+            policy.budget = budget
+            return try feed.prune(policy)
+        }
+        var total = try feed.prune(policy)
+        while !total.isDone {
+            let result = try feed.prune(policy)
+            total.pages += result.pages
+            total.posts += result.posts
+            total.isDone = result.isDone || result.posts == 0
+        }
+        return total
+    }
+}
+
+/// A duration on the command line.
+struct Age: ExpressibleByArgument {
+    let milliseconds: Int64
+
+    init?(argument: String) {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+        guard let unit = argument.last.flatMap({ units[$0] }),
+            let number = Int64(argument.dropLast()), number >= 0
+        else { return nil }
+        let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit * 1_000)
+        if overflow { return nil }
+        self.milliseconds = milliseconds
+    }
+}

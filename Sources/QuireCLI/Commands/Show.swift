@@ -1,0 +1,143 @@
+import ArgumentParser
+import Foundation
+import Quire
+
+struct Show: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the posts of a feed, top first, with the gaps between them.",
+        discussion: """
+            A gap is drawn with its number and the link that leads into it from above. A claimed seam is \
+            one that only the server's numbering vouches for. Before the id, + means a post outside the \
+            server's sequence, * a pinned one, ? one whose body is missing.
+            """)
+
+    @OptionGroup var target: FeedArguments
+
+    @Option(name: .short, help: ArgumentHelp("How many posts.", valueName: "number"))
+    var number = 20
+
+    @Option(help: ArgumentHelp("Start below this post.", valueName: "id"))
+    var after: String?
+
+    @OptionGroup var json: JSONOption
+
+    func validate() throws {
+        if number < 0 { throw ValidationError("-n must not be negative.") }
+    }
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let feed = try target.open()
+        try feed.cache.withSnapshot { snapshot in
+            let start = try after.map { try find($0, in: feed, snapshot) }
+            if json.isOn {
+                let lines = JSONLines(output)
+                try eachRow(of: feed, after: start, snapshot) { row in
+                    switch row {
+                    case .post(let post): try lines.print(PostLine(post))
+                    case .gap(let gap): try lines.print(GapLine(gap, in: feed, snapshot))
+                    }
+                }
+            } else {
+                try printTable(of: feed, after: start, snapshot, output)
+            }
+        }
+        return .ok
+    }
+
+    private func find(_ text: String, in feed: Feed, _ snapshot: borrowing Snapshot) throws
+        -> RowPosition
+    {
+        guard let id = PostID(text), let row = try snapshot.find(id, in: feed) else {
+            throw Failure(.data, "\(target.cache): feed \(feed.name) has no post \(text)")
+        }
+        return row.position
+    }
+
+    /// The rows with as many posts as asked for, and a gap directly below them.
+    private func eachRow(
+        of feed: Feed, after start: RowPosition?, _ snapshot: borrowing Snapshot,
+        _ body: (FeedRow) throws -> Void
+    ) throws {
+        var posts = 0
+        try snapshot.eachRow(of: feed, after: start) { row in
+            if row.post != nil {
+                if posts == number { return false }
+                posts += 1
+            }
+            try body(row)
+            return true
+        }
+    }
+
+    private func printTable(
+        of feed: Feed, after start: RowPosition?, _ snapshot: borrowing Snapshot, _ output: Output
+    ) throws {
+        let info = try snapshot.info(of: feed)
+        let posts = counted(info.posts + info.riders, "post")
+        let state = sequenceSentence(gaps: info.gaps, claimed: info.claimedSeams)
+        try output.line("\(shown(feed.name)): \(posts), \(counted(info.pages, "page")), \(state)")
+        var table = Table("ID", " KEY", " PAGE", " BYTES", "TEXT")
+        if start == nil && info.head != .end {
+            table.addLine("~~~~ above: unknown, the link is \(shown(info.head)) ~~~~")
+        }
+        var last = start
+        try eachRow(of: feed, after: start, snapshot) { row in
+            switch row {
+            case .post(let post):
+                last = post.position
+                if post.isClaimed { table.addLine("- - - claimed seam - - -") }
+                let marks = "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isFault ? "?" : "")"
+                let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
+                table.add(
+                    marks + shown(post.id), post.key.map { String($0) } ?? "",
+                    post.page.map { String($0) } ?? "", grouped(post.bodySize), excerpt(of: body))
+            case .gap(let gap):
+                last = gap.position
+                table.addLine("~~~~ gap \(gap.id): \(shown(gap.down)) ~~~~")
+            }
+        }
+        try table.print(to: output)
+        let isMore = try !snapshot.rows(of: feed, after: last, limit: 1).isEmpty
+        try output.line(isMore ? "…" : "goes on with: \(shown(info.tail))")
+    }
+}
+
+struct PostLine: Encodable {
+    let bytes: Int
+    let claimed: Bool
+    let fault: Bool
+    let id: String
+    @OrNull var key: Int64?
+    @OrNull var page: UInt64?
+    let pinned: Bool
+    let rider: Bool
+    let type = "post"
+
+    init(_ row: PostRow) {
+        (bytes, claimed, fault) = (row.bodySize, row.isClaimed, row.isFault)
+        (id, key, page) = (row.id.description, row.key, row.page)
+        (pinned, rider) = (row.isPinned, row.isRider)
+    }
+}
+
+extension Snapshot {
+    /// Calls `body` for every row below a position until it returns false.
+    borrowing func eachRow(
+        of feed: Feed, after start: RowPosition? = nil, _ body: (FeedRow) throws -> Bool
+    ) throws {
+        var position = start
+        while true {
+            let rows = try rows(of: feed, after: position, limit: 512)
+            guard let last = rows.last else { return }
+            for row in rows where try !body(row) { return }
+            position = last.post?.position ?? last.gap?.position
+        }
+    }
+}
+
+/// What a post says, for people: its title if it has one, else the start of its body.
+private func excerpt(of body: [UInt8]) -> String {
+    let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+    let text = object?["title"] as? String ?? String(decoding: body.prefix(200), as: UTF8.self)
+    return shown(text.split(whereSeparator: \.isWhitespace).joined(separator: " "), limit: 50)
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Quire
+import QuireDumps
+
+/// How a command ends, in the words of sysexits.h.
+enum ExitStatus: Int32 {
+    case ok = 0
+    case findings = 1
+    case usage = 64
+    case data = 65
+    case noInput = 66
+    case cannotCreate = 73
+    case io = 74
+    case temporary = 75
+
+    init(_ error: QuireError) {
+        self =
+            switch error.code {
+            case .badArgument, .optionsDiffer: .usage
+            case .notFound, .notACache, .newerFormat, .corrupt: .data
+            case .noPermission: .noInput
+            case .wouldDeadlock, .closed: .temporary
+            case .diskFull: .io
+            case .io: [EAGAIN, EBUSY, EMFILE, ENFILE, ENOMEM].contains(error.osError) ? .temporary : .io
+            }
+    }
+
+    init(_ error: DumpError) {
+        self = error.kind == .noInput ? .noInput : .data
+    }
+}
+
+/// Why a command stops: one line for stderr, and the exit code.
+struct Failure: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

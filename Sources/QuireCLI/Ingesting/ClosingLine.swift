@@ -1,0 +1,64 @@
+import Quire
+
+/// What `ingest` and `fill` print in the end.
+struct ClosingLine: Encodable {
+    let bytes: Int
+    let claimed: Int
+    let duplicates: Int
+    let duplicatesInPage: Int
+    let elapsedMs: Int
+    let gapsClosed: Int
+    let gapsOpened: Int
+    let ignored: Int
+    let inSequence: Bool
+    let moved: Int
+    let new: Int
+    let pages: Int
+    let pagesFailed: Int
+    let received: Int
+    let removed: Int
+    let updated: Int
+
+    init(_ totals: IngestTotals, _ info: FeedInfo?, elapsed: Duration) {
+        bytes = totals.bytes
+        claimed = info?.claimedSeams ?? 0
+        duplicates = totals.duplicates
+        duplicatesInPage = totals.duplicatesInPage
+        elapsedMs = Int(elapsed / .milliseconds(1))
+        gapsClosed = totals.gapsClosed
+        gapsOpened = totals.gapsOpened
+        ignored = totals.ignored
+        inSequence = info?.isInSequence ?? true
+        moved = totals.moved
+        new = totals.new
+        pages = totals.pages
+        pagesFailed = totals.pagesFailed
+        received = totals.received
+        removed = totals.removed
+        updated = totals.updated
+    }
+
+    /// The same for people.
+    func summary(feed name: String, gaps: Int) -> [String] {
+        let seconds = Double(elapsedMs) / 1_000
+        let failures = pagesFailed == 0 ? "" : ", \(grouped(pagesFailed)) failed"
+        let outdated = ignored == 0 ? "" : ", \(grouped(ignored)) outdated"
+        let repeats = duplicatesInPage == 0
+            ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
+        return [
+            "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",
+            "  \(grouped(received)) received: \(grouped(new)) new, "
+                + "\(grouped(duplicates)) known already\(outdated)\(repeats)",
+            "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",
+            "  \(counted(gapsOpened, "gap")) opened, \(grouped(gapsClosed)) closed",
+            "  now \(sequenceSentence(gaps: gaps, claimed: claimed))",
+        ]
+    }
+}
+
+/// The answer to "is anything missing?" (R25): gaps, and seams that only the numbering claims.
+func sequenceSentence(gaps: Int, claimed: Int) -> String {
+    let seams = counted(claimed, "seam is only claimed", "seams are only claimed")
+    let claim = claimed == 0 ? "" : "; \(seams) by the numbering"
+    return (gaps == 0 ? "in sequence" : counted(gaps, "gap")) + claim
+}

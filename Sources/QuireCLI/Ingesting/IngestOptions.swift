@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireDumps
+
+extension OrderClass: ExpressibleByArgument {}
+
+/// What `ingest` and `fill` have in common.
+struct IngestOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The profile that says where things are in a response; see quire profiles.",
+            valueName: "name"))
+    var profile: String?
+
+    @Option(
+        help: ArgumentHelp("A file with a profile of your own.", valueName: "file"),
+        completion: .file())
+    var profileFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the server promises about order (default: what the profile says). Fixed when the "
+                + "feed is created.", valueName: "class"))
+    var order: OrderClass?
+
+    @Option(
+        help: ArgumentHelp(
+            "The field the server sorts by, larger nearer to the head. It is also taken for the version "
+                + "of a post: a body is never replaced by one with a smaller key.", valueName: "field"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("The field with the id of a post.", valueName: "field"))
+    var id: String?
+
+    @OptionGroup var json: JSONOption
+
+    func validate() throws {
+        if profile != nil && profileFile != nil {
+            throw ValidationError("--profile and --profile-file exclude each other.")
+        }
+    }
+
+    /// The profile asked for, with the fields asked for.
+    func loadProfile() throws -> Profile {
+        var profile = try profileFile.map(Self.read) ?? builtInProfile(profile ?? "stackexchange")
+        do {
+            if let id { try profile.setID(path: id) }
+            if let key { try profile.setKey(path: key) }
+        } catch {
+            throw Failure(.usage, error.message)
+        }
+        if let order { profile.order = order }
+        return profile
+    }
+
+    private static func read(_ path: String) throws -> Profile {
+        let file = PageFile(path: path)
+        return try Profile(json: file.read(), name: path)
+    }
+}
+
+func builtInProfile(_ name: String) throws -> Profile {
+    if let profile = Profile.named(name) { return profile }
+    let names = Profile.builtIn.map(\.name).joined(separator: ", ")
+    throw Failure(.usage, "no profile \(name); there is \(names)")
+}

@@ -1,0 +1,148 @@
+import Quire
+import QuireDumps
+
+/// Takes the pages of one run into a feed.
+struct Ingestion {
+    private let destination: Destination
+    private let parser: PageParser
+    private let keyIsVersion: Bool
+    private let numbering: Numbering
+    private var run: RecordedRun
+    private(set) var totals = IngestTotals()
+
+    /// Pages, and bytes, that share a commit.
+    private static let batchPages = 16
+    private static let batchBytes = 32 << 20
+
+    init(
+        to destination: Destination, profile: Profile, keyIsVersion: Bool,
+        start: RecordedRun.Start, numbering: Numbering
+    ) {
+        self.destination = destination
+        self.keyIsVersion = keyIsVersion
+        self.numbering = numbering
+        parser = PageParser(profile: profile)
+        run = RecordedRun(startingAt: start)
+    }
+
+    private struct Page {
+        let file: PageFile
+        let number: Int?
+        let answer: Result<Answer, DumpError>
+    }
+
+    /// Takes the pages in, one commit for several, and says on stderr which ones failed.
+    mutating func take(_ inputs: [PageInput]) throws {
+        var pages: [Page] = []
+        var bytes = 0
+        for (index, input) in inputs.enumerated() {
+            let number = numbering.number(of: input, at: index)
+            let answer = Result { () throws(DumpError) in
+                try input.read(with: parser, keyIsVersion: keyIsVersion)
+            }
+            bytes += (try? answer.get())?.bytes.count ?? 0
+            pages.append(Page(file: input.file, number: number, answer: answer))
+            if pages.count == Self.batchPages || bytes >= Self.batchBytes {
+                try commit(pages)
+                (pages, bytes) = ([], 0)
+            }
+        }
+        try commit(pages)
+    }
+
+    private mutating func commit(_ pages: [Page]) throws {
+        var problems: [String] = []
+        var totals = totals
+        var run = run
+        if pages.contains(where: isWorthAFeed) {
+            let feed = try destination.create()
+            try feed.cache.batch { batch in
+                for page in pages {
+                    if let problem = try Self.record(page, in: &run, of: feed, batch, &totals) {
+                        problems.append(problem)
+                    }
+                }
+            }
+        } else {
+            for page in pages {
+                if case .failure(let error) = page.answer { problems.append(error.message) } else {
+                    problems.append("\(page.file.path): \(Self.sentence(for: .empty))")
+                }
+            }
+        }
+        // Only what is committed counts.
+        (self.totals, self.run) = (totals, run)
+        self.totals.pagesFailed += problems.count
+        for problem in problems { Messages.write(problem) }
+    }
+
+    /// No feed is created for a page that it would not take.
+    private func isWorthAFeed(_ page: Page) -> Bool {
+        guard case .success(let answer) = page.answer else { return false }
+        return destination.feed != nil || !answer.posts.isEmpty
+    }
+
+    /// Records a page; returns why it could not be.
+    private static func record(
+        _ page: Page, in run: inout RecordedRun, of feed: Feed, _ batch: borrowing Batch,
+        _ totals: inout IngestTotals
+    ) throws -> String? {
+        switch page.answer {
+        case .failure(let error):
+            return error.message
+        case .success(let answer):
+            var advanced = run
+            let outcome = try batch.record(answer, page: page.number, in: &advanced, of: feed)
+            if outcome.isUnchanged {
+                return "\(page.file.path): \(sentence(for: outcome.verdict))"
+            }
+            run = advanced
+            totals.add(outcome, answer)
+            return nil
+        }
+    }
+
+    private static func sentence(for verdict: Outcome.Verdict) -> String {
+        switch verdict {
+        case .empty: "refused: the page is empty"
+        case .emptyConfirm: "refused: the page is empty, although posts are cached"
+        case .contradiction: "refused: it contradicts the order of the feed"
+        case .discontinuity, .island: "refused: it does not attach to what is cached"
+        case .noProgress: "refused: it has nothing new and leads nowhere new"
+        default: "refused: \(verdict.rawValue)"
+        }
+    }
+}
+
+/// What a run of pages did.
+struct IngestTotals {
+    var pages = 0
+    var pagesFailed = 0
+    var received = 0
+    var new = 0
+    var duplicates = 0
+    var duplicatesInPage = 0
+    /// Not placed: deleted meanwhile, or outdated by a newer state of the post.
+    var ignored = 0
+    var updated = 0
+    var moved = 0
+    var removed = 0
+    var gapsOpened = 0
+    var gapsClosed = 0
+    var bytes = 0
+
+    mutating func add(_ outcome: Outcome, _ answer: Answer) {
+        pages += 1
+        received += answer.posts.count
+        new += outcome.new.count
+        duplicates += outcome.duplicates.count
+        duplicatesInPage += outcome.duplicatesInPage
+        ignored += outcome.ignored.count
+        updated += outcome.updated
+        moved += outcome.moved.count
+        removed += outcome.removed.count
+        gapsOpened += outcome.gapsOpened
+        gapsClosed += outcome.gapsClosed
+        bytes += answer.bytes.count
+    }
+}

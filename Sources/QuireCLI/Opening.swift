@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import Quire
+
+/// The argument of commands that look at a whole cache.
+struct CacheArgument: ParsableArguments {
+    @Argument(help: "The file of the cache.", completion: .file())
+    var cache: String
+
+    /// The cache, which must exist.
+    func open() throws -> Cache { try openCache(cache) }
+}
+
+/// The arguments of commands that look at one feed.
+struct FeedArguments: ParsableArguments {
+    @Argument(help: "The file of the cache.", completion: .file())
+    var cache: String
+
+    @Argument(help: "The name of the feed.")
+    var feed: String
+
+    /// The feed, which must exist.
+    func open() throws -> Feed { try openFeed(feed, in: openCache(cache)) }
+}
+
+struct JSONOption: ParsableArguments {
+    @Flag(name: .customLong("json"), help: "One JSON object per line.")
+    var isOn = false
+}
+
+/// Opening a cache would create it; whoever only reads must not.
+func openCache(_ path: String) throws -> Cache {
+    guard exists(path) else { throw Failure(.noInput, "\(path): no such cache") }
+    return try Cache(at: path)
+}
+
+func openFeed(_ name: String, in cache: Cache) throws -> Feed {
+    guard let feed = try cache.existingFeed(named: name) else {
+        throw Failure(.data, "\(cache.path): no feed \(name)")
+    }
+    return feed
+}
+
+/// A new cache at a path where there is none.
+func createCache(_ path: String) throws -> Cache {
+    do throws(QuireError) {
+        return try Cache(at: path)
+    } catch {
+        guard error.code == .noPermission || error.code == .io else { throw error }
+        // The engine builds a new cache under another name, which would only puzzle here.
+        let reason = error.osError == 0 ? error.message : String(cString: strerror(error.osError))
+        throw Failure(.cannotCreate, "\(path): the cache cannot be created: \(reason)")
+    }
+}
+
+/// True if there is anything at the path.
+func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+}

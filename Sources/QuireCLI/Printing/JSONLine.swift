@@ -1,0 +1,67 @@
+import Foundation
+import Quire
+
+/// Prints values as JSON, one object per line: names in snake case and in alphabetical order, and
+/// nothing that steers a terminal, whatever the data says.
+struct JSONLines {
+    private let encoder: JSONEncoder
+    private let output: Output
+
+    init(_ output: Output) {
+        self.output = output
+        encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
+
+    func print(_ value: some Encodable) throws {
+        try output.line(Self.escaped(String(decoding: encoder.encode(value), as: UTF8.self)))
+    }
+
+    /// What is not harmless stands only inside strings, where `\u` means the same.
+    private static func escaped(_ json: String) -> String {
+        if json.unicodeScalars.allSatisfy(\.isHarmless) { return json }
+        var result = ""
+        for scalar in json.unicodeScalars {
+            if scalar.isHarmless {
+                result.unicodeScalars.append(scalar)
+            } else {
+                for unit in UTF16.encode(scalar)! { result += String(format: "\\u%04x", unit) }
+            }
+        }
+        return result
+    }
+}
+
+/// A value whose name is printed even if there is none: null.
+@propertyWrapper
+struct OrNull<Value: Encodable>: Encodable {
+    var wrappedValue: Value?
+
+    init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue {
+            try container.encode(wrappedValue)
+        } else {
+            try container.encodeNil()
+        }
+    }
+}
+
+extension Link {
+    /// Tells a token that reads `end` from the end.
+    var kind: String {
+        switch self {
+        case .unknown: "unknown"
+        case .end: "end"
+        case .confirmEnd: "confirm-end"
+        case .head: "head"
+        case .more: "more"
+        case .token: "token"
+        case .below: "below"
+        case .above: "above"
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// Nobody reads stdout any longer.
+struct OutputClosed: Error {}
+
+/// Standard output, buffered. Every method throws ``OutputClosed`` once the reader has gone.
+final class Output {
+    private var buffer: [UInt8] = []
+    /// Bytes of data must not steer a terminal; anything else gets them as they are.
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
+
+    /// A line of our own making, in which text from data has been made ``shown(_:limit:)``.
+    func line(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        try endLine()
+    }
+
+    /// Bytes of data, as they are unless they go to a terminal.
+    func data(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try data($0) }
+    }
+
+    func data(_ bytes: UnsafeRawBufferPointer) throws {
+        if isTerminal {
+            let lines = String(decoding: bytes, as: UTF8.self).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            buffer.append(contentsOf: lines.map { shown($0) }.joined(separator: "\n").utf8)
+        } else {
+            buffer.append(contentsOf: bytes)
+        }
+        if buffer.count >= 1 << 16 { try flush() }
+    }
+
+    func endLine() throws {
+        buffer.append(UInt8(ascii: "\n"))
+        if buffer.count >= 1 << 16 { try flush() }
+    }
+
+    func flush() throws {
+        var rest = buffer[...]
+        buffer = []
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EPIPE {
+                throw OutputClosed()
+            } else if errno != EINTR {
+                throw Failure(.io, "stdout: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+}
+
+/// Standard error.
+enum Messages {
+    /// One line that starts with the name of the tool.
+    static func write(_ message: String) { writeLines("quire: " + shown(message)) }
+
+    /// Several lines; whatever else in them could steer a terminal is escaped.
+    static func writeLines(_ text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var bytes = Array((lines.map { shown($0) }.joined(separator: "\n") + "\n").utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 && errno != EINTR { return }
+            bytes = bytes.dropFirst(max(0, count))
+        }
+    }
+}

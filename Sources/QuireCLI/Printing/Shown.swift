@@ -1,0 +1,71 @@
+import Foundation
+import Quire
+
+/// Foreign text for a terminal: nothing in it moves the cursor, ends the line or turns the direction of
+/// writing, and it is cut after `limit` characters.
+func shown(_ text: some StringProtocol, limit: Int = .max) -> String {
+    var result = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+        if count == limit { return result + "…" }
+        count += 1
+        if scalar.isHarmless {
+            result.unicodeScalars.append(scalar)
+        } else {
+            result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        }
+    }
+    return result
+}
+
+extension Unicode.Scalar {
+    /// True if a terminal only draws it.
+    var isHarmless: Bool {
+        if isASCII { return value >= 0x20 && value < 0x7F }
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+            .unassigned:
+            return false
+        default: return true
+        }
+    }
+}
+
+func shown(_ id: PostID) -> String { shown(id.description, limit: 40) }
+
+func shown(_ link: Link) -> String { shown(link.description, limit: 40) }
+
+/// A number with its thousands apart: 1,727.
+func grouped(_ number: some BinaryInteger) -> String {
+    let digits = String(number.magnitude)
+    var groups = ""
+    for (place, digit) in digits.enumerated() {
+        if place > 0 && (digits.count - place) % 3 == 0 { groups += "," }
+        groups.append(digit)
+    }
+    return number < 0 ? "-" + groups : groups
+}
+
+/// A number and what is counted: `1 gap`, `2 gaps`.
+func counted(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+}
+
+/// A size for people: 812 bytes, 3.4 MB.
+func sized(_ bytes: some BinaryInteger) -> String {
+    if bytes < 1_000 { return "\(bytes) bytes" }
+    var size = Double(bytes) / 1_000
+    for unit in ["kB", "MB", "GB"] {
+        if size < 999.95 { return String(format: "%.1f \(unit)", size) }
+        size /= 1_000
+    }
+    return String(format: "%.1f TB", size)
+}
+
+/// A time for people, given in milliseconds since 1970.
+func dated(_ milliseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)
+}
+
+/// The time now in milliseconds since 1970.
+func millisecondsNow() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }

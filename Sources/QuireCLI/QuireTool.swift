@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireDumps
+
+/// The command `quire`.
+@main
+struct QuireTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quire",
+        abstract: "Caches feeds that come page by page, and knows where posts may be missing.",
+        discussion: """
+            quire demo shows what it does and needs no files.
+
+            Data goes to stdout, messages go to stderr. Listings are tables for people; with --json they \
+            are one object per line, whose names do not change.
+
+            Exit codes: 0 fine, 1 findings or gaps, 64 wrong usage, 65 wrong data (a page that was \
+            refused; a feed, gap or post that the cache does not have; a file that is no cache), 66 a \
+            file or cache does not exist or may not be read, 73 a file cannot be created, 74 reading or \
+            writing failed, 75 try again later.
+            """,
+        subcommands: [
+            Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
+            Prune.self, Check.self, Stat.self, Copy.self, Profiles.self,
+        ])
+
+    static func main() {
+        // A closed pipe then is an error of write, after which the tool stops without a word.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            Foundation.exit(report(error))
+        }
+    }
+
+    /// Says what went wrong, and returns the exit code.
+    private static func report(_ error: any Error) -> Int32 {
+        switch error {
+        case is OutputClosed:
+            return 141
+        case let code as ExitCode:
+            return code.rawValue
+        case let failure as Failure:
+            Messages.write(failure.message)
+            return failure.status.rawValue
+        case let error as QuireError:
+            Messages.write(error.message)
+            return ExitStatus(error).rawValue
+        case let error as DumpError:
+            Messages.write(error.message)
+            return ExitStatus(error).rawValue
+        default:
+            return reportUsage(error)
+        }
+    }
+
+    /// Help, and what ArgumentParser does not understand.
+    private static func reportUsage(_ error: any Error) -> Int32 {
+        let code = exitCode(for: error).rawValue
+        let message = fullMessage(for: error)
+        if code == 0 {
+            let output = Output()
+            try? output.line(message)
+            try? output.flush()
+        } else {
+            Messages.writeLines(message)
+        }
+        return code
+    }
+}
+
+/// A command that prints through an ``Output`` and ends with an exit code.
+protocol ToolCommand: ParsableCommand {
+    func run(_ output: Output) throws -> ExitStatus
+}
+
+extension ToolCommand {
+    func run() throws {
+        let output = Output()
+        do {
+            let status = try run(output)
+            try output.flush()
+            if status != .ok { throw ExitCode(status.rawValue) }
+        } catch let error where !(error is OutputClosed) && !(error is ExitCode) {
+            try output.flush()  // what was found before it went wrong
+            throw error
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+@Suite("The other commands of quire")
+struct CommandTests {
+    /// Pages 1 to 3 and 5 to 6 of ten posts: one gap.
+    private func cacheWithGap() throws -> Sandbox {
+        let box = try Sandbox()
+        let pages = try box.pages(1...6).filter { !$0.hasSuffix("/4.json") }
+        _ = try box.quire(["ingest", box.cache, "a"] + pages)
+        return box
+    }
+
+    @Test("show draws gaps and claimed seams between posts")
+    func show() throws {
+        let box = try cacheWithGap()
+        let lines = try box.quire("show", box.cache, "a", "-n", "31").lines
+        #expect(lines[0] == "a: 50 posts, 5 pages, 1 gap; 3 seams are only claimed by the numbering")
+        #expect(lines[1].split(separator: " ").map(String.init) == ["ID", "KEY", "PAGE", "BYTES", "TEXT"])
+        #expect(lines[2].hasPrefix("1000 ") && lines[2].hasSuffix("post 1000"))
+        #expect(lines[12] == "- - - claimed seam - - -")
+        #expect(lines.filter { $0.hasPrefix("- - -") }.count == 2)
+        #expect(lines[34] == "~~~~ gap g1: page=4 ~~~~")
+        #expect(lines.suffix(2).first?.hasPrefix("960 ") == true && lines.last == "…")
+        let end = try box.quire("show", box.cache, "a", "--after", "942").lines
+        #expect(end.last == "goes on with: page=7" && end.count == 4)
+    }
+
+    @Test("show --json has one object per row")
+    func showJSON() throws {
+        let box = try cacheWithGap()
+        let rows = try box.quire("show", box.cache, "a", "-n", "1", "--after", "972", "--json")
+        #expect(rows.lines.count == 2)
+        #expect(
+            rows.lines[0] == #"{"bytes":71,"claimed":false,"fault":false,"id":"971","key":null,"#
+                + #""page":3,"pinned":false,"rider":false,"type":"post"}"#)
+        #expect(
+            rows.lines[1] == #"{"above":"971","below":"960","down":"page=4","down_kind":"token","#
+                + #""down_overlapping":false,"feed":"a","id":"g1","posts_above":30,"type":"gap","#
+                + #""up":"?","up_kind":"unknown","up_overlapping":false}"#)
+    }
+
+    @Test("gaps: --exit-code, --all, and the seams that are only claimed")
+    func gaps() throws {
+        let box = try cacheWithGap()
+        #expect(try box.quire("gaps", box.cache, "a").status == 0)
+        let run = try box.quire("gaps", box.cache, "--all", "--exit-code")
+        #expect(run.status == 1 && run.err.isEmpty)
+        #expect(run.lines.last == "1 gap; 3 seams are only claimed by the numbering")
+        _ = try box.quire("ingest", box.cache, "a", box.path("4.json"), "--place", "tail")
+        #expect(try box.quire("gaps", box.cache, "a", "--exit-code").status == 0)
+        #expect(try box.quire("gaps", box.cache).status == 64)
+        #expect(try box.quire("gaps", box.cache, "a", "--all").status == 64)
+    }
+
+    @Test("pages and feeds, as tables and as objects")
+    func pagesAndFeeds() throws {
+        let box = try cacheWithGap()
+        let pages = try box.quire("pages", box.cache, "a", "--json").objects().map(JSONObject.init)
+        #expect(pages.map { $0.text("own") } == ["page=1", "page=2", "page=3", "page=5", "page=6"])
+        #expect(pages.map { $0["index"] } == [0, 1, 2, 3, 4])
+        #expect(pages.allSatisfy { $0["posts"] == 10 && $0.flag("full") == true })
+        #expect(try box.quire("pages", box.cache, "a").lines.count == 6)
+        let feed = try box.quire("feeds", box.cache, "--json").object()
+        #expect(feed.text("name") == "a" && feed.text("order") == "keyless" && feed["posts"] == 50)
+        #expect(feed["claimed"] == 3 && feed.flag("in_sequence") == false)
+        #expect(try box.quire("feeds", box.cache).lines.count == 2)
+    }
+
+    @Test("export: bodies as received, on one line each, or ids")
+    func export() throws {
+        let box = try Sandbox()
+        let first = "{\"question_id\": 7,\n  \"text\": \"a  \\\" b\",\n  \"list\": [1, -2.50e1 , true]}"
+        let second = #"{ "question_id" : 6,  "text": "ü" }"#
+        try box.write("1.json", "{\"items\": [\(first), \(second)], \"has_more\": false}")
+        _ = try box.quire("ingest", box.cache, "a", box.path("1.json"))
+        #expect(try box.quire("export", box.cache, "a").out == first + "\n" + second + "\n")
+        #expect(
+            try box.quire("export", box.cache, "a", "--ndjson").out
+                == #"{"question_id":7,"text":"a  \" b","list":[1,-2.50e1,true]}"# + "\n" + second + "\n")
+        #expect(try box.quire("export", box.cache, "a", "--ids").out == "7\n6\n")
+        #expect(try box.quire("export", box.cache, "a", "--ids", "--ndjson").status == 64)
+    }
+
+    @Test("prune --dry-run changes nothing, prune does what it said")
+    func prune() throws {
+        let box = try cacheWithGap()
+        let before = FileManager.default.contents(atPath: box.cache)?.count
+        let rows = try box.quire("show", box.cache, "a", "-n", "999", "--json").out
+        let stat = try box.quire("stat", box.cache, "--json").out
+        let limits = ["prune", box.cache, "a", "--max-posts", "20", "--json"]
+        let dry = try box.quire(limits + ["--dry-run"])
+        #expect(dry.out == #"{"done":true,"dry_run":true,"pages":3,"posts":30}"# + "\n")
+        #expect(try box.quire("show", box.cache, "a", "-n", "999", "--json").out == rows)
+        #expect(try box.quire("stat", box.cache, "--json").out == stat)
+        #expect(FileManager.default.contents(atPath: box.cache)?.count == before)
+        let budget = try box.quire(limits + ["--budget", "1"]).object()
+        #expect(budget["posts"] == 10 && budget.flag("done") == false)
+        #expect(try box.quire(limits).object()["posts"] == 20)
+        #expect(try box.quire("feeds", box.cache, "--json").object()["posts"] == 20)
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
+    @Test("prune --out-of-sequence and --max-age")
+    func pruneOthers() throws {
+        let box = try cacheWithGap()
+        let sequence = try box.quire("prune", box.cache, "a", "--out-of-sequence")
+        #expect(sequence.out == "a: forgot 20 posts of 2 pages\n")
+        #expect(try box.quire("gaps", box.cache, "a", "--exit-code").status == 0)
+        #expect(try box.quire("prune", box.cache, "a", "--max-age", "1d", "--json").object()["posts"] == 0)
+        #expect(try box.quire("prune", box.cache, "a", "--max-age", "0s", "--json").object()["posts"] == 30)
+        for arguments in [[], ["--max-age", "5"], ["--max-age", "-1d"], ["--max-posts", "-1"]] {
+            #expect(try box.quire(["prune", box.cache, "a"] + arguments).status == 64)
+        }
+    }
+
+    @Test("stat and copy")
+    func statAndCopy() throws {
+        let box = try cacheWithGap()
+        let stat = try box.quire("stat", box.cache, "--json").object()
+        #expect(stat["posts"] == 50 && stat["feeds"] == 1 && stat["gaps"] == 1 && stat["pages"] == 5)
+        let size = try FileManager.default.attributesOfItem(atPath: box.cache)[.size] as? Int
+        #expect(stat["file_bytes"] == size)
+        let copy = box.path("copy.quire")
+        #expect(try box.quire("copy", box.cache, copy).status == 0)
+        #expect(
+            try box.quire("show", copy, "a", "--json").out == box.quire("show", box.cache, "a", "--json").out)
+        #expect(try box.quire("check", copy).status == 0)
+        let again = try box.quire("copy", box.cache, copy)
+        #expect(again.status == 73 && again.errLines == ["quire: \(copy): exists already"])
+        #expect(try box.quire("copy", box.cache, box.path("no/such/folder")).status == 73)
+    }
+
+    @Test("check finds a damaged record and exits with 1")
+    func check() throws {
+        let box = try cacheWithGap()
+        var bytes = try #require(FileManager.default.contents(atPath: box.cache))
+        let place = try #require(bytes.range(of: Data("post 975".utf8)))
+        bytes[place.lowerBound] = UInt8(ascii: "P")
+        try bytes.write(to: URL(fileURLWithPath: box.cache))
+        let run = try box.quire("check", box.cache)
+        #expect(run.status == 1 && run.lines.count >= 2 && run.err.isEmpty)
+        let lines = try box.quire("check", box.cache, "--json").objects()
+        #expect(lines.allSatisfy { Set($0.keys) == ["code", "message", "place"] })
+        #expect(lines.contains { $0["code"] as? String == "checksum" })
+    }
+
+    @Test("profiles")
+    func profiles() throws {
+        let box = try Sandbox()
+        let run = try box.quire("profiles", "--json").object()
+        #expect(run.text("name") == "stackexchange" && run.text("paging") == "page")
+        #expect(try box.quire("profiles", "stackexchange").lines.count == 2)
+        #expect(try box.quire("profiles", "nothing").status == 64)
+    }
+
+    @Test("a profile of one's own needs no code")
+    func profileFile() throws {
+        let box = try Sandbox()
+        try box.write("p", #"{"name": "mine", "items": "d.l", "id": {"path": "n"}, "order": "append-only"}"#)
+        try box.write("x", #"{"d": {"l": [{"n": "b\u001b[2J"}, {"n": "a\u202e"}]}}"#)
+        let run = try box.quire("ingest", box.cache, "a", box.path("x"), "--profile-file", box.path("p"))
+        #expect(run.status == 0)
+        // Nothing from data steers the terminal, in either form.
+        #expect(try box.quire("show", box.cache, "a").lines[2].hasPrefix(#"b\u{1B}[2J "#))
+        #expect(try box.quire("show", box.cache, "a", "--json").lines[1].contains(#""id":"a\u202e""#))
+        #expect(try box.quire("feeds", box.cache, "--json").object().text("order") == "append-only")
+        let missing = try box.quire("ingest", box.cache, "a", box.path("x"), "--profile-file", box.path("q"))
+        #expect(missing.status == 66)
+        try box.write("q", #"{"name": "mine", "id": {"path": "n"}, "itmes": "d"}"#)
+        let wrong = try box.quire("ingest", box.cache, "a", box.path("x"), "--profile-file", box.path("q"))
+        #expect(wrong.status == 65 && wrong.err.contains("itmes"))
+    }
+
+    @Test("demo tells a short story, the same for a seed, and verifies it", arguments: 1...12)
+    func demo(seed: Int) throws {
+        let box = try Sandbox()
+        let run = try box.quire("demo", "--seed", "\(seed)", "--cache", box.cache)
+        #expect(run.status == 0 && run.err.isEmpty && run.lines.count < 60)
+        #expect(run.lines.suffix(2).first == "verified: no findings")
+        #expect(run.out.contains("~<") && run.lines.allSatisfy { $0.count <= 100 })
+        #expect(try box.quire("gaps", box.cache, "demo", "--exit-code").status == 0)
+        let again = try box.quire("demo", "--seed", "\(seed)")
+        #expect(again.lines == run.lines.dropLast())
+        #expect(try box.quire("demo", "--cache", box.cache).status == 73)
+    }
+}

@@ -1,0 +1,254 @@
+import QuireSimulator
+import Testing
+
+@testable import Quire
+
+/// A rule that sees only part of a feed does exactly what it does when it sees all of it: it asks for
+/// what it needs and never guesses. Random feeds, of which only the posts in question are loaded.
+@Suite struct ElidedRunTests {
+    @Test func partsAreAsGoodAsTheWhole() {
+        var needs = 0
+        for seed in 0..<UInt64(Shared.number("QUIRE_SEEDS") ?? 40) * 100 {
+            var world = ElidedWorld(seed: seed)
+            let operation = world.operation()
+            let whole = world.run(operation, on: world.feed)
+            let part = world.runOnPart(operation)
+            needs += part.needs
+            if whole.text != part.text {
+                Issue.record("seed \(seed): \(operation)\nof \(world.feed.canonical(nil))\nwhole: \(whole.text)\npart:  \(part.text)")
+                return
+            }
+        }
+        #expect(needs > 1000)
+    }
+}
+
+/// One random feed and what is done to it.
+struct ElidedWorld {
+    enum Operation {
+        case delete(PostID)
+        case evict([PostID])
+        case ingest(TicketRecord, Answer)
+    }
+
+    private(set) var feed: FeedState
+    private var random: SplitMix64
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        let order = random.pick([OrderClass.keyless, .stable, .bump, .appendOnly, .ranked])
+        feed = FeedState(options: FeedOptions(order: order))
+        let count = random.number(in: 3...16)
+        var page: UInt64 = 0
+        for i in 0..<count {
+            if i > 0 && random.chance(0.20) { addGap() }
+            if page == 0 || random.chance(0.30) { page = newPage() }
+            addEntry(i, key: Int64(1000 - 10 * i), page: page)
+        }
+        feed.head = feed.newEdge(random.chance(0.70) ? .end : .token("h"))
+        feed.tail = feed.newEdge(random.chance(0.70) ? .token("t") : .end)
+        feed.clock = 100
+    }
+
+    private mutating func addGap() {
+        guard let last = feed.rows.last(where: { !feed.isRider($0) }), !last.isGap else { return }
+        feed.gapNumbers += 1
+        let down = feed.newEdge(random.chance(0.50) ? .token("d\(feed.gapNumbers)") : .unknown)
+        let up = feed.newEdge(random.chance(0.30) ? .token("u\(feed.gapNumbers)") : .unknown)
+        feed.rows.append(feed.newGap(down: down, up: up, id: GapID(feed.gapNumbers)))
+    }
+
+    private mutating func newPage() -> UInt64 {
+        feed.pageNumbers += 1
+        var page = StoredPage(number: feed.pageNumbers, own: .token("page=\(feed.pageNumbers)"))
+        page.next = random.chance(0.70) ? .token("page=\(feed.pageNumbers + 1)") : .unknown
+        feed.pages[page.number] = page
+        return page.number
+    }
+
+    private mutating func addEntry(_ i: Int, key: Int64, page: UInt64) {
+        let id = PostID("e\(i)")!
+        var entry = Entry(id: id)
+        if feed.options.order.hasKeys { entry.key = key }
+        entry.confirmed = UInt64(random.number(in: 1...90))
+        let isLast = feed.rows.last?.isGap ?? true
+        entry.isRider = !isLast && random.chance(0.15)
+        entry.isPinned = random.chance(0.10)
+        entry.isClaimed = !isLast && !entry.isRider && random.chance(0.20)
+        if !entry.isRider {
+            entry.page = page
+            if feed.pages[page]!.first == nil { feed.pages[page]!.first = id }
+            feed.pages[page]!.last = id
+        }
+        feed.index[id] = feed.entries.count
+        feed.rows.append(.entry(feed.entries.count))
+        feed.entries.append(entry)
+    }
+
+    // MARK: What is done
+
+    mutating func operation() -> Operation {
+        let ids = feed.entries.map(\.id)
+        if random.chance(0.20) { return .delete(random.pick(ids)) }
+        if random.chance(0.20) { return .evict(ids.filter { _ in random.chance(0.25) }) }
+        return ingest()
+    }
+
+    private mutating func ingest() -> Operation {
+        let kind = random.pick([TicketRecord.Operation.refresh, .down, .up, .around, .recorded])
+        var ticket = TicketRecord(
+            number: 1, operation: kind, generation: 0, issued: UInt64(random.number(in: 50...100)))
+        ticket.own = .token("page=\(random.number(in: 1...6))")
+        ticket.isOverlapping = random.chance(0.40)
+        let gaps = feed.gapRows.map { feed.gaps[$0] }
+        switch kind {
+        case .refresh: ticket.edges = [feed.head.number]
+        case .down: ticket.edges = [random.pick(gaps.map(\.down.number) + [feed.tail.number])]
+        case .up: ticket.edges = [random.pick(gaps.map(\.up.number) + [feed.head.number])]
+        case .recorded:
+            ticket.isAtHead = random.chance(0.20)
+            ticket.after = random.pick(feed.entries).id
+        default: break
+        }
+        if ticket.isOverlapping { ticket.after = random.pick(feed.entries).id }
+        return .ingest(ticket, answer())
+    }
+
+    /// A stretch of the feed with some posts missing, some new, some in another place.
+    private mutating func answer() -> Answer {
+        var keys: [(id: PostID, key: Int64)] = []
+        let start = random.number(in: 0...feed.entries.count - 1)
+        for i in start..<min(feed.entries.count, start + random.number(in: 1...8)) {
+            if random.chance(0.25) { keys.append((PostID("n\(i)")!, Int64(1005 - 10 * i))) }
+            if random.chance(0.75) {
+                let rise: Int64 = feed.options.order == .bump && random.chance(0.20) ? 500 : 0
+                keys.append((feed.entries[i].id, Int64(1000 - 10 * i) + rise))
+            }
+        }
+        if random.chance(0.20) { random.shuffle(&keys) } else { keys.sort { $0.key > $1.key } }
+        var answer = Answer(
+            next: random.pick([Link.end, .unknown, .token("page=5"), .token("x")]),
+            previous: random.pick([Link.end, .unknown, .token("y")]))
+        for (id, key) in keys {
+            answer.append(id: id, key: feed.options.order.hasKeys ? key : nil)
+        }
+        return answer
+    }
+
+    // MARK: Doing it
+
+    func run(_ operation: Operation, on state: FeedState) -> (text: String, state: FeedState) {
+        var state = state
+        switch Self.apply(operation, to: &state) {
+        case .success(let text): return (text + state.canonical(nil), state)
+        case .failure(let need): return ("\(need)", state)
+        }
+    }
+
+    private static func apply(
+        _ operation: Operation, to state: inout FeedState
+    ) -> Result<String, Need> {
+        let old = state
+        do throws(Interruption) {
+            var text = ""
+            switch operation {
+            case .delete(let id): try state.delete(id)
+            case .evict(let ids): try state.evict(ids)
+            case .ingest(let ticket, let answer):
+                let (outcome, draft) = try state.ingest(answer, ticket)
+                text = "\(outcome) "
+                if let draft { state = draft.state }
+            }
+            try state.requireSettledRuns(since: old)
+            return .success(text)
+        } catch {
+            if case .needs(let need) = error { return .failure(need) }
+            preconditionFailure("a refusal is an outcome")
+        }
+    }
+
+    /// The same with nothing loaded but the posts in question, and what the rule asks for.
+    mutating func runOnPart(_ operation: Operation) -> (text: String, needs: Int) {
+        var loaded = Set(wanted(operation).compactMap { feed.index[$0] })
+        for entry in feed.entries.indices where random.chance(0.15) { loaded.insert(entry) }
+        var needs = 0
+        while true {
+            let (part, runs) = feed.part(loaded)
+            var state = part
+            switch Self.apply(operation, to: &state) {
+            case .success(let text): return (text + state.canonical((feed, runs)), needs)
+            case .failure(let need):
+                needs += 1
+                loaded.formUnion(runs[need.run])
+            }
+        }
+    }
+
+    private func wanted(_ operation: Operation) -> [PostID] {
+        switch operation {
+        case .delete(let id): [id]
+        case .evict(let ids): ids
+        case .ingest(let ticket, let answer):
+            answer.posts.map(\.id) + [ticket.after].compactMap(\.self)
+        }
+    }
+}
+
+extension FeedState {
+    /// This state with only these entries loaded, and the entries of each elided run.
+    fileprivate func part(_ loaded: Set<Int>) -> (state: FeedState, runs: [[Int]]) {
+        var part = self
+        (part.rows, part.entries, part.index, part.elided) = ([], [], [:], [])
+        var runs: [[Int]] = []
+        var open: [Int] = []
+        func add(_ entry: Int) {
+            part.index[entries[entry].id] = part.entries.count
+            part.rows.append(.entry(part.entries.count))
+            part.entries.append(entries[entry])
+        }
+        func close() {
+            let server = open.filter { !entries[$0].isRider }
+            if server.isEmpty {
+                open.forEach(add)
+            } else {
+                let position = UInt64(runs.count)
+                part.elided.append(
+                    Elided(
+                        count: server.count, unkeyed: server.count { entries[$0].key == nil },
+                        pieces: position...position))
+                part.rows.append(.elided(runs.count))
+                runs.append(open)
+            }
+            open = []
+        }
+        for row in rows {
+            if case .entry(let entry) = row, !loaded.contains(entry) {
+                open.append(entry)
+                continue
+            }
+            close()
+            if case .entry(let entry) = row { add(entry) } else { part.rows.append(row) }
+        }
+        close()
+        return (part, runs)
+    }
+
+    /// Everything that matters, as text; elided runs are spelled out from the whole feed.
+    fileprivate func canonical(_ whole: (feed: FeedState, runs: [[Int]])?) -> String {
+        func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
+        func text(_ entry: Entry) -> String {
+            let flags = [entry.isRider, entry.isPinned, entry.isFault, entry.isClaimed]
+            return "\(entry.id):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
+        }
+        var parts = [text(head)]
+        for row in rows {
+            switch row {
+            case .entry(let entry): parts.append(text(entries[entry]))
+            case .gap(let gap): parts.append("~\(text(gaps[gap].down))^\(text(gaps[gap].up))~")
+            case .elided(let run):
+                parts += whole!.runs[run].map { text(whole!.feed.entries[$0]) }
+            }
+        }
+        return (parts + [text(tail)]).joined(separator: " ")
+    }
+}
