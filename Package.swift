@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "Quire", targets: ["Quire"]),
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
+        .executable(name: "quire", targets: ["QuireCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
@@ -32,11 +33,18 @@ let package = Package(
             name: "QuireDumps", dependencies: ["Quire", "CJSON"],
             resources: [.embedInCode("Profiles/stackexchange.json")], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
+        .executableTarget(
+            name: "QuireCLI",
+            dependencies: [
+                "Quire", "QuireDumps", "QuireSimulator",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
+        .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

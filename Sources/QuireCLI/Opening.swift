@@ -30,7 +30,9 @@ struct JSONOption: ParsableArguments {
 
 /// Opening a cache would create it; whoever only reads must not.
 func openCache(_ path: String) throws -> Cache {
-    guard exists(path) else { throw Failure(.noInput, "\(path): no such cache") }
+    guard FileManager.default.fileExists(atPath: path) else {
+        throw Failure(.noInput, "\(path): no such cache")
+    }
     return try Cache(at: path)
 }
 
@@ -53,7 +55,7 @@ func createCache(_ path: String) throws -> Cache {
     }
 }
 
-/// True if there is anything at the path.
+/// True if there is anything at the path, be it a link that leads nowhere.
 func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

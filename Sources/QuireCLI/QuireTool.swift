@@ -28,11 +28,20 @@ struct QuireTool: ParsableCommand {
     static func main() {
         // A closed pipe then is an error of write, after which the tool stops without a word.
         signal(SIGPIPE, SIG_IGN)
+        occupyStandardStreams()
         do {
             var command = try parseAsRoot()
             try command.run()
         } catch {
             Foundation.exit(report(error))
+        }
+    }
+
+    /// A stream that was closed before the start must not become the number of the cache's file. Using
+    /// it then fails.
+    private static func occupyStandardStreams() {
+        for stream in 0...2 as ClosedRange<Int32> where fcntl(stream, F_GETFD) < 0 {
+            _ = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 

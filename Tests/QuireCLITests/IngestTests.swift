@@ -73,6 +73,37 @@ struct IngestTests {
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
+    @Test("a gap of two pages is filled in two steps")
+    func fillInSteps() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...7)
+        _ = try box.quire(["ingest", box.cache, "a"] + pages[..<3] + pages[5...])
+        let first = try box.quire("fill", box.cache, "a", "g1", pages[3], "--json").object()
+        #expect(first["new"] == 10 && first.flag("in_sequence") == false)
+        let gap = try box.quire("gaps", box.cache, "a", "--json").object()
+        #expect(gap.text("down") == "page=5" && gap.text("above") == "961")
+        let id = try #require(gap.text("id"))
+        let second = try box.quire("fill", box.cache, "a", id, pages[4], "--json").object()
+        #expect(second["new"] == 10 && second.flag("in_sequence") == true)
+        #expect(try box.quire("fill", box.cache, "a", id, pages[4]).status == 65)
+        #expect(
+            try box.quire("export", box.cache, "a", "--ids").lines
+                == (931...1_000).reversed().map(String.init))
+    }
+
+    @Test("--place tail goes on at the end, also in an empty feed and beyond a missing page")
+    func tail() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...6)
+        let first = try box.quire("ingest", box.cache, "a", "--place", "tail", pages[1], "--json")
+        #expect(first.status == 0)
+        #expect(try box.quire("feeds", box.cache, "--json").object().text("head_kind") != "end")
+        let second = try box.quire(
+            "ingest", box.cache, "a", "--place", "tail", pages[2], pages[4], pages[5], "--json")
+        #expect(try second.object()["gaps_opened"] == 1)
+        #expect(try box.quire("gaps", box.cache, "a", "--json").object().text("down") == "page=4")
+    }
+
     @Test("ingesting the missing page closes the gap, too")
     func missingPageIngested() throws {
         let box = try Sandbox()
@@ -101,7 +132,9 @@ struct IngestTests {
     func failures() throws {
         let box = try Sandbox()
         var pages = try box.pages(1...7)
-        try box.write("3.json", #"{"error_id": 502, "error_name": "throttle", "error_message": "slow\u001b[31m"}"#)
+        try box.write(
+            "3.json",
+            #"{"error_id": 502, "error_name": "throttle", "error_message": "slow\u001b[31m"}"#)
         let whole = try String(contentsOfFile: pages[4], encoding: .utf8)
         try box.write("5.json", String(whole.prefix(whole.count / 2)))
         pages.insert(box.path("8.json"), at: 7)  // does not exist
@@ -110,7 +143,8 @@ struct IngestTests {
         let line = try run.object()
         #expect(line["pages"] == 5 && line["pages_failed"] == 3 && line["received"] == 50)
         #expect(run.errLines.count == 3)
-        #expect(run.errLines[0] == #"quire: \#(pages[2]): error document: throttle: slow\u{1B}[31m"#)
+        let escaped = #"quire: \#(pages[2]): error document: throttle: slow\u{1B}[31m"#
+        #expect(run.errLines[0] == escaped)
         #expect(run.errLines[1].hasPrefix("quire: \(pages[4]): not JSON"))
         #expect(run.errLines[2] == "quire: \(pages[7]): no such file")
         let gaps = try box.quire("gaps", box.cache, "a", "--json").objects()

@@ -4,22 +4,32 @@ extension FeedState {
     /// changed, that end of the run must be loaded and the rule run again.
     func requireSettledRuns(since old: FeedState) throws(Interruption) {
         if elided.isEmpty { return }
-        var before: [Int: (above: RowID?, below: RowID?)] = [:]
-        for (i, row) in old.rows.enumerated() {
-            guard case .elided(let run) = row else { continue }
-            before[run] = (
-                i > 0 ? old.id(of: old.rows[i - 1]) : nil,
-                i + 1 < old.rows.count ? old.id(of: old.rows[i + 1]) : nil
-            )
-        }
-        for (i, row) in rows.enumerated() {
-            guard case .elided(let run) = row, let was = before[run] else { continue }
-            if was.above != (i > 0 ? id(of: rows[i - 1]) : nil) { throw .needs(.top(run)) }
-            if was.below != (i + 1 < rows.count ? id(of: rows[i + 1]) : nil) {
-                throw .needs(.bottom(run))
-            }
+        let before = old.neighboursOfRuns()
+        for (run, now) in neighboursOfRuns() {
+            guard let was = before[run] else { continue }
+            if was.above != now.above { throw .needs(.top(run)) }
+            if was.below != now.below { throw .needs(.bottom(run)) }
         }
         try requireCountsOfSplitSegments(since: old)
+    }
+
+    /// What stands next to each elided run, on either side: riders, then an entry or a gap.
+    private func neighboursOfRuns() -> [Int: (above: [RowID], below: [RowID])] {
+        var neighbours: [Int: (above: [RowID], below: [RowID])] = [:]
+        func names(_ rows: some Sequence<Row>) -> [RowID] {
+            var names: [RowID] = []
+            for row in rows {
+                guard let name = id(of: row) else { break }
+                names.append(name)
+                if !isRider(row) { break }
+            }
+            return names
+        }
+        for (i, row) in rows.enumerated() {
+            guard case .elided(let run) = row else { continue }
+            neighbours[run] = (names(rows[..<i].reversed()), names(rows[(i + 1)...]))
+        }
+        return neighbours
     }
 
     /// Where a gap now separates runs of one segment, each must know its own count.

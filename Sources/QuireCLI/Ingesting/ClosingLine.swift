@@ -42,13 +42,13 @@ struct ClosingLine: Encodable {
     func summary(feed name: String, gaps: Int) -> [String] {
         let seconds = Double(elapsedMs) / 1_000
         let failures = pagesFailed == 0 ? "" : ", \(grouped(pagesFailed)) failed"
-        let outdated = ignored == 0 ? "" : ", \(grouped(ignored)) outdated"
+        let unplaced = ignored == 0 ? "" : ", \(grouped(ignored)) not placed"
         let repeats = duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
         return [
             "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",
             "  \(grouped(received)) received: \(grouped(new)) new, "
-                + "\(grouped(duplicates)) known already\(outdated)\(repeats)",
+                + "\(grouped(duplicates)) known already\(unplaced)\(repeats)",
             "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",
             "  \(counted(gapsOpened, "gap")) opened, \(grouped(gapsClosed)) closed",
             "  now \(sequenceSentence(gaps: gaps, claimed: claimed))",

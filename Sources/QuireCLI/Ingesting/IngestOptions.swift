@@ -9,8 +9,8 @@ extension OrderClass: ExpressibleByArgument {}
 struct IngestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The profile that says where things are in a response; see quire profiles.",
-            valueName: "name"))
+            "The profile that says where things are in a response (default: stackexchange, so far the "
+                + "only one built in).", valueName: "name"))
     var profile: String?
 
     @Option(

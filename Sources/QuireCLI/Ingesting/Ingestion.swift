@@ -52,8 +52,7 @@ struct Ingestion {
 
     private mutating func commit(_ pages: [Page]) throws {
         var problems: [String] = []
-        var totals = totals
-        var run = run
+        var (totals, run) = (totals, run)
         if pages.contains(where: isWorthAFeed) {
             let feed = try destination.create()
             try feed.cache.batch { batch in
@@ -64,11 +63,7 @@ struct Ingestion {
                 }
             }
         } else {
-            for page in pages {
-                if case .failure(let error) = page.answer { problems.append(error.message) } else {
-                    problems.append("\(page.file.path): \(Self.sentence(for: .empty))")
-                }
-            }
+            problems = pages.map(Self.problem)
         }
         // Only what is committed counts.
         (self.totals, self.run) = (totals, run)
@@ -76,10 +71,16 @@ struct Ingestion {
         for problem in problems { Messages.write(problem) }
     }
 
-    /// No feed is created for a page that it would not take.
+    /// No feed is created for pages that it would not take.
     private func isWorthAFeed(_ page: Page) -> Bool {
         guard case .success(let answer) = page.answer else { return false }
         return destination.feed != nil || !answer.posts.isEmpty
+    }
+
+    /// Why a page that is not worth a feed is not.
+    private static func problem(of page: Page) -> String {
+        guard case .failure(let error) = page.answer else { return refusal(of: page, .empty) }
+        return error.message
     }
 
     /// Records a page; returns why it could not be.
@@ -87,29 +88,28 @@ struct Ingestion {
         _ page: Page, in run: inout RecordedRun, of feed: Feed, _ batch: borrowing Batch,
         _ totals: inout IngestTotals
     ) throws -> String? {
-        switch page.answer {
-        case .failure(let error):
-            return error.message
-        case .success(let answer):
-            var advanced = run
-            let outcome = try batch.record(answer, page: page.number, in: &advanced, of: feed)
-            if outcome.isUnchanged {
-                return "\(page.file.path): \(sentence(for: outcome.verdict))"
-            }
-            run = advanced
-            totals.add(outcome, answer)
-            return nil
-        }
+        guard case .success(let answer) = page.answer else { return problem(of: page) }
+        var advanced = run
+        let outcome = try batch.record(answer, page: page.number, in: &advanced, of: feed)
+        // The run goes on as if a refused page had never been there.
+        if outcome.isUnchanged { return refusal(of: page, outcome.verdict) }
+        run = advanced
+        totals.add(outcome, answer)
+        return nil
+    }
+
+    private static func refusal(of page: Page, _ verdict: Outcome.Verdict) -> String {
+        "\(page.file.path): refused: \(sentence(for: verdict))"
     }
 
     private static func sentence(for verdict: Outcome.Verdict) -> String {
         switch verdict {
-        case .empty: "refused: the page is empty"
-        case .emptyConfirm: "refused: the page is empty, although posts are cached"
-        case .contradiction: "refused: it contradicts the order of the feed"
-        case .discontinuity, .island: "refused: it does not attach to what is cached"
-        case .noProgress: "refused: it has nothing new and leads nowhere new"
-        default: "refused: \(verdict.rawValue)"
+        case .empty: "the page is empty"
+        case .emptyConfirm: "the page is empty, although posts are cached"
+        case .contradiction: "it contradicts the order of the feed"
+        case .discontinuity, .island: "it does not attach to what is cached"
+        case .noProgress: "it has nothing new and leads nowhere new"
+        default: verdict.rawValue
         }
     }
 }
@@ -122,7 +122,7 @@ struct IngestTotals {
     var new = 0
     var duplicates = 0
     var duplicatesInPage = 0
-    /// Not placed: deleted meanwhile, or outdated by a newer state of the post.
+    /// Not placed: deleted or outdated meanwhile, or above a post the server says lies above them (R9).
     var ignored = 0
     var updated = 0
     var moved = 0

@@ -22,9 +22,8 @@ final class Output {
 
     func data(_ bytes: UnsafeRawBufferPointer) throws {
         if isTerminal {
-            let lines = String(decoding: bytes, as: UTF8.self).split(
-                separator: "\n", omittingEmptySubsequences: false)
-            buffer.append(contentsOf: lines.map { shown($0) }.joined(separator: "\n").utf8)
+            let text = String(decoding: bytes, as: UTF8.self)
+            buffer.append(contentsOf: shown(text, keeping: ["\n", "\t"]).utf8)
         } else {
             buffer.append(contentsOf: bytes)
         }
@@ -59,8 +58,7 @@ enum Messages {
 
     /// Several lines; whatever else in them could steer a terminal is escaped.
     static func writeLines(_ text: String) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        var bytes = Array((lines.map { shown($0) }.joined(separator: "\n") + "\n").utf8)[...]
+        var bytes = Array((shown(text, keeping: ["\n"]) + "\n").utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if count < 0 && errno != EINTR { return }

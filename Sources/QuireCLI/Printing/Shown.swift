@@ -2,14 +2,16 @@ import Foundation
 import Quire
 
 /// Foreign text for a terminal: nothing in it moves the cursor, ends the line or turns the direction of
-/// writing, and it is cut after `limit` characters.
-func shown(_ text: some StringProtocol, limit: Int = .max) -> String {
+/// writing, save for what is to be kept, and it is cut after `limit` characters.
+func shown(
+    _ text: some StringProtocol, limit: Int = .max, keeping kept: Set<Unicode.Scalar> = []
+) -> String {
     var result = ""
     var count = 0
     for scalar in text.unicodeScalars {
         if count == limit { return result + "…" }
         count += 1
-        if scalar.isHarmless {
+        if scalar.isHarmless || kept.contains(scalar) {
             result.unicodeScalars.append(scalar)
         } else {
             result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"

@@ -1,0 +1,135 @@
+import Testing
+
+@testable import Quire
+
+/// `check` finds what is wrong, whatever it is, and nothing that is damaged crashes the process.
+@Suite struct CheckTests {
+    private let storage: TemporaryCache
+
+    init() throws {
+        storage = try TemporaryCache()
+        try Self.fill(storage.cache)
+    }
+
+    /// Two feeds with shared posts, gaps, riders, a tombstone, an open ticket and dead bodies.
+    private static func fill(_ cache: Cache) throws {
+        let options = FeedOptions(order: .stable)
+        for (name, shift) in [("a", UInt64(0)), ("b", 4)] {
+            let feed = try cache.feed(named: name, options: options)
+            for start in [10, 30, 50] as [UInt64] {
+                var answer = Answer(next: .token("n\(start)"))
+                for id in (start..<start + 6).reversed() {
+                    answer.append(id: PostID(id + shift), key: Int64(id), body: Array("\(id) \(start)".utf8))
+                }
+                _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
+            }
+            try feed.insertLocal(PostID("L" + name)!, body: [1])
+            try feed.delete(PostID(31 + shift))
+            _ = try feed.plan(.tail)
+        }
+        _ = try cache.update(52, body: Array("new".utf8))
+    }
+
+    /// Every record with one byte changed.
+    @Test func changedBytesAreFound() throws {
+        #expect(try storage.cache.check().isEmpty)
+        for table in storage.cache.environment.tables.all {
+            for (key, value) in try records(table) {
+                var damaged = value
+                damaged[value.count / 2] ^= 0x40
+                try damage(table, key, damaged, restoring: value) { findings in
+                    #expect(findings.contains { $0.code == .checksum }, "\(table.name)")
+                }
+            }
+        }
+        #expect(try storage.cache.check().isEmpty)
+    }
+
+    /// Every record missing. Tickets and tombstones may go: they only ever forbid.
+    @Test func missingRecordsAreFound() throws {
+        let tables = storage.cache.environment.tables
+        for table in tables.all where ![tables.tickets.dbi, tables.tombstones.dbi].contains(table.dbi) {
+            for (key, value) in try records(table) where key != Tables.formatKey {
+                if key == Tables.countersKey { continue }  // without them nothing can be opened
+                try damage(table, key, nil, restoring: value) { findings in
+                    #expect(!findings.isEmpty, "\(table.name): \(key)")
+                }
+            }
+        }
+    }
+
+    /// Counts that are wrong although every record reads back.
+    @Test func wrongCountsAreFound() throws {
+        let tables = storage.cache.environment.tables
+        try change(tables.feeds, FeedRecord.init) { $0.lastSegment.entries += 1 }
+        try change(tables.feeds, FeedRecord.init) { $0.lastSegment.unkeyed += 1 }
+        try change(tables.feeds, FeedRecord.init) { $0.counts.claimedSeams += 1 }
+        try change(tables.feeds, FeedRecord.init) { $0.tail.number = $0.head.number }
+        try change(tables.gaps, GapRecord.init) { $0.above.entries += 1 }
+        try change(tables.gaps, GapRecord.init) { $0.gap.down.link = .end }
+        try change(tables.gaps, GapRecord.init) { $0.gap.up.number = $0.gap.down.number }
+        try change(tables.pages, PageRecord.init) { $0.entries += 1 }
+        try change(tables.bodyUse, BodyUse.init) { $0.live += 1 }
+        try change(tables.bodyUse, BodyUse.init) { $0.total += 1 }
+        try change(tables.pieces, PieceRecord.init) { $0.entries.removeLast() }
+        try change(tables.pieces, PieceRecord.init) { $0.entries.append($0.entries[0]) }
+        try change(tables.pieces, PieceRecord.init) { $0.entries[0].body.length += 1 }
+        try change(tables.pieces, PieceRecord.init) { $0.entries[0].isClaimed.toggle() }
+    }
+
+    // MARK: Damage
+
+    private func records(_ table: Table) throws -> [(key: [UInt8], value: [UInt8])] {
+        try storage.cache.environment.read { transaction in
+            try transaction.withCursor(table) { cursor in
+                var records: [(key: [UInt8], value: [UInt8])] = []
+                var found = try cursor.first()
+                while let (key, value) = found {
+                    records.append((Array(key), Array(value)))
+                    found = try cursor.next()
+                }
+                return records
+            }
+        }
+    }
+
+    private func put(_ table: Table, _ key: [UInt8], _ value: [UInt8]?) throws {
+        try storage.cache.environment.write { transaction in
+            try transaction.delete(table, key)
+            if let value { try transaction.put(table, key, value) }
+        }
+    }
+
+    private func damage(
+        _ table: Table, _ key: [UInt8], _ value: [UInt8]?, restoring old: [UInt8],
+        _ judge: ([Finding]) -> Void
+    ) throws {
+        try put(table, key, value)
+        judge((try? storage.cache.check()) ?? [Finding(code: .checksum, place: "all", message: "")])
+        // whatever these answer, they answer
+        _ = try? storage.cache.withSnapshot { snapshot in
+            for feed in try storage.cache.feeds() {
+                for row in try snapshot.rows(of: feed, limit: .max) {
+                    if case .post(let post) = row { _ = try? snapshot.body(of: post).byteCount }
+                }
+                _ = try? snapshot.pages(of: feed, limit: .max)
+            }
+            _ = try? snapshot.statistics()
+        }
+        try put(table, key, old)
+    }
+
+    /// Changes each record of a table in turn and expects a finding.
+    private func change<R: Record>(
+        _ table: Table, _ decode: (UnsafeRawBufferPointer, String) throws(QuireError) -> R,
+        _ change: (inout R) -> Void
+    ) throws {
+        for (key, value) in try records(table) {
+            var record = try value.withUnsafeBytes { try decode($0, table.name) }
+            change(&record)
+            try put(table, key, record.encoded())
+            #expect(try !storage.cache.check().isEmpty, "\(table.name): \(key)")
+            try put(table, key, value)
+        }
+    }
+}
