@@ -81,6 +81,17 @@ public struct Batch: ~Copyable {
         try session.removeLocal(id, in: feed.number)
     }
 
+    /// Remembers a value about the feed under a name, or forgets it if the value is nil: where its posts'
+    /// keys are, when it may be asked again. The engine gives these no meaning; ``reset(_:)`` keeps them.
+    /// - Parameters:
+    ///   - name: 1 to 255 bytes of UTF-8.
+    ///   - value: up to 64 KiB.
+    public borrowing func setAttribute(
+        _ name: String, to value: [UInt8]?, of feed: Feed
+    ) throws {
+        try session.setAttribute(name, to: value, of: feed.number)
+    }
+
     /// R23. Replaces the body of a post in every feed that shows it, unless the stored one has a larger
     /// version. A body without version always replaces.
     public borrowing func update(

@@ -103,6 +103,11 @@ public struct Feed: Sendable {
         try cache.batch { try $0.setPinned(false, id, in: self) }
     }
 
+    /// See ``Batch/setAttribute(_:to:of:)``.
+    public func setAttribute(_ name: String, to value: [UInt8]?) throws {
+        try cache.batch { try $0.setAttribute(name, to: value, of: self) }
+    }
+
     /// See ``Batch/insertLocal(_:body:in:)``.
     @discardableResult
     public func insertLocal(_ id: PostID, body: [UInt8]) throws -> Bool {

@@ -137,8 +137,11 @@ struct BadInputTests {
             let status = try String(contentsOfFile: box.path("status"), encoding: .utf8)
             #expect(status == "141\n" || status == "0\n")
         }
+        // The first file the tool opens must not get the number of the closed stream, and the output.
+        func lock() -> Int? { FileManager.default.contents(atPath: box.cache + "-lock")?.count }
+        let before = lock()
         let closed = try box.shell("$Q export $C a >&-")
-        #expect(closed.status == 74 && closed.errLines.count == 1)
+        #expect(closed.status == 74 && closed.errLines.count == 1 && lock() == before)
         #expect(try box.shell("$Q check $C <&- 2>&-").out == "no findings\n")
         let full = try box.shell("$Q export $C a > /dev/full")
         #expect(full.status == 74 && full.errLines.count == 1)

@@ -201,6 +201,35 @@ struct IngestTests {
         }
     }
 
+    @Test("feeds share a post; an older page of another feed does not bring its old body back")
+    func sharedBody() throws {
+        let box = try Sandbox()
+        func post(_ key: Int) -> String { #"{"question_id": 5, "last_activity_date": \#(key)}"# }
+        for (name, key) in [("new.json", 20), ("old.json", 10)] {
+            try box.write(name, #"{"items": [\#(post(key))], "has_more": false}"#)
+        }
+        let key = ["--key", "last_activity_date"]
+        _ = try box.quire(["ingest", box.cache, "a", box.path("new.json")] + key)
+        _ = try box.quire(["ingest", box.cache, "b", box.path("old.json")] + key)
+        for feed in ["a", "b"] {
+            #expect(try box.quire("export", box.cache, feed).out == post(20) + "\n")
+        }
+    }
+
+    @Test("a refused page is missing where it was given")
+    func refusedInTheMiddle() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...4)
+        try box.page("2.json", [])
+        let run = try box.quire(["ingest", box.cache, "a"] + pages + ["--json"])
+        #expect(run.status == 65)
+        #expect(run.errLines == ["quire: \(pages[1]): refused: the page is empty"])
+        #expect(try box.quire("gaps", box.cache, "a", "--json").object().text("down") == "page=2")
+        _ = try box.pages(2...2)
+        let second = try box.quire("fill", box.cache, "a", "g1", pages[1], "--json").object()
+        #expect(second.flag("in_sequence") == true && second["new"] == 10)
+    }
+
     @Test("a run of more pages than share a commit is whole pages when it is killed")
     func killed() throws {
         let box = try Sandbox()

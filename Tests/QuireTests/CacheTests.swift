@@ -50,6 +50,24 @@ import Testing
         #expect(try cache.existingFeed(named: "none") == nil)
     }
 
+    @Test func feedsRemember() throws {
+        let feed = try cache.feed(named: "f")
+        try feed.setAttribute("key", to: Array("score".utf8))
+        try feed.setAttribute("gone", to: [1])
+        try feed.setAttribute("gone", to: nil)
+        try feed.reset()
+        try storage.reopen()
+        let same = try cache.feed(named: "f")
+        try cache.withSnapshot { snapshot in
+            #expect(try snapshot.attribute("key", of: same) == Array("score".utf8))
+            #expect(try snapshot.attribute("gone", of: same) == nil)
+        }
+        let tooMuch = [UInt8](repeating: 0, count: 65_537)
+        #expect(throws: QuireError.self) { try same.setAttribute("key", to: tooMuch) }
+        #expect(throws: QuireError.self) { try same.setAttribute("", to: []) }
+        #expect(try cache.check().isEmpty)
+    }
+
     // MARK: Posts
 
     @Test func postsAreStoredOnceAndShared() throws {

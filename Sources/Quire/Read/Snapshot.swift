@@ -29,6 +29,15 @@ public struct Snapshot: ~Copyable {
             head: record.head.link, tail: record.tail.link, drift: record.drift)
     }
 
+    /// What a program remembers about the feed under a name, nil if nothing; see
+    /// ``Batch/setAttribute(_:to:of:)``.
+    public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
+        let key = Attributes.key(feed.number, name)
+        guard let value = try transaction.get(transaction.tables.attributes, key) else { return nil }
+        var reader = try ByteReader(value, "attribute \(name) of feed \(feed.name)")
+        return Array(try reader.blob())
+    }
+
     // MARK: Rows
 
     /// Up to `limit` rows of the feed, posts and gaps, top first, below a position (nil: from the top).

@@ -50,12 +50,25 @@ struct BodyStore {
     /// The bytes of a body; valid as long as the transaction's bytes are.
     func bytes(_ reference: BodyReference) throws(QuireError) -> UnsafeRawBufferPointer {
         if reference.record == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        let key = NumberKey(reference.record)
-        guard let value = try transaction.get(transaction.tables.bodies, key),
-            Int(reference.offset) + Int(reference.length) + 4 <= value.count
-        else { throw .corrupt("body record \(reference.record)") }
+        return try Self.bytes(reference, in: try record(reference.record))
+    }
+
+    /// The bytes of a record of bodies.
+    func record(_ number: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
+        guard let value = try transaction.get(transaction.tables.bodies, NumberKey(number)) else {
+            throw .corrupt("body record \(number)")
+        }
+        return value
+    }
+
+    /// The bytes of a body in its record.
+    static func bytes(
+        _ reference: BodyReference, in record: UnsafeRawBufferPointer
+    ) throws(QuireError) -> UnsafeRawBufferPointer {
         let start = Int(reference.offset)
-        return UnsafeRawBufferPointer(rebasing: value[start..<start + Int(reference.length)])
+        let end = start + Int(reference.length)
+        if end + 4 > record.count { throw .corrupt("body record \(reference.record)") }
+        return UnsafeRawBufferPointer(rebasing: record[start..<end])
     }
 
     /// Which posts a record holds, whether or not they still refer to it; nil for damaged bytes.

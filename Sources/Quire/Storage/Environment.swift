@@ -25,8 +25,10 @@ final class Environment: @unchecked Sendable {
     private struct Idle: @unchecked Sendable {  // nobody uses a transaction while it is idle
         let transaction: OpaquePointer
     }
-    /// Shared by every transaction, exclusive while the map grows: it must not move under a reader.
-    private let gate: UnsafeMutablePointer<pthread_rwlock_t>
+    /// Number of transactions alive in this process. The map must not move under one, so it grows with
+    /// this locked and at zero. A count and not a read-write lock, which would have to be released by
+    /// the thread that took it: an ``OpenSnapshot`` may end on another thread.
+    private let alive = Mutex(0)
     /// The thread inside a write transaction; a second write there would wait for itself.
     private let writer = Mutex<pthread_t?>(nil)
 
@@ -36,16 +38,14 @@ final class Environment: @unchecked Sendable {
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
         (self.tables, self.durability) = (tables, durability)
-        gate = .allocate(capacity: 1)
-        pthread_rwlock_init(gate, nil)
     }
 
     deinit {
-        for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
-        // A forked child must not touch the parent's locks.
-        if getpid() == process { mdb_env_close(handle) }
-        pthread_rwlock_destroy(gate)
-        gate.deallocate()
+        // A forked child must touch neither the parent's locks nor its slots in the table of readers.
+        if getpid() == process {
+            for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
+            mdb_env_close(handle)
+        }
         Self.registry.withLock { registry in
             if registry[file]?.environment == nil { registry[file] = nil }
         }
@@ -144,7 +144,8 @@ final class Environment: @unchecked Sendable {
                 return handle
             }
             mdb_env_close(handle)
-            if status == ENOMEM && size > 1 << 26 {  // little address space: a smaller map will do
+            // Little address space: a smaller map will do. Valgrind's way of saying so is EINVAL.
+            if (status == ENOMEM || status == EINVAL) && size > 1 << 26 {
                 size /= 2
                 continue
             }
@@ -163,7 +164,7 @@ final class Environment: @unchecked Sendable {
 
     func beginRead() throws(QuireError) -> Transaction {
         try requireThisProcess()
-        pthread_rwlock_rdlock(gate)
+        alive.withLock { $0 += 1 }
         var transaction = idle.withLock { $0.popLast() }?.transaction
         var status: Int32
         if let transaction {
@@ -177,7 +178,8 @@ final class Environment: @unchecked Sendable {
             }
         }
         if status != 0 {
-            pthread_rwlock_unlock(gate)
+            if let transaction { mdb_txn_abort(transaction) }  // an idle one that did not come back
+            alive.withLock { $0 -= 1 }
             if status == MDB_MAP_RESIZED {
                 try grow(to: 0)
                 return try beginRead()
@@ -191,7 +193,7 @@ final class Environment: @unchecked Sendable {
         mdb_txn_reset(transaction.handle)
         let used = Idle(transaction: transaction.handle)
         idle.withLock { $0.append(used) }
-        pthread_rwlock_unlock(gate)
+        alive.withLock { $0 -= 1 }
     }
 
     /// Runs `body` in the one write transaction of all processes; commits when it returns, undoes
@@ -212,8 +214,8 @@ final class Environment: @unchecked Sendable {
     }
 
     private func writeOnce<R>(_ me: pthread_t, _ body: (Transaction) throws -> R) throws -> R {
-        pthread_rwlock_rdlock(gate)
-        defer { pthread_rwlock_unlock(gate) }
+        alive.withLock { $0 += 1 }
+        defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
@@ -242,16 +244,19 @@ final class Environment: @unchecked Sendable {
 
     /// The map may only move while no transaction of this process is alive.
     private func grow(to size: Int) throws(QuireError) {
-        var tries = 0
-        while pthread_rwlock_trywrlock(gate) != 0 {
-            tries += 1
-            if tries > 5_000 {
-                throw QuireError(
-                    .diskFull, "\(path): the map must grow, but a snapshot is open in this process")
+        for _ in 0..<5_000 {
+            let isDone = try alive.withLock { alive throws(QuireError) in
+                if alive == 0 { try growNow(to: size) }
+                return alive == 0
             }
+            if isDone { return }
             usleep(1_000)
         }
-        defer { pthread_rwlock_unlock(gate) }
+        throw QuireError(
+            .diskFull, "\(path): the map must grow, but a snapshot is open in this process")
+    }
+
+    private func growNow(to size: Int) throws(QuireError) {
         // Idle read transactions count as alive.
         let stale = idle.withLock { idle in
             defer { idle = [] }

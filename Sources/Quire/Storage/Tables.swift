@@ -30,6 +30,8 @@ struct Tables {
     let tombstones: Table
     /// Feed, ticket number -> `TicketRecord`.
     let tickets: Table
+    /// Feed, name -> what a program remembers about the feed.
+    let attributes: Table
     /// Generation -> the changes of that commit.
     let log: Table
 
@@ -50,13 +52,14 @@ struct Tables {
         bodyUse = try open("body-use")
         tombstones = try open("tombstones")
         tickets = try open("tickets")
+        attributes = try open("attributes")
         log = try open("log")
     }
 
     var all: [Table] {
         [
             header, names, feeds, pieces, pages, gaps, posts, bodies, bodyUse, tombstones, tickets,
-            log,
+            attributes, log,
         ]
     }
 

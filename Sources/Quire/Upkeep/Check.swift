@@ -229,6 +229,11 @@ struct Check {
                 check.find(.orphan, "tickets", "a ticket of no feed")
             }
         }
+        try each(tables.attributes) { _, record in
+            var reader = try ByteReader(record.value, "an attribute")
+            _ = try reader.blob()
+            try reader.end()
+        }
         try each(tables.tombstones) { _, record in
             var reader = try ByteReader(record.value, "a tombstone")
             _ = try reader.number()

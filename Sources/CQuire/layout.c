@@ -1,0 +1,121 @@
+/*
+ * The layout of every struct in quire.h, as C sees it: these numbers are part of the ABI. A struct that
+ * starts with struct_size may grow at its end; nothing else here may ever change.
+ */
+#include "quire.h"
+
+#if UINTPTR_MAX == UINT64_MAX
+
+#define SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+#define AT(type, member, offset) _Static_assert(offsetof(type, member) == (offset), #type "." #member)
+
+SIZE(quire_status, 4);
+SIZE(quire_bytes, 16);
+AT(quire_bytes, size, 8);
+SIZE(quire_ids, 16);
+AT(quire_ids, count, 8);
+SIZE(quire_error, 24);
+AT(quire_error, status, 4);
+AT(quire_error, os_error, 8);
+AT(quire_error, message, 16);
+SIZE(quire_list, 32);
+AT(quire_list, count, 8);
+AT(quire_list, items, 16);
+AT(quire_list, owner, 24);
+SIZE(quire_link, 24);
+AT(quire_link, is_overlapping, 4);
+AT(quire_link, text, 8);
+
+SIZE(quire_cache_options, 16);
+AT(quire_cache_options, durability, 4);
+AT(quire_cache_options, map_size, 8);
+SIZE(quire_statistics, 80);
+AT(quire_statistics, feeds, 8);
+AT(quire_statistics, generation, 56);
+AT(quire_statistics, free_bytes, 72);
+SIZE(quire_finding, 40);
+AT(quire_finding, place, 8);
+AT(quire_finding, message, 24);
+
+SIZE(quire_feed_options, 48);
+AT(quire_feed_options, paging, 8);
+AT(quire_feed_options, page_size, 16);
+AT(quire_feed_options, first_page, 24);
+AT(quire_feed_options, sticky, 32);
+SIZE(quire_place, 64);
+AT(quire_place, gap, 8);
+AT(quire_place, target, 16);
+AT(quire_place, limit, 32);
+AT(quire_place, link, 40);
+SIZE(quire_request, 104);
+AT(quire_request, refusal, 8);
+AT(quire_request, ticket, 16);
+AT(quire_request, link, 40);
+AT(quire_request, ids, 64);
+AT(quire_request, until, 80);
+AT(quire_request, owner, 96);
+
+SIZE(quire_post, 56);
+AT(quire_post, body, 16);
+AT(quire_post, key, 32);
+AT(quire_post, version, 40);
+AT(quire_post, flags, 48);
+SIZE(quire_answer, 88);
+AT(quire_answer, posts, 8);
+AT(quire_answer, count, 16);
+AT(quire_answer, next, 32);
+AT(quire_answer, previous, 56);
+AT(quire_answer, fetched_at, 80);
+SIZE(quire_outcome, 216);
+AT(quire_outcome, verdict, 4);
+AT(quire_outcome, page, 16);
+AT(quire_outcome, reason, 64);
+AT(quire_outcome, added, 80);
+AT(quire_outcome, sticky, 192);
+AT(quire_outcome, owner, 208);
+
+SIZE(quire_field, 32);
+SIZE(quire_prune_policy, 72);
+AT(quire_prune_policy, maximum_age, 8);
+AT(quire_prune_policy, maximum_posts, 24);
+AT(quire_prune_policy, visible, 48);
+AT(quire_prune_policy, budget, 64);
+SIZE(quire_prune_result, 24);
+AT(quire_prune_result, pages, 8);
+
+SIZE(quire_feed_info, 184);
+AT(quire_feed_info, name, 8);
+AT(quire_feed_info, order, 24);
+AT(quire_feed_info, sticky, 48);
+AT(quire_feed_info, posts, 64);
+AT(quire_feed_info, head, 120);
+AT(quire_feed_info, tail, 144);
+AT(quire_feed_info, drift, 168);
+AT(quire_feed_info, is_in_sequence, 176);
+SIZE(quire_position, 16);
+SIZE(quire_row, 136);
+AT(quire_row, position, 8);
+AT(quire_row, id, 24);
+AT(quire_row, body, 40);
+AT(quire_row, key, 56);
+AT(quire_row, page, 64);
+AT(quire_row, gap, 72);
+AT(quire_row, down, 80);
+AT(quire_row, up, 104);
+AT(quire_row, posts_above, 128);
+SIZE(quire_page, 144);
+AT(quire_page, own, 16);
+AT(quire_page, received, 88);
+AT(quire_page, fetched_at, 128);
+AT(quire_page, is_full, 136);
+SIZE(quire_post_info, 56);
+AT(quire_post_info, version, 8);
+AT(quire_post_info, body, 24);
+AT(quire_post_info, field_count, 48);
+SIZE(quire_change, 72);
+AT(quire_change, feed, 8);
+AT(quire_change, id, 24);
+AT(quire_change, gap, 40);
+AT(quire_change, below_gap, 64);
+
+#endif

@@ -1,0 +1,67 @@
+// What the C API needs beyond the public API. A closure cannot cross a language border, so a snapshot
+// gets a begin and an end there, and rows lend their bytes without the compiler's guard.
+
+/// A snapshot that lasts as long as the object. It may move between threads, but only one at a time may
+/// use it; the last release ends it, on whatever thread.
+package final class OpenSnapshot {
+    package let cache: Cache
+    private let transaction: Transaction
+    /// The record of bodies used last: the rows of a page follow one another and share theirs.
+    private var recent: (number: UInt64, bytes: UnsafeRawBufferPointer)?
+
+    package init(_ cache: Cache) throws {
+        self.cache = cache
+        transaction = try cache.environment.beginRead()
+    }
+
+    deinit { cache.environment.endRead(transaction) }
+
+    package func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
+        try body(Snapshot(transaction))
+    }
+
+    /// The posts that the page with this number still has, in order.
+    package func posts(ofPage number: UInt64, in feed: Feed) throws -> [PostRow] {
+        try RowReader(transaction: transaction, feed: feed.number).rows(ofPage: number)
+    }
+
+    /// Valid as long as this object.
+    package func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer { try bytes(row.body) }
+
+    /// Valid as long as this object.
+    package func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer { try bytes(post.body) }
+
+    private func bytes(_ reference: BodyReference) throws -> UnsafeRawBufferPointer {
+        if reference.record == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        if let recent, recent.number == reference.record {
+            return try BodyStore.bytes(reference, in: recent.bytes)
+        }
+        let record = try BodyStore(transaction: transaction).record(reference.record)
+        recent = (reference.record, record)
+        return try BodyStore.bytes(reference, in: record)
+    }
+}
+
+extension Cache {
+    /// True if both are open on the same file: they share one environment.
+    package func isSameFile(as other: Cache) -> Bool { environment === other.environment }
+}
+
+extension RowPosition {
+    /// The position as two numbers, and back. Those of a stranger give nil or a position that is
+    /// somewhere in or around the feed.
+    package var words: (UInt64, UInt64) { (piece, UInt64(bitPattern: Int64(slot))) }
+
+    package init?(words: (UInt64, UInt64)) {
+        let slot = Int64(bitPattern: words.1)
+        guard words.0 < .max, slot >= -1, slot <= Int64(Int32.max) else { return nil }
+        self.init(piece: words.0, slot: Int(slot))
+    }
+}
+
+extension PostID {
+    /// The number whose decimal text the id is; nil if it is other bytes.
+    package var number: UInt64? {
+        if case .integer(let number) = storage { number } else { nil }
+    }
+}

@@ -1,0 +1,154 @@
+import CQuire
+import Quire
+
+/// Turns what C passes into values, checking everything that can be checked.
+enum Arguments {
+    static func bad(_ message: String) -> Failure { Failure(QUIRE_BAD_ARGUMENT, message) }
+
+    /// No struct will ever be larger.
+    static let structLimit = 4096
+
+    // MARK: Structs
+
+    /// A struct that begins with its size. What a newer program knows and this library does not must
+    /// be zero.
+    static func structure<T: BitwiseCopyable>(
+        _ pointer: UnsafePointer<T>?, _ name: StaticString
+    ) throws(Failure) -> T {
+        guard let pointer, isAligned(pointer) else { throw bad("\(name) is NULL or misaligned") }
+        let raw = UnsafeRawPointer(pointer)
+        let size = Int(raw.load(as: UInt32.self))
+        guard size >= MemoryLayout<T>.stride, size <= structLimit else {
+            throw bad("\(name): its struct_size is \(size); use the _INIT macro")
+        }
+        let rest = UnsafeRawBufferPointer(start: raw, count: size)[MemoryLayout<T>.stride...]
+        if rest.contains(where: { $0 != 0 }) { throw bad("\(name) asks for a newer library") }
+        return pointer.pointee
+    }
+
+    static func isAligned<T>(_ pointer: UnsafePointer<T>) -> Bool {
+        UInt(bitPattern: pointer) % UInt(MemoryLayout<T>.alignment) == 0
+    }
+
+    /// An array in C's memory; every element is there as far as one can know.
+    static func array<T>(
+        _ start: UnsafePointer<T>?, _ count: Int, stride: Int = MemoryLayout<T>.stride,
+        _ name: StaticString
+    ) throws(Failure) -> UnsafeRawBufferPointer {
+        let (bytes, overflows) = count.multipliedReportingOverflow(by: stride)
+        if count < 0 || overflows { throw bad("\(name): a count of \(UInt(bitPattern: count))") }
+        if count == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        guard let start, isAligned(start) else { throw bad("\(name) are NULL or misaligned") }
+        return UnsafeRawBufferPointer(start: start, count: bytes)
+    }
+
+    // MARK: Bytes
+
+    static func bytes(
+        _ bytes: quire_bytes, atMost limit: Int, _ name: StaticString
+    ) throws(Failure) -> UnsafeRawBufferPointer {
+        guard bytes.size >= 0, bytes.size <= limit else {
+            throw bad("\(name): \(UInt(bitPattern: bytes.size)) bytes are too many")
+        }
+        if bytes.size > 0 && bytes.data == nil { throw bad("\(name): NULL with a size") }
+        return UnsafeRawBufferPointer(start: bytes.data, count: bytes.size)
+    }
+
+    static func text(
+        _ bytes: quire_bytes, atMost limit: Int, _ name: StaticString
+    ) throws(Failure) -> String {
+        let bytes = try self.bytes(bytes, atMost: limit, name)
+        guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
+            throw bad("\(name) is empty or not UTF-8")
+        }
+        return text
+    }
+
+    static func path(_ path: UnsafePointer<CChar>?) throws(Failure) -> String {
+        guard let path, let text = String(validatingCString: path), !text.isEmpty else {
+            throw bad("the path is NULL, empty or not UTF-8")
+        }
+        return text
+    }
+
+    static func id(_ bytes: quire_bytes) throws(Failure) -> PostID {
+        let bytes = try self.bytes(bytes, atMost: PostID.byteLimit, "an id")
+        guard let id = PostID(bytes: bytes) else { throw bad("an id is empty") }
+        return id
+    }
+
+    static func ids(_ ids: quire_ids, _ name: StaticString) throws(Failure) -> [PostID] {
+        let items = try array(ids.items, ids.count, name)
+        var found: [PostID] = []
+        found.reserveCapacity(ids.count)
+        for item in items.bindMemory(to: quire_bytes.self) { found.append(try id(item)) }
+        return found
+    }
+
+    // MARK: Numbers
+
+    static func count(_ number: UInt64, atMost limit: Int, _ name: StaticString) throws(Failure) -> Int {
+        guard number <= limit else { throw bad("\(name): \(number) is too many") }
+        return Int(number)
+    }
+
+    static func flags(_ flags: UInt32, _ known: Int, _ name: StaticString) throws(Failure) -> UInt32 {
+        if flags & ~UInt32(known) != 0 { throw bad("\(name): unknown flags") }
+        return flags
+    }
+
+    static func flag(_ value: Int32, _ name: StaticString) throws(Failure) -> Bool {
+        guard value == 0 || value == 1 else { throw bad("\(name) is neither 0 nor 1") }
+        return value == 1
+    }
+
+    // MARK: Links
+
+    static func link(_ link: quire_link) throws(Failure) -> Link {
+        switch Int(link.kind) {
+        case QUIRE_LINK_UNKNOWN: .unknown
+        case QUIRE_LINK_END: .end
+        case QUIRE_LINK_CONFIRM_END: .confirmEnd
+        case QUIRE_LINK_HEAD: .head
+        case QUIRE_LINK_MORE: .more
+        case QUIRE_LINK_TOKEN:
+            .token(try text(link.text, atMost: Int(QUIRE_TEXT_LIMIT), "the text of a link"))
+        case QUIRE_LINK_BELOW: .below(try id(link.text))
+        case QUIRE_LINK_ABOVE: .above(try id(link.text))
+        default: throw bad("a link of unknown kind \(link.kind)")
+        }
+    }
+
+    static func position(
+        _ pointer: UnsafePointer<quire_position>?
+    ) throws(Failure) -> RowPosition? {
+        guard let pointer else { return nil }
+        guard isAligned(pointer), let position = RowPosition(words: pointer.pointee.opaque) else {
+            throw bad("a position that no row has")
+        }
+        return position
+    }
+}
+
+// MARK: Out parameters
+
+/// Zeroes an out parameter; false if it cannot be written.
+func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
+    guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
+    UnsafeMutableRawBufferPointer(start: out, count: MemoryLayout<T>.stride)
+        .initializeMemory(as: UInt8.self, repeating: 0)
+    return true
+}
+
+/// Zeroes an out parameter that begins with its size, except for that size.
+func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
+    guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
+    let raw = UnsafeMutableRawPointer(out)
+    let size = Int(raw.load(as: UInt32.self))
+    guard size >= MemoryLayout<T>.stride, size <= Arguments.structLimit else { return false }
+    (raw + 4).initializeMemory(as: UInt8.self, repeating: 0, count: size - 4)
+    return true
+}
+
+/// The engine's counts are never negative; a damaged file must not make this trap.
+func count(_ number: Int) -> UInt64 { UInt64(clamping: number) }

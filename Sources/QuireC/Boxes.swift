@@ -1,0 +1,138 @@
+import CQuire
+import Quire
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+// What the handles stand for. Each keeps its cache, so the order of releases does not matter.
+
+final class CacheBox: Handle {
+    static let name: StaticString = "cache"
+    let cache: Cache
+    init(_ cache: Cache) { self.cache = cache }
+}
+
+final class FeedBox: Handle {
+    static let name: StaticString = "feed"
+    let feed: Feed
+    init(_ feed: Feed) { self.feed = feed }
+}
+
+final class RunBox: Handle {
+    static let name: StaticString = "run"
+    let feed: Feed
+    let run: Mutex<RecordedRun>
+
+    init(_ feed: Feed, _ start: RecordedRun.Start) {
+        self.feed = feed
+        run = Mutex(RecordedRun(startingAt: start))
+    }
+}
+
+/// A snapshot and the memory of what was read from it.
+final class SnapshotBox: Handle, @unchecked Sendable {
+    // @unchecked: the lock lets one thread at a time use the two; the header asks for no more.
+    static let name: StaticString = "snapshot"
+    private let snapshot: OpenSnapshot
+    private let arena = Arena()
+    private let lock = Mutex(())
+
+    init(_ cache: Cache) throws { snapshot = try OpenSnapshot(cache) }
+
+    func use<R>(_ body: (OpenSnapshot, Arena) throws -> R) throws -> R {
+        try lock.withLock { _ in
+            nonisolated(unsafe) let result = try body(snapshot, arena)
+            return result
+        }
+    }
+
+    /// The same for a feed, which must be of the same file.
+    func use<R>(
+        with feed: OpaquePointer?, _ body: (OpenSnapshot, Arena, Feed) throws -> R
+    ) throws -> R {
+        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        if !feed.cache.isSameFile(as: snapshot.cache) {
+            throw Arguments.bad("the feed belongs to another cache than the snapshot")
+        }
+        return try use { snapshot, arena in try body(snapshot, arena, feed) }
+    }
+}
+
+/// A batch while its callback runs.
+final class BatchBox: Handle, @unchecked Sendable {
+    // @unchecked: used on one thread only, which it checks.
+    static let name: StaticString = "batch"
+    private let cache: Cache
+    private let batch: UnsafePointer<Batch>
+    private let thread = pthread_self()
+    private let runs: RunLog
+    /// The first failure inside the engine: what it left behind must not be committed.
+    private(set) var doom: (any Error)?
+
+    /// `batch` is valid until the callback has returned.
+    init(_ cache: Cache, _ batch: UnsafePointer<Batch>, _ runs: RunLog) {
+        (self.cache, self.batch, self.runs) = (cache, batch, runs)
+    }
+
+    func perform<R>(in cache: Cache, _ body: (borrowing Batch) throws -> R) throws -> R {
+        if pthread_equal(thread, pthread_self()) == 0 {
+            throw Failure(QUIRE_WRONG_THREAD, "a batch belongs to the thread that runs it")
+        }
+        if !cache.isSameFile(as: self.cache) {
+            throw Arguments.bad("the batch belongs to another cache")
+        }
+        if let doom { throw doom }
+        do {
+            return try body(batch.pointee)
+        } catch {
+            doom = error
+            throw error
+        }
+    }
+
+    /// The run is about to advance.
+    func note(_ run: RunBox, at position: RecordedRun) { runs.note(run, at: position) }
+}
+
+/// Where the runs of a batch stood before it, to be restored if it is undone.
+final class RunLog {
+    private var positions: [ObjectIdentifier: (run: RunBox, position: RecordedRun)] = [:]
+
+    func note(_ run: RunBox, at position: RecordedRun) {
+        let id = ObjectIdentifier(run)
+        if positions[id] == nil { positions[id] = (run, position) }
+    }
+
+    func restore() {
+        for (run, position) in positions.values { run.run.withLock { $0 = position } }
+        positions = [:]
+    }
+}
+
+/// The callback of a batch wants it undone.
+struct AbandonedBatch: Error {
+    let status: quire_status
+}
+
+/// Runs a write in the batch, or as a commit of its own if there is none.
+func write<R>(
+    _ cache: Cache, _ batch: OpaquePointer?, _ body: (borrowing Batch) throws -> R
+) throws -> R {
+    guard let batch else { return try cache.batch(body) }
+    return try Handles.object(batch, as: BatchBox.self).perform(in: cache, body)
+}
+
+/// The same for a write to a feed.
+func write<R>(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?,
+    _ body: (borrowing Batch, Feed) throws -> R
+) throws -> R {
+    let feed = try Handles.object(feed, as: FeedBox.self).feed
+    return try write(feed.cache, batch) { try body($0, feed) }
+}

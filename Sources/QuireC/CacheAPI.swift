@@ -1,0 +1,224 @@
+import CQuire
+import Quire
+
+// Sections 1 to 6 of quire.h, in its order.
+
+// MARK: Version, errors
+
+@_cdecl("quire_version_number") @implementation
+public func quire_version_number() -> UInt32 { UInt32(QUIRE_VERSION_NUMBER) }
+
+@_cdecl("quire_version_string") @implementation
+public func quire_version_string() -> UnsafePointer<CChar>? { Names.version[0] }
+
+@_cdecl("quire_last_error") @implementation
+public func quire_last_error(_ out: UnsafeMutablePointer<quire_error>?) -> quire_status {
+    guard clearStructure(out) else { return quire_status(QUIRE_BAD_ARGUMENT) }
+    LastError.get(&out!.pointee)
+    return quire_status(QUIRE_OK)
+}
+
+@_cdecl("quire_status_name") @implementation
+public func quire_status_name(_ status: quire_status) -> UnsafePointer<CChar>? {
+    Names.statuses[status]
+}
+
+@_cdecl("quire_list_free") @implementation
+public func quire_list_free(_ list: UnsafeMutablePointer<quire_list>?) {
+    let owner = list?.pointee.owner
+    if clearStructure(list) { Arena.free(owner) }
+}
+
+// MARK: The cache
+
+@_cdecl("quire_open") @implementation
+public func quire_open(
+    _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<quire_cache_options>?,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) {
+        Process.watchForks()
+        let path = try Arguments.path(path)
+        out!.pointee = try Handles.add(
+            CacheBox(try Cache(at: path, options: try CacheOptions(options))))
+    }
+}
+
+extension CacheOptions {
+    init(_ pointer: UnsafePointer<quire_cache_options>?) throws(Failure) {
+        self.init()
+        if pointer == nil { return }
+        let options = try Arguments.structure(pointer, "the cache options")
+        switch Int(options.durability) {
+        case QUIRE_DURABILITY_FULL: durability = .full
+        case QUIRE_DURABILITY_RELAXED: durability = .relaxed
+        default: throw Arguments.bad("unknown durability \(options.durability)")
+        }
+        let size = try Arguments.count(options.map_size, atMost: 1 << 46, "map_size")
+        if size > 0 { mapSize = Int64(size) }
+    }
+}
+
+@_cdecl("quire_close") @implementation
+public func quire_close(_ cache: OpaquePointer?) { Handles.release(cache, as: CacheBox.self) }
+
+@_cdecl("quire_stats") @implementation
+public func quire_stats(
+    _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<quire_statistics>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let statistics = try cache.withSnapshot { try $0.statistics() }
+        out!.pointee.feeds = count(statistics.feeds)
+        out!.pointee.posts = count(statistics.posts)
+        out!.pointee.pages = count(statistics.pages)
+        out!.pointee.gaps = count(statistics.gaps)
+        out!.pointee.body_bytes = statistics.bodyBytes
+        out!.pointee.dead_body_bytes = statistics.deadBodyBytes
+        out!.pointee.generation = statistics.generation
+        out!.pointee.used_bytes = statistics.usedBytes
+        out!.pointee.free_bytes = statistics.freeBytes
+    }
+}
+
+@_cdecl("quire_check") @implementation
+public func quire_check(
+    _ cache: OpaquePointer?, _ limit: Int, _ callback: quire_check_callback?,
+    _ context: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<Int>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        if limit < 0 { throw Arguments.bad("a limit of \(UInt(bitPattern: limit)) findings") }
+        let findings = try cache.check(limit: limit == 0 ? 100 : limit)
+        for finding in findings {
+            let arena = Arena()
+            var reported = quire_finding(
+                code: finding.code.number, reserved: 0, place: arena.text(finding.place),
+                message: arena.text(finding.message))
+            callback?(context, &reported)
+            withExtendedLifetime(arena) {}
+        }
+        out!.pointee = findings.count
+    }
+}
+
+@_cdecl("quire_finding_name") @implementation
+public func quire_finding_name(_ code: Int32) -> UnsafePointer<CChar>? { Names.findings[code] }
+
+@_cdecl("quire_copy") @implementation
+public func quire_copy(_ cache: OpaquePointer?, _ path: UnsafePointer<CChar>?) -> quire_status {
+    attempt {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        try cache.copy(to: try Arguments.path(path))
+    }
+}
+
+@_cdecl("quire_reclaim") @implementation
+public func quire_reclaim(
+    _ cache: OpaquePointer?, _ budget: Int, _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        if budget < 0 { throw Arguments.bad("a budget of \(UInt(bitPattern: budget)) bytes") }
+        out!.pointee = count(try cache.reclaim(budget: budget == 0 ? 1 << 20 : budget))
+    }
+}
+
+// MARK: Feeds
+
+@_cdecl("quire_feed_open") @implementation
+public func quire_feed_open(
+    _ cache: OpaquePointer?, _ name: quire_bytes, _ options: UnsafePointer<quire_feed_options>?,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let name = try feedName(name)
+        let options = try options.map { try FeedOptions($0) }
+        out!.pointee = try Handles.add(FeedBox(try cache.feed(named: name, options: options)))
+    }
+}
+
+private func feedName(_ name: quire_bytes) throws(Failure) -> String {
+    try Arguments.text(name, atMost: Int(QUIRE_NAME_LIMIT), "the name of a feed")
+}
+
+extension FeedOptions {
+    init(_ pointer: UnsafePointer<quire_feed_options>) throws {
+        let options = try Arguments.structure(pointer, "the feed options")
+        let limit = Int(QUIRE_COUNT_LIMIT)
+        let flags = try Arguments.flags(
+            options.flags, QUIRE_FEED_TRUSTS_END | QUIRE_FEED_STRICT, "the feed options")
+        let sizes = [options.page_size, options.minimum_run]
+        if sizes.contains(0) || sizes.contains(where: { $0 > limit }) || options.first_page > limit {
+            throw Arguments.bad("the feed options: page_size, minimum_run or first_page")
+        }
+        self.init(
+            order: try OrderClass(number: options.order),
+            paging: try Paging(number: options.paging),
+            trustsEnd: flags & UInt32(QUIRE_FEED_TRUSTS_END) != 0,
+            pageSize: Int(options.page_size), minimumRun: Int(options.minimum_run),
+            sticky: Set(try Arguments.ids(options.sticky, "the sticky posts")),
+            firstPage: Int(options.first_page),
+            isStrict: flags & UInt32(QUIRE_FEED_STRICT) != 0)
+    }
+}
+
+@_cdecl("quire_feed_find") @implementation
+public func quire_feed_find(
+    _ cache: OpaquePointer?, _ name: quire_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let name = try feedName(name)
+        guard let feed = try cache.existingFeed(named: name) else {
+            throw Failure(QUIRE_NOT_FOUND, "\(cache.path): there is no feed \(name)")
+        }
+        out!.pointee = try Handles.add(FeedBox(feed))
+    }
+}
+
+@_cdecl("quire_feed_close") @implementation
+public func quire_feed_close(_ feed: OpaquePointer?) { Handles.release(feed, as: FeedBox.self) }
+
+@_cdecl("quire_feed_names") @implementation
+public func quire_feed_names(
+    _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<quire_list>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let arena = Arena()
+        let names = arena.list(try cache.feeds().map(\.name)) { arena.text($0) }
+        (out!.pointee.items, out!.pointee.count) = (names.items, names.count)
+        out!.pointee.owner = try arena.owner()
+    }
+}
+
+// MARK: Batches
+
+@_cdecl("quire_batch_run") @implementation
+public func quire_batch_run(
+    _ cache: OpaquePointer?, _ callback: quire_batch_callback?, _ context: UnsafeMutableRawPointer?
+) -> quire_status {
+    attempt {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        guard let callback else { throw Arguments.bad("the callback is NULL") }
+        let runs = RunLog()
+        do {
+            try cache.batch { batch in
+                runs.restore()  // this may be the second time
+                try withUnsafePointer(to: batch) { pointer in
+                    let box = BatchBox(cache, pointer, runs)
+                    let handle = try Handles.add(box)
+                    defer { Handles.release(handle, as: BatchBox.self) }
+                    let status = callback(context, handle)
+                    if let doom = box.doom { throw doom }
+                    if status != QUIRE_OK { throw AbandonedBatch(status: status) }
+                }
+            }
+        } catch {
+            runs.restore()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import CQuire
+import Quire
+
+// Sections 7 to 9 of quire.h, in its order.
+
+// MARK: Plan
+
+@_cdecl("quire_plan") @implementation
+public func quire_plan(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ place: UnsafePointer<quire_place>?,
+    _ out: UnsafeMutablePointer<quire_request>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let wish = try Arguments.structure(place, "the place")
+        let place = try Place(wish)
+        let limit = try Arguments.count(
+            UInt64(wish.limit), atMost: Int(QUIRE_COUNT_LIMIT), "the place's limit")
+        let isBounded = try Arguments.flag(wish.is_bounded, "is_bounded")
+        let link = try Arguments.link(wish.link)
+        let plan = try write(feed, batch) {
+            try $0.plan(
+                place, in: $1, limit: limit == 0 ? nil : limit, isBounded: isBounded,
+                link: link == .unknown ? nil : link)
+        }
+        switch plan {
+        case .refused(let refusal): out!.pointee.refusal = refusal.number
+        case .request(let request): try out!.pointee.fill(request)
+        }
+    }
+}
+
+extension Place {
+    init(_ place: quire_place) throws(Failure) {
+        switch Int(place.kind) {
+        case QUIRE_PLACE_HEAD: self = .head
+        case QUIRE_PLACE_TAIL: self = .tail
+        case QUIRE_PLACE_GAP: self = .gap(GapID(place.gap))
+        case QUIRE_PLACE_ABOVE_GAP: self = .aboveGap(GapID(place.gap))
+        case QUIRE_PLACE_OPEN_HEAD: self = .openHead
+        case QUIRE_PLACE_AROUND: self = .around(try Arguments.id(place.target))
+        default: throw Arguments.bad("a place of unknown kind \(place.kind)")
+        }
+    }
+}
+
+extension quire_request {
+    fileprivate mutating func fill(_ request: Request) throws(Failure) {
+        let arena = Arena()
+        ticket = request.ticket.number
+        is_overlapping = request.isOverlapping ? 1 : 0
+        switch request.target {
+        case .link(let target):
+            kind = Int32(QUIRE_REQUEST_LINK)
+            link = arena.link(target, isOverlapping: request.isOverlapping)
+        case .position(let offset, let rows):
+            kind = Int32(QUIRE_REQUEST_POSITION)
+            (position, limit) = (count(offset), count(rows))
+        case .page(let number, let rows):
+            kind = Int32(QUIRE_REQUEST_PAGE)
+            (position, limit) = (count(number), count(rows))
+        case .around(let post):
+            kind = Int32(QUIRE_REQUEST_AROUND)
+            link.text = arena.id(post)
+        case .snapshot: kind = Int32(QUIRE_REQUEST_SNAPSHOT)
+        case .bodies(let posts):
+            kind = Int32(QUIRE_REQUEST_BODIES)
+            ids = arena.ids(posts)
+        }
+        if let post = request.until { until = arena.id(post) }
+        owner = try arena.owner()
+    }
+}
+
+@_cdecl("quire_request_free") @implementation
+public func quire_request_free(_ request: UnsafeMutablePointer<quire_request>?) {
+    let owner = request?.pointee.owner
+    if clearStructure(request) { Arena.free(owner) }
+}
+
+@_cdecl("quire_refusal_name") @implementation
+public func quire_refusal_name(_ refusal: Int32) -> UnsafePointer<CChar>? { Names.refusals[refusal] }
+
+@_cdecl("quire_cancel") @implementation
+public func quire_cancel(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64
+) -> quire_status {
+    attempt { try write(feed, batch) { try $0.cancel(Ticket(ticket), in: $1) } }
+}
+
+// MARK: Ingest
+
+@_cdecl("quire_ingest") @implementation
+public func quire_ingest(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64,
+    _ answer: UnsafePointer<quire_answer>?, _ out: UnsafeMutablePointer<quire_outcome>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let answer = try Answer(answer)
+        let outcome = try write(feed, batch) {
+            try $0.ingest(answer, for: Ticket(ticket), in: $1)
+        }
+        try out!.pointee.fill(outcome)
+    }
+}
+
+extension Answer {
+    /// Copies the bodies behind one another: the engine wants them in one piece.
+    init(_ pointer: UnsafePointer<quire_answer>?) throws(Failure) {
+        let answer = try Arguments.structure(pointer, "the answer")
+        self.init(
+            next: try Arguments.link(answer.next), previous: try Arguments.link(answer.previous),
+            opaqueRows: try Arguments.count(
+                answer.opaque_rows, atMost: Int(QUIRE_COUNT_LIMIT), "opaque_rows"),
+            fetchedAt: answer.fetched_at)
+        let stride = Int(answer.post_size)
+        guard stride >= MemoryLayout<quire_post>.stride, stride % 8 == 0,
+            stride <= Arguments.structLimit
+        else { throw Arguments.bad("the answer: its post_size is \(stride)") }
+        let array = try Arguments.array(answer.posts, answer.count, stride: stride, "the posts")
+        func post(_ at: Int) -> quire_post {
+            array.load(fromByteOffset: at * stride, as: quire_post.self)
+        }
+        let limit = Int(QUIRE_BODIES_LIMIT)
+        var size = 0
+        for at in 0..<answer.count {
+            size += try Arguments.bytes(post(at).body, atMost: limit - size, "the bodies").count
+        }
+        bytes.reserveCapacity(size)
+        posts.reserveCapacity(answer.count)
+        for at in 0..<answer.count {
+            let post = post(at)
+            let start = bytes.count
+            bytes += try Arguments.bytes(post.body, atMost: limit, "a body")
+            posts.append(try Post(post, body: start..<bytes.count))
+        }
+    }
+}
+
+extension Post {
+    fileprivate init(_ post: quire_post, body: Range<Int>) throws(Failure) {
+        let flags = try Arguments.flags(
+            post.flags, QUIRE_POST_HAS_KEY | QUIRE_POST_HAS_VERSION, "a post")
+        self.init(
+            id: try Arguments.id(post.id),
+            key: flags & UInt32(QUIRE_POST_HAS_KEY) == 0 ? nil : post.key,
+            version: flags & UInt32(QUIRE_POST_HAS_VERSION) == 0 ? nil : post.version,
+            body: body)
+    }
+}
+
+extension quire_outcome {
+    fileprivate mutating func fill(_ outcome: Outcome) throws(Failure) {
+        let arena = Arena()
+        verdict = outcome.verdict.number
+        is_unchanged = outcome.isUnchanged ? 1 : 0
+        page = outcome.page ?? 0
+        duplicates_in_page = count(outcome.duplicatesInPage)
+        opaque_rows = count(outcome.opaqueRows)
+        gaps_closed = count(outcome.gapsClosed)
+        gaps_opened = count(outcome.gapsOpened)
+        updated = count(outcome.updated)
+        reason = arena.text(outcome.reason)
+        added = arena.ids(outcome.new)
+        duplicates = arena.ids(outcome.duplicates)
+        moved = arena.ids(outcome.moved)
+        removed = arena.ids(outcome.removed)
+        kept = arena.ids(outcome.kept)
+        displaced = arena.ids(outcome.displaced)
+        ignored = arena.ids(outcome.ignored)
+        sticky = arena.ids(outcome.sticky)
+        owner = try arena.owner()
+    }
+}
+
+@_cdecl("quire_outcome_free") @implementation
+public func quire_outcome_free(_ outcome: UnsafeMutablePointer<quire_outcome>?) {
+    let owner = outcome?.pointee.owner
+    if clearStructure(outcome) { Arena.free(owner) }
+}
+
+@_cdecl("quire_verdict_name") @implementation
+public func quire_verdict_name(_ verdict: Int32) -> UnsafePointer<CChar>? { Names.verdicts[verdict] }
+
+// MARK: Recorded runs
+
+@_cdecl("quire_run_begin") @implementation
+public func quire_run_begin(
+    _ feed: OpaquePointer?, _ kind: Int32, _ start: UInt64,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        let place: RecordedRun.Start =
+            switch Int(kind) {
+            case QUIRE_RUN_HEAD: .head(page: try pageNumber(start))
+            case QUIRE_RUN_TAIL where start == 0: .tail
+            case QUIRE_RUN_GAP: .gap(GapID(start))
+            default: throw Arguments.bad("a run of unknown kind \(kind), or at the tail with a start")
+            }
+        out!.pointee = try Handles.add(RunBox(feed, place))
+    }
+}
+
+private func pageNumber(_ number: UInt64) throws(Failure) -> Int {
+    try Arguments.count(number, atMost: Int(QUIRE_PAGE_LIMIT) - 1, "the number of a page")
+}
+
+@_cdecl("quire_run_end") @implementation
+public func quire_run_end(_ run: OpaquePointer?) { Handles.release(run, as: RunBox.self) }
+
+@_cdecl("quire_record") @implementation
+public func quire_record(
+    _ run: OpaquePointer?, _ batch: OpaquePointer?, _ page: UInt64,
+    _ answer: UnsafePointer<quire_answer>?, _ out: UnsafeMutablePointer<quire_outcome>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let box = try Handles.object(run, as: RunBox.self)
+        let batchBox = try batch.map { try Handles.object($0, as: BatchBox.self) }
+        let page = page == .max ? nil : try pageNumber(page)
+        let answer = try Answer(answer)
+        let before = box.run.withLock { $0 }
+        var after = before
+        let outcome = try write(box.feed.cache, batch) {
+            after = before  // this may be the second time
+            return try $0.record(answer, page: page, in: &after, of: box.feed)
+        }
+        batchBox?.note(box, at: before)
+        box.run.withLock { $0 = after }
+        try out!.pointee.fill(outcome)
+    }
+}

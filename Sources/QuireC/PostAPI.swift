@@ -1,0 +1,187 @@
+import CQuire
+import Quire
+
+// Sections 10 and 11 of quire.h, in its order.
+
+// MARK: Posts
+
+@_cdecl("quire_contains") @implementation
+public func quire_contains(
+    _ feed: OpaquePointer?, _ ids: quire_ids, _ out: UnsafeMutablePointer<UInt8>?
+) -> quire_status {
+    attempt {
+        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        let ids = try Arguments.ids(ids, "the ids")
+        if ids.isEmpty { return }
+        guard let out else { throw Arguments.bad("out_flags is NULL") }
+        out.update(repeating: 0, count: ids.count)
+        let found = try feed.cache.withSnapshot { try $0.contains(ids, in: feed) }
+        for (at, isFound) in found.enumerated() { out[at] = isFound ? 1 : 0 }
+    }
+}
+
+@_cdecl("quire_update_body") @implementation
+public func quire_update_body(
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes, _ body: quire_bytes,
+    _ version: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<Int32>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let id = try Arguments.id(id)
+        let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
+        if let version, !Arguments.isAligned(version) { throw Arguments.bad("version") }
+        out!.pointee = try write(cache, batch) {
+            try $0.update(id, body: body, version: version?.pointee)
+        }.number
+    }
+}
+
+@_cdecl("quire_update_fields") @implementation
+public func quire_update_fields(
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes,
+    _ fields: UnsafePointer<quire_field>?, _ count: Int, _ version: Int64,
+    _ out: UnsafeMutablePointer<Int32>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let id = try Arguments.id(id)
+        let array = try Arguments.array(fields, count, "the fields")
+        var values: [String: [UInt8]] = [:]
+        for field in array.bindMemory(to: quire_field.self) {
+            let name = try Arguments.text(
+                field.name, atMost: Int(QUIRE_TEXT_LIMIT), "the name of a field")
+            let value = try Arguments.bytes(
+                field.value, atMost: Int(QUIRE_TEXT_LIMIT), "the value of a field")
+            if values.updateValue(Array(value), forKey: name) != nil {
+                throw Arguments.bad("field \(name) stands twice")
+            }
+        }
+        out!.pointee = try write(cache, batch) {
+            try $0.update(id, fields: values, version: version)
+        }.number
+    }
+}
+
+@_cdecl("quire_delete") @implementation
+public func quire_delete(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
+) -> quire_status {
+    attempt {
+        let id = try Arguments.id(id)
+        try write(feed, batch) { try $0.delete(id, from: $1) }
+    }
+}
+
+@_cdecl("quire_evict") @implementation
+public func quire_evict(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ids: quire_ids,
+    _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let ids = try Arguments.ids(ids, "the ids")
+        out!.pointee = count(try write(feed, batch) { try $0.evict(ids, from: $1) })
+    }
+}
+
+@_cdecl("quire_evict_page") @implementation
+public func quire_evict_page(
+    _ feed: OpaquePointer?, _ index: UInt64, _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        out!.pointee = count(try feed.evictPage(at: Int(clamping: index)))
+    }
+}
+
+@_cdecl("quire_pin") @implementation
+public func quire_pin(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
+) -> quire_status {
+    attempt { try setPinned(true, id, feed, batch) }
+}
+
+@_cdecl("quire_unpin") @implementation
+public func quire_unpin(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
+) -> quire_status {
+    attempt { try setPinned(false, id, feed, batch) }
+}
+
+private func setPinned(
+    _ pinned: Bool, _ id: quire_bytes, _ feed: OpaquePointer?, _ batch: OpaquePointer?
+) throws {
+    let id = try Arguments.id(id)
+    if try !write(feed, batch, { try $0.setPinned(pinned, id, in: $1) }) {
+        throw Failure(QUIRE_NOT_FOUND, "the feed does not hold post \(id)")
+    }
+}
+
+@_cdecl("quire_insert_local") @implementation
+public func quire_insert_local(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes, _ body: quire_bytes,
+    _ out: UnsafeMutablePointer<Int32>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let id = try Arguments.id(id)
+        let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
+        let isDone = try write(feed, batch) { try $0.insertLocal(id, body: body, in: $1) }
+        out!.pointee = isDone ? 1 : 0
+    }
+}
+
+@_cdecl("quire_remove_local") @implementation
+public func quire_remove_local(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes,
+    _ out: UnsafeMutablePointer<Int32>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let id = try Arguments.id(id)
+        out!.pointee = try write(feed, batch) { try $0.removeLocal(id, from: $1) } ? 1 : 0
+    }
+}
+
+@_cdecl("quire_reset") @implementation
+public func quire_reset(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
+    attempt { try write(feed, batch) { try $0.reset($1) } }
+}
+
+// MARK: Prune
+
+@_cdecl("quire_prune") @implementation
+public func quire_prune(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ policy: UnsafePointer<quire_prune_policy>?,
+    _ out: UnsafeMutablePointer<quire_prune_result>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let wish = try Arguments.structure(policy, "the policy")
+        let policy = try PrunePolicy(wish)
+        let result: PruneResult
+        if wish.flags & UInt32(QUIRE_PRUNE_REHEARSE) == 0 {
+            result = try write(feed, batch) { try $0.prune($1, policy) }
+        } else {
+            if batch != nil { throw Arguments.bad("a batch cannot rehearse") }
+            result = try Handles.object(feed, as: FeedBox.self).feed.rehearsePrune(policy)
+        }
+        out!.pointee.is_done = result.isDone ? 1 : 0
+        out!.pointee.pages = count(result.pages)
+        out!.pointee.posts = count(result.posts)
+    }
+}
+
+extension PrunePolicy {
+    init(_ policy: quire_prune_policy) throws(Failure) {
+        self.init()
+        let flags = try Arguments.flags(policy.flags, 63, "the policy")
+        func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
+        dropsOutOfSequence = has(QUIRE_PRUNE_OUT_OF_SEQUENCE)
+        if has(QUIRE_PRUNE_BY_AGE) {
+            if policy.maximum_age < 0 { throw Arguments.bad("a negative maximum_age") }
+            (maximumAge, now) = (policy.maximum_age, policy.now)
+        }
+        if has(QUIRE_PRUNE_BY_POSTS) { maximumPosts = Int(clamping: policy.maximum_posts) }
+        if has(QUIRE_PRUNE_BY_PAGES) { maximumPages = Int(clamping: policy.maximum_pages) }
+        if has(QUIRE_PRUNE_BY_BYTES) { maximumBytes = Int(clamping: policy.maximum_bytes) }
+        visible = Set(try Arguments.ids(policy.visible, "the visible posts"))
+        if policy.budget > 0 { budget = Int(clamping: policy.budget) }
+    }
+}
