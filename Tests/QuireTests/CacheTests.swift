@@ -58,10 +58,11 @@ import Testing
         try feed.reset()
         try storage.reopen()
         let same = try cache.feed(named: "f")
-        try cache.withSnapshot { snapshot in
-            #expect(try snapshot.attribute("key", of: same) == Array("score".utf8))
-            #expect(try snapshot.attribute("gone", of: same) == nil)
+        func attribute(_ name: String) throws -> [UInt8]? {
+            try cache.withSnapshot { try $0.attribute(name, of: same) }
         }
+        #expect(try attribute("key") == Array("score".utf8))
+        #expect(try attribute("gone") == nil)
         let tooMuch = [UInt8](repeating: 0, count: 65_537)
         #expect(throws: QuireError.self) { try same.setAttribute("key", to: tooMuch) }
         #expect(throws: QuireError.self) { try same.setAttribute("", to: []) }

@@ -85,6 +85,9 @@ extension WriteSession {
         var answer = answer
         let named = number.map(run.link)
         let number = run.number(number)
+        if number.magnitude > 1 << 53 {
+            throw QuireError(.badArgument, "page number \(number) is out of range")
+        }
         if answer.next == .unknown || answer.next == .more {
             answer.next = .token("page=\(number + 1)")
         }
