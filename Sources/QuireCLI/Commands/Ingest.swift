@@ -35,9 +35,7 @@ struct Ingest: ToolCommand {
     @OptionGroup var options: IngestOptions
 
     func run(_ output: Output) throws -> ExitStatus {
-        let profile = try options.loadProfile()
-        let destination = try Destination(
-            cache: target.cache, feed: target.feed, profile: profile, order: options.order)
+        let destination = try Destination(cache: target.cache, feed: target.feed, options)
         let inputs = PageInput.list(files)
         let start: RecordedRun.Start
         let numbering: Numbering
@@ -50,8 +48,7 @@ struct Ingest: ToolCommand {
             start = .tail
         }
         return try runIngestion(
-            of: inputs, to: destination, profile: profile, options, start: start,
-            numbering: numbering, output)
+            of: inputs, to: destination, options, start: start, numbering: numbering, output)
     }
 }
 
@@ -75,17 +72,15 @@ struct Fill: ToolCommand {
     @OptionGroup var options: IngestOptions
 
     func run(_ output: Output) throws -> ExitStatus {
-        let profile = try options.loadProfile()
         let feed = try target.open()
         let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
         guard let row = gaps.first(where: { $0.id == gap }) else {
             throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
         }
-        let destination = try Destination(
-            cache: target.cache, feed: target.feed, profile: profile, order: options.order)
+        let destination = try Destination(cache: target.cache, feed: target.feed, options)
         let inputs = PageInput.list(files)
         return try runIngestion(
-            of: inputs, to: destination, profile: profile, options, start: .gap(gap),
+            of: inputs, to: destination, options, start: .gap(gap),
             numbering: Numbering(inputs, otherwise: .continuing(row.down)), output)
     }
 }
@@ -110,7 +105,7 @@ extension GapID: ExpressibleByArgument {
 
 /// Takes the pages in and prints the closing line.
 private func runIngestion(
-    of inputs: [PageInput], to destination: Destination, profile: Profile, _ options: IngestOptions,
+    of inputs: [PageInput], to destination: Destination, _ options: IngestOptions,
     start: RecordedRun.Start, numbering: Numbering, _ output: Output
 ) throws -> ExitStatus {
     if inputs.allSatisfy({ $0.problem != nil }) {
@@ -119,9 +114,7 @@ private func runIngestion(
     }
     let clock = ContinuousClock()
     let began = clock.now
-    var ingestion = Ingestion(
-        to: destination, profile: profile, keyIsVersion: options.key != nil, start: start,
-        numbering: numbering)
+    var ingestion = Ingestion(to: destination, start: start, numbering: numbering)
     try ingestion.take(inputs)
     let info = try destination.info()
     let line = ClosingLine(ingestion.totals, info, elapsed: began.duration(to: clock.now))

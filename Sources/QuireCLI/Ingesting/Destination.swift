@@ -6,13 +6,15 @@ import QuireDumps
 final class Destination {
     let path: String
     let name: String
+    let profile: Profile
+    let reading: Reading
     private let options: FeedOptions
     private var cache: Cache?
     private(set) var feed: Feed?
 
-    /// Looks for the feed, without creating it. `order` is what was asked for, if anything was.
-    init(cache path: String, feed name: String, profile: Profile, order: OrderClass?) throws {
-        (self.path, self.name, options) = (path, name, profile.options)
+    /// Looks for the feed, without creating it.
+    init(cache path: String, feed name: String, _ asked: IngestOptions) throws {
+        (self.path, self.name) = (path, name)
         if name.isEmpty || name.utf8.count > 255 {
             throw Failure(.usage, "the name of a feed has 1 to 255 bytes")
         }
@@ -20,8 +22,13 @@ final class Destination {
             cache = try Cache(at: path)
             feed = try cache?.existingFeed(named: name)
         }
+        reading = try Reading(asked, remembered: feed.flatMap { try Reading(of: $0) })
+        profile = try reading.loadProfile()
+        var options = profile.options
+        options.order = asked.order ?? options.order
+        self.options = options
         let actual = feed?.options.order ?? options.order
-        if let order, order != actual {
+        if let order = asked.order, order != actual {
             throw Failure(
                 .usage, "\(path): feed \(name) was created with --order \(actual.rawValue), "
                     + "which cannot become \(order.rawValue)")
@@ -37,6 +44,7 @@ final class Destination {
         if let feed { return feed }
         let cache = try self.cache ?? createCache(path)
         let feed = try cache.feed(named: name, options: options)
+        try reading.remember(with: feed)
         (self.cache, self.feed) = (cache, feed)
         return feed
     }

@@ -9,8 +9,8 @@ extension OrderClass: ExpressibleByArgument {}
 struct IngestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The profile that says where things are in a response (default: stackexchange, so far the "
-                + "only one built in).", valueName: "name"))
+            "The profile that says where things are in a response (default: what the feed was created "
+                + "with, else stackexchange, so far the only one built in).", valueName: "name"))
     var profile: String?
 
     @Option(
@@ -27,7 +27,8 @@ struct IngestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The field the server sorts by, larger nearer to the head. It is also taken for the version "
-                + "of a post: a body is never replaced by one with a smaller key.", valueName: "field"))
+                + "of a post: a body is never replaced by one with a smaller key. Remembered with the "
+                + "feed, as are --profile, --profile-file and --id.", valueName: "field"))
     var key: String?
 
     @Option(help: ArgumentHelp("The field with the id of a post.", valueName: "field"))
@@ -40,28 +41,4 @@ struct IngestOptions: ParsableArguments {
             throw ValidationError("--profile and --profile-file exclude each other.")
         }
     }
-
-    /// The profile asked for, with the fields asked for.
-    func loadProfile() throws -> Profile {
-        var profile = try profileFile.map(Self.read) ?? builtInProfile(profile ?? "stackexchange")
-        do {
-            if let id { try profile.setID(path: id) }
-            if let key { try profile.setKey(path: key) }
-        } catch {
-            throw Failure(.usage, error.message)
-        }
-        if let order { profile.order = order }
-        return profile
-    }
-
-    private static func read(_ path: String) throws -> Profile {
-        let file = PageFile(path: path)
-        return try Profile(json: file.read(), name: path)
-    }
-}
-
-func builtInProfile(_ name: String) throws -> Profile {
-    if let profile = Profile.named(name) { return profile }
-    let names = Profile.builtIn.map(\.name).joined(separator: ", ")
-    throw Failure(.usage, "no profile \(name); there is \(names)")
 }

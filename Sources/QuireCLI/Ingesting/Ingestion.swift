@@ -5,7 +5,6 @@ import QuireDumps
 struct Ingestion {
     private let destination: Destination
     private let parser: PageParser
-    private let keyIsVersion: Bool
     private let numbering: Numbering
     private var run: RecordedRun
     private(set) var totals = IngestTotals()
@@ -15,13 +14,11 @@ struct Ingestion {
     private static let batchBytes = 32 << 20
 
     init(
-        to destination: Destination, profile: Profile, keyIsVersion: Bool,
-        start: RecordedRun.Start, numbering: Numbering
+        to destination: Destination, start: RecordedRun.Start, numbering: Numbering
     ) {
         self.destination = destination
-        self.keyIsVersion = keyIsVersion
         self.numbering = numbering
-        parser = PageParser(profile: profile)
+        parser = PageParser(profile: destination.profile)
         run = RecordedRun(startingAt: start)
     }
 
@@ -38,7 +35,7 @@ struct Ingestion {
         for (index, input) in inputs.enumerated() {
             let number = numbering.number(of: input, at: index)
             let answer = Result { () throws(DumpError) in
-                try input.read(with: parser, keyIsVersion: keyIsVersion)
+                try input.read(with: parser, keyIsVersion: destination.reading.keyIsVersion)
             }
             bytes += (try? answer.get())?.bytes.count ?? 0
             pages.append(Page(file: input.file, number: number, answer: answer))

@@ -1,0 +1,67 @@
+import Foundation
+import Quire
+import QuireDumps
+
+/// How the responses of a feed are read: said once, then remembered with the feed.
+struct Reading: Codable, Equatable {
+    /// The name of a built-in profile, or the text of one of the user's own.
+    private var profile = "stackexchange"
+    private var ownProfile: String?
+    private var id: String?
+    private var key: String?
+
+    /// The attribute of the feed that holds this as JSON.
+    private static let attribute = "quire.reading"
+
+    init() {}
+
+    /// What was asked for, the rest as remembered.
+    init(_ options: IngestOptions, remembered: Reading?) throws {
+        if let remembered { self = remembered }
+        if let name = options.profile { (profile, ownProfile) = (name, nil) }
+        if let path = options.profileFile {
+            let text = try PageFile(path: path).read()
+            _ = try Profile(json: text, name: path)
+            ownProfile = String(decoding: text, as: UTF8.self)
+        }
+        id = options.id ?? id
+        key = options.key ?? key
+    }
+
+    /// The key was named by hand: it is the version of the post too.
+    var keyIsVersion: Bool { key != nil }
+
+    func loadProfile() throws -> Profile {
+        var profile = try ownProfile.map {
+            try Profile(json: Array($0.utf8), name: "the feed's own profile")
+        } ?? builtInProfile(profile)
+        do {
+            if let id { try profile.setID(path: id) }
+            if let key { try profile.setKey(path: key) }
+        } catch {
+            throw Failure(.usage, error.message)
+        }
+        return profile
+    }
+
+    // MARK: Remembering
+
+    init?(of feed: Feed) throws {
+        let stored = try feed.cache.withSnapshot { try $0.attribute(Self.attribute, of: feed) }
+        guard let stored, let reading = try? JSONDecoder().decode(Reading.self, from: Data(stored))
+        else { return nil }
+        self = reading
+    }
+
+    func remember(with feed: Feed) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try feed.setAttribute(Self.attribute, to: Array(encoder.encode(self)))
+    }
+}
+
+func builtInProfile(_ name: String) throws -> Profile {
+    if let profile = Profile.named(name) { return profile }
+    let names = Profile.builtIn.map(\.name).joined(separator: ", ")
+    throw Failure(.usage, "no profile \(name); there is \(names)")
+}
