@@ -68,7 +68,7 @@ public struct Feed: Sendable {
             guard let page = try reader.pages(from: index, limit: 1).first else {
                 throw QuireError(.notFound, "feed \(name) has no page \(index)")
             }
-            return try session.evict(try reader.posts(ofPage: page.number), in: number)
+            return try session.evict(try reader.rows(of: page).map(\.id), in: number)
         }
     }
 

@@ -41,6 +41,9 @@ public func quire_feed_get_info(
     attempt(clearStructure(out)) {
         try snapshot(handle).use(with: feed) { open, arena, feed in
             out!.pointee.fill(try open.read { try $0.info(of: feed) }, feed.number, arena)
+            let overlaps = try open.overlaps(of: feed)
+            out!.pointee.head.is_overlapping = overlaps.head ? 1 : 0
+            out!.pointee.tail.is_overlapping = overlaps.tail ? 1 : 0
         }
     }
 }

@@ -69,6 +69,8 @@ public struct PageInfo: Sendable, Hashable {
     public let posts: Int
     /// When it was received, in milliseconds since 1970.
     public let fetchedAt: Int64
+    /// The piece with its first post in this snapshot.
+    let start: UInt64
 
     /// All of its posts were new.
     public var isFull: Bool { new > 0 && duplicates == 0 }

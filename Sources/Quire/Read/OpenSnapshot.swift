@@ -25,6 +25,12 @@ package final class OpenSnapshot {
         try RowReader(transaction: transaction, feed: feed.number).rows(ofPage: number)
     }
 
+    /// Whether the answers to the links at the head and at the tail of a feed overlap its border.
+    package func overlaps(of feed: Feed) throws -> (head: Bool, tail: Bool) {
+        let record = try RowReader(transaction: transaction, feed: feed.number).record()
+        return (record.head.isOverlapping, record.tail.isOverlapping)
+    }
+
     /// Valid as long as this object.
     package func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer { try bytes(row.body) }
 

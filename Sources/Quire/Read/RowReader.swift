@@ -67,18 +67,18 @@ struct RowReader {
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
-        try eachPiece(from: 0) { _, piece in
+        try eachPiece(from: 0) { at, piece in
             guard piece.page != 0, seen.insert(piece.page).inserted else { return true }
             let rank = seen.count - 1
             if rank >= index && pages.count < limit {
-                pages.append(try page(piece.page, index: rank))
+                pages.append(try page(piece.page, index: rank, start: at))
             }
             return pages.count < limit
         }
         return pages
     }
 
-    private func page(_ number: UInt64, index: Int) throws -> PageInfo {
+    private func page(_ number: UInt64, index: Int, start: UInt64) throws -> PageInfo {
         let key = FeedKey(feed, number)
         guard let value = try transaction.get(transaction.tables.pages, key) else {
             throw QuireError.corrupt("page \(number) of feed number \(feed)")
@@ -89,22 +89,20 @@ struct RowReader {
             number: number, index: index, own: page.own, next: page.next, previous: page.previous,
             received: page.received, new: page.new, duplicates: page.duplicates,
             duplicatesInPage: page.duplicatesInPage, posts: record.entries,
-            fetchedAt: page.fetchedAt)
+            fetchedAt: page.fetchedAt, start: start)
     }
 
     /// The posts a page still has, in order.
-    func rows(ofPage number: UInt64) throws -> [PostRow] {
+    func rows(of page: PageInfo) throws -> [PostRow] {
         var rows: [PostRow] = []
-        try eachPiece(from: 0) { at, piece in
-            if piece.page == number {
+        try eachPiece(from: page.start) { at, piece in
+            if piece.page == page.number {
                 rows += piece.entries.indices.map { Self.row(piece, $0, at) }
             }
-            return true
+            return rows.count < page.posts
         }
         return rows
     }
-
-    func posts(ofPage number: UInt64) throws -> [PostID] { try rows(ofPage: number).map(\.id) }
 
     // MARK: Walking
 

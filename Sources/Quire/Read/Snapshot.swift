@@ -64,7 +64,7 @@ public struct Snapshot: ~Copyable {
 
     /// The posts a page still has, in order.
     public func posts(of page: PageInfo, in feed: Feed) throws -> [PostRow] {
-        try reader(feed).rows(ofPage: page.number)
+        try reader(feed).rows(of: page)
     }
 
     // MARK: Posts

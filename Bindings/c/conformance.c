@@ -1,0 +1,234 @@
+/*
+ * Replays Bindings/conformance.json through the C API.
+ *
+ *     conformance conformance.json FOLDER        (an empty folder for its caches)
+ */
+#include "lines.h"
+#include "picture.h"
+
+static char folder[256], case_id[64];
+static int cases, failed_cases, line_number, has_failed;
+
+static quire_cache *cache;
+static struct { char name[32]; quire_feed *feed; } feeds[4];
+static struct { char label[32]; uint64_t ticket; int is_refused; } tickets[64];
+static struct { char label[32]; quire_run *run; } runs[8];
+static size_t feed_count, ticket_count, run_count;
+
+/* ---- Comparing ------------------------------------------------------------------------------------- */
+
+static void differ(const char *what, const char *seen, const char *expected)
+{
+    has_failed = 1;
+    printf("case %s, line %d: %s is %s, expected %s\n", case_id, line_number, what, seen, expected);
+}
+
+static void compare_text(const struct line *line, const char *name, const char *seen)
+{
+    const struct member *expected = find(line, name);
+    if (expected && strcmp(expected->text, seen) != 0) differ(name, seen, expected->text);
+}
+
+static void compare_number(const struct line *line, const char *name, long long seen)
+{
+    const struct member *expected = find(line, name);
+    char texts[2][32];
+    if (!expected || expected->number == seen) return;
+    snprintf(texts[0], 32, "%lld", seen);
+    snprintf(texts[1], 32, "%lld", expected->number);
+    differ(name, texts[0], texts[1]);
+}
+
+/* Lists are compared as their items with a line break behind each. */
+static void compare_lines(const struct line *line, const char *name, const char *seen)
+{
+    const struct member *expected = find(line, name);
+    struct text joined = {"", 0};
+    if (!expected) return;
+    for (size_t i = 0; i < expected->count; i++) {
+        append_string(&joined, expected->items[i]);
+        append_string(&joined, "\n");
+    }
+    if (strcmp(joined.bytes, seen) != 0) differ(name, seen, joined.bytes);
+}
+
+static void compare_ids(const struct line *line, const char *name, quire_ids ids)
+{
+    struct text joined = {"", 0};
+    for (size_t i = 0; i < ids.count; i++) {
+        append(&joined, ids.items[i].data, ids.items[i].size);
+        append_string(&joined, "\n");
+    }
+    compare_lines(line, name, joined.bytes);
+}
+
+/* Every one of the expected facts must be among those seen. */
+static void compare_facts(const struct line *line, const char *name, const char *seen)
+{
+    const struct member *expected = find(line, name);
+    for (size_t i = 0; expected && i < expected->count; i++) {
+        struct text fact = {"", 0};
+        append_string(&fact, "\n");
+        append_string(&fact, expected->items[i]);
+        append_string(&fact, "\n");
+        if (!strstr(seen, fact.bytes)) differ(name, seen, expected->items[i]);
+    }
+}
+
+/* ---- Looking --------------------------------------------------------------------------------------- */
+
+static void look_at_pages(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
+{
+    static quire_page pages[32];
+    static quire_row rows[64];
+    struct text facts = {"", 0};
+    size_t count, posts;
+    if (!find(line, "=page_count")) return;
+    append_string(&facts, "\n");
+    must(quire_read_pages(snapshot, feed, 0, pages, 32, &count));
+    compare_number(line, "=page_count", (long long)count);
+    for (size_t i = 0; i < count; i++) {
+        const quire_page *page = &pages[i];
+        char text[512];
+        snprintf(text, sizeof text,
+                 "%zu number=%d\n%zu rank=%d\n%zu received=%d\n%zu added=%d\n%zu duplicates=%d\n"
+                 "%zu duplicates_in_page=%d\n%zu is_full=%d\n%zu next=",
+                 i, (int)page->number, i, (int)page->index, i, (int)page->received, i,
+                 (int)page->added, i, (int)page->duplicates, i, (int)page->duplicates_in_page, i,
+                 page->is_full, i);
+        append_string(&facts, text);
+        append_link(&facts, &page->next);
+        snprintf(text, sizeof text, "\n%zu ids=", i);
+        append_string(&facts, text);
+        must(quire_read_page(snapshot, feed, page->number, 0, rows, 64, &posts));
+        for (size_t j = 0; j < posts; j++) {
+            if (j > 0) append_string(&facts, " ");
+            append(&facts, rows[j].id.data, rows[j].id.size);
+        }
+        append_string(&facts, "\n");
+    }
+    compare_facts(line, "=pages", facts.bytes);
+}
+
+/* What is stored about the posts of all feeds. */
+static void look_at_posts(const struct line *line, quire_snapshot *snapshot)
+{
+    struct text fields = {"\n", 1}, references = {"\n", 1};
+    quire_row rows[64];
+    size_t count;
+    for (size_t i = 0; i < feed_count; i++) {
+        must(quire_read_after(snapshot, feeds[i].feed, NULL, rows, 64, &count));
+        for (size_t j = 0; j < count; j++) {
+            quire_post_info info = QUIRE_POST_INFO_INIT;
+            char text[64];
+            if (rows[j].kind != QUIRE_ROW_POST) continue;
+            must(quire_post_get_info(snapshot, rows[j].id, &info));
+            append(&references, rows[j].id.data, rows[j].id.size);
+            snprintf(text, sizeof text, " %d\n", (int)info.feeds);
+            append_string(&references, text);
+            for (size_t k = 0; k < info.field_count; k++) {
+                append(&fields, rows[j].id.data, rows[j].id.size);
+                append_string(&fields, " ");
+                append(&fields, info.fields[k].name.data, info.fields[k].name.size);
+                append_string(&fields, "=");
+                append(&fields, info.fields[k].value.data, info.fields[k].value.size);
+                append_string(&fields, "\n");
+            }
+        }
+    }
+    compare_facts(line, "=fields", fields.bytes);
+    compare_facts(line, "=references", references.bytes);
+}
+
+static void look_at_seams(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
+{
+    struct text seams = {"", 0};
+    quire_row rows[64];
+    const quire_row *above = NULL;
+    size_t count;
+    must(quire_read_after(snapshot, feed, NULL, rows, 64, &count));
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind != QUIRE_ROW_POST || rows[i].flags & QUIRE_ROW_RIDER) continue;
+        if (rows[i].flags & QUIRE_ROW_CLAIMED && above) {
+            append(&seams, above->id.data, above->id.size);
+            append_string(&seams, " ");
+            append(&seams, rows[i].id.data, rows[i].id.size);
+            append_string(&seams, "\n");
+        }
+        above = &rows[i];
+    }
+    compare_lines(line, "=claimed", seams.bytes);
+}
+
+/* What every step may expect of the feed after it. */
+static void look(const struct line *line, quire_feed *feed)
+{
+    quire_snapshot *snapshot;
+    quire_feed_info info = QUIRE_FEED_INFO_INIT;
+    struct text picture;
+    size_t findings;
+    must(quire_check(cache, 0, NULL, NULL, &findings));
+    if (findings > 0) differ("check", "findings", "none");
+    must(quire_snapshot_begin(cache, &snapshot));
+    draw(snapshot, feed, &picture);
+    compare_text(line, "=picture", picture.bytes);
+    must(quire_feed_get_info(snapshot, feed, &info));
+    compare_number(line, "=in_sequence", info.is_in_sequence);
+    compare_number(line, "=drift", info.drift);
+    look_at_seams(line, snapshot, feed);
+    look_at_pages(line, snapshot, feed);
+    look_at_posts(line, snapshot);
+    quire_snapshot_end(snapshot);
+}
+
+#include "steps.h"
+
+/* ---- The file -------------------------------------------------------------------------------------- */
+
+static void finish_case(void)
+{
+    for (size_t i = 0; i < feed_count; i++) quire_feed_close(feeds[i].feed);
+    for (size_t i = 0; i < run_count; i++) quire_run_end(runs[i].run);
+    quire_close(cache);
+    feed_count = ticket_count = run_count = 0;
+    failed_cases += has_failed;
+    has_failed = 0;
+}
+
+static void start_case(const struct line *line)
+{
+    quire_cache_options options = QUIRE_CACHE_OPTIONS_INIT;
+    char path[400];
+    if (cases > 0) finish_case();
+    cases++;
+    snprintf(case_id, sizeof case_id, "%s", text_of(line, "id"));
+    snprintf(path, sizeof path, "%s/%s.quire", folder, case_id);
+    options.durability = QUIRE_DURABILITY_RELAXED;
+    options.map_size = 1 << 24;
+    must(quire_open(path, &options, &cache));
+}
+
+int main(int argc, char **argv)
+{
+    static char buffer[65536];
+    static struct line line;
+    FILE *file = argc == 3 ? fopen(argv[1], "r") : NULL;
+    if (!file) {
+        fprintf(stderr, "usage: %s conformance.json FOLDER\n", argv[0]);
+        return 2;
+    }
+    snprintf(folder, sizeof folder, "%s", argv[2]);
+    while (fgets(buffer, sizeof buffer, file)) {
+        line_number++;
+        read_line(buffer, &line);
+        if (strcmp(text_of(&line, "op"), "case") == 0) {
+            start_case(&line);
+        } else {
+            take(&line);
+        }
+    }
+    fclose(file);
+    finish_case();
+    printf("%d cases, %d failed\n", cases, failed_cases);
+    return failed_cases == 0 && cases > 0 ? 0 : 1;
+}
