@@ -94,12 +94,24 @@ struct RowReader {
 
     /// The posts a page still has, in order.
     func rows(of page: PageInfo) throws -> [PostRow] {
+        try rows(ofPage: page.number, count: page.posts, from: page.start)
+    }
+
+    /// The same for a page of which only the number is known: its first piece is searched from the top.
+    func rows(ofPage number: UInt64) throws -> [PostRow] {
+        let key = FeedKey(feed, number)
+        guard let value = try transaction.get(transaction.tables.pages, key) else { return [] }
+        let record = try PageRecord(value, "page \(number) of feed number \(feed)")
+        return try rows(ofPage: number, count: record.entries, from: 0)
+    }
+
+    private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
-        try eachPiece(from: page.start) { at, piece in
-            if piece.page == page.number {
+        try eachPiece(from: start) { at, piece in
+            if piece.page == number {
                 rows += piece.entries.indices.map { Self.row(piece, $0, at) }
             }
-            return rows.count < page.posts
+            return rows.count < count
         }
         return rows
     }
