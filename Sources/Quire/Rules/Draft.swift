@@ -108,13 +108,18 @@ struct Draft {
         return state.entries.count - 1
     }
 
-    /// R6. A page of a stable feed has keys, strictly descending.
+    /// R6. A page of a stable feed has keys, strictly descending, and none of them has changed.
     private func requireDeclaredOrder(_ page: [Int]) throws(Interruption) {
         guard state.options.order == .stable, ticket.operation != .snapshot,
             ticket.operation != .bodies
         else { return }
         let keys = page.map(key)
         if keys.contains(nil) { throw .refused(.contradiction) }
+        for entry in page where isEntry(entry) {
+            if let old = state.entries[entry].key, old != key(entry) {
+                throw .refused(.contradiction)
+            }
+        }
         for (upper, lower) in zip(keys, keys.dropFirst()) where upper! <= lower! {
             throw .refused(.contradiction)
         }

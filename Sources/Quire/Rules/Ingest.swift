@@ -31,6 +31,7 @@ extension FeedState {
 extension Draft {
     /// Writes the draft into the state and says what it did.
     mutating func commit() throws(Interruption) -> Outcome {
+        keepUnplaced()
         let now = state.tick()
         state.changed = now
         let (oldRows, borders) = (state.rows, state.borders())
@@ -50,6 +51,15 @@ extension Draft {
             from: borders, gone: (moved + removed).map { state.entries[$0].id })
         try putStickyOnTop(now)
         return outcome(page: page)
+    }
+
+    /// An entry that moved, but was not placed after all, stays where it was: moving must not lose it.
+    private mutating func keepUnplaced() {
+        let placed = Set(rows)
+        let lost = moved.filter { isEntry($0) && !placed.contains(.entry($0)) }
+        if lost.isEmpty { return }
+        rows = state.reattach(rows, old: state.serverRows, wanderers: lost.map(Row.entry))
+        moved.removeAll(where: lost.contains)
     }
 
     private mutating func settleEntries(_ now: UInt64) {

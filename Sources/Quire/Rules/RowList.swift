@@ -39,7 +39,8 @@ extension FeedState {
         reattach(rows, old: old, wanderers: old.filter(isRider))
     }
 
-    private func reattach(_ rows: [Row], old: [Row], wanderers: [Row]) -> [Row] {
+    /// Puts rows that are missing back below the nearest row above them that is still there.
+    func reattach(_ rows: [Row], old: [Row], wanderers: [Row]) -> [Row] {
         if wanderers.isEmpty { return rows }
         var result = rows
         let wanderers = Set(wanderers)

@@ -31,6 +31,22 @@ extension Draft {
         rows = try putBack(
             staying, in: above + page.map(Row.entry) + below, page: page, old: old)
         accepted = page
+        if state.options.order == .stable { try requireOrderAround(page) }
+    }
+
+    /// R6. Two posts with one key, or a page between neighbours it does not fit, is no stable feed.
+    private func requireOrderAround(_ page: [Int]) throws(Interruption) {
+        let first = rows.firstIndex(of: .entry(page[0]))!
+        let last = rows.firstIndex(of: .entry(page[page.count - 1]))!
+        let start = rows[..<first].lastIndex(where: { !$0.isGap }) ?? first
+        let end = rows[(last + 1)...].firstIndex(where: { !$0.isGap }) ?? last
+        var upper: Int64?
+        for row in start...end where !rows[row].isGap {
+            let entry = try state.entry(at: row, in: rows, from: row < first ? .below : .above)
+            guard let key = key(entry) else { continue }
+            if let upper, upper <= key { throw .refused(.contradiction) }
+            upper = key
+        }
     }
 
     /// R6. Known ids in cache order are anchors; the others have moved.
