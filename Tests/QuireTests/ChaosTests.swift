@@ -113,7 +113,7 @@ struct Chaos {
         guard !tickets.isEmpty else { return nil }
         let (feed, ticket) = random.pick(tickets)
         let answer = randomAnswer()
-        log.append("\(feed.name): answer \(ticket.number): \(answer.posts.map(\.id)) \(answer.next)")
+        log.append("\(feed.name): answer \(ticket.number): \(answer.posts.map { "\($0.id):\($0.key ?? -1)" }.joined(separator: " ")) \(answer.next)")
         if random.chance(0.1) { return try feed.fail(ticket, reason: "http 500") }
         return try feed.ingest(answer, for: ticket)
     }

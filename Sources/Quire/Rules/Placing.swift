@@ -27,7 +27,9 @@ extension Draft {
         if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
         if ticket.isBounded && answer.next == .end, let first {
             let border = try state.entry(at: 0, in: [first], from: .above)
-            if !page.contains(border) {  // the bounded range is complete
+            let places = places()
+            // the range is complete, unless the answer went on below the entry it should stop at
+            if !page.contains(where: { places[$0] != nil }) {
                 return try splice(page, upper: .head, lower: border)
             }
         }
@@ -79,7 +81,7 @@ extension Draft {
         var lower: Int?
         if ticket.isBounded && answer.next == .end && at < rows.count {
             let next = try state.entry(at: at + 1, in: rows, from: .above)
-            if !rest.contains(next) { lower = next }
+            if !rest.contains(where: { places[$0] != nil }) { lower = next }
         }
         doubtsUpperBorder = state.options.order == .keyless && !page.contains(border) && lower == nil
         try splice(rest, upper: .entry(border), lower: lower)

@@ -1,0 +1,2 @@
+// The same as header.c, for C++.
+#include "header.c"

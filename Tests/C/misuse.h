@@ -1,0 +1,43 @@
+/* What the parts of the misuse test share. */
+#ifndef MISUSE_H
+#define MISUSE_H
+
+#include <quire.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char folder[200];
+
+/* What most cases work on. */
+extern quire_cache *cache, *closed_cache, *other_cache;
+extern quire_feed *feed, *closed_feed, *other_feed;
+extern quire_snapshot *snapshot, *ended_snapshot;
+extern quire_run *run;
+
+/* A failure must also have set the last error. */
+void expect(quire_status expected, quire_status status, const char *name);
+void require(int holds, const char *name);
+
+#define EXPECT(expected, call) expect(expected, call, #call)
+#define REQUIRE(condition) require(condition, #condition)
+
+/* A file in the folder. */
+const char *path(const char *name);
+quire_bytes text(const char *string);
+quire_bytes sized(const void *data, size_t size);
+
+void misuse_handles(void);
+void misuse_paths(void);
+void misuse_feeds(void);
+void misuse_writes(void);
+void misuse_reads(void);
+void misuse_batches(void);
+void misuse_threads(void);
+
+#endif

@@ -1,0 +1,279 @@
+/* Misuse of snapshots, batches, threads and processes. */
+#include "misuse.h"
+
+/* ---- Snapshots ------------------------------------------------------------------------------------- */
+
+static void reads(void)
+{
+    quire_row rows[4];
+    quire_page pages[2];
+    quire_position wild;
+    quire_feed_info info = QUIRE_FEED_INFO_INIT;
+    quire_post_info post = QUIRE_POST_INFO_INIT;
+    quire_snapshot *view;
+    const quire_change *changes;
+    size_t count = 7;
+    uint64_t first[2] = {0, 0}, second[6] = {0, UINT64_MAX, 5, INT64_MAX, (uint64_t)INT64_MIN, 1};
+
+    EXPECT(QUIRE_OK, quire_snapshot_begin(cache, &view));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_snapshot_begin(cache, NULL));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_after(view, feed, NULL, NULL, 4, &count));
+    REQUIRE(count == 0);
+    EXPECT(QUIRE_OK, quire_read_after(view, feed, NULL, NULL, 0, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_after(view, feed, NULL, rows, SIZE_MAX, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_after(view, feed, NULL, rows, SIZE_MAX / 64, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_after(view, feed, NULL, rows, 4, NULL));
+    EXPECT(QUIRE_BAD_ARGUMENT,
+           quire_read_after(view, feed, NULL, (quire_row *)(void *)((char *)rows + 1), 2, &count));
+    EXPECT(QUIRE_BAD_HANDLE, quire_read_after(view, (quire_feed *)view, NULL, rows, 4, &count));
+
+    /* positions of nowhere: a status or some rows, never a crash */
+    first[1] = UINT64_MAX - 1;
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 6; j++) {
+            wild.opaque[0] = first[i];
+            wild.opaque[1] = second[j];
+            quire_read_after(view, feed, &wild, rows, 4, &count);
+            quire_read_before(view, feed, &wild, rows, 4, &count);
+            quire_read_gaps(view, feed, &wild, rows, 4, &count);
+        }
+    }
+    wild.opaque[0] = UINT64_MAX;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_after(view, feed, &wild, rows, 4, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_before(view, feed, &wild, rows, 4, &count));
+
+    EXPECT(QUIRE_OK, quire_read_pages(view, feed, UINT64_MAX, pages, 2, &count));
+    REQUIRE(count == 0);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_read_pages(view, feed, 0, NULL, 2, &count));
+    EXPECT(QUIRE_OK, quire_read_page(view, feed, UINT64_MAX, 0, rows, 4, &count));
+    EXPECT(QUIRE_OK, quire_read_page(view, feed, 0, 0, rows, 4, &count));
+    REQUIRE(count == 0);
+    EXPECT(QUIRE_OK, quire_read_page(view, feed, 1, SIZE_MAX, rows, 4, &count));
+    REQUIRE(count == 0);
+    EXPECT(QUIRE_NOT_FOUND, quire_find(view, feed, text("nobody"), rows));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_find(view, feed, text(""), rows));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_find(view, feed, text("x"), NULL));
+    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, text("nobody"), &post));
+    post.struct_size = 1;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_post_get_info(view, text("nobody"), &post));
+    info.struct_size = 0;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_feed_get_info(view, feed, &info));
+    EXPECT(QUIRE_RESYNC, quire_changes_since(view, UINT64_MAX, &changes, &count));
+    EXPECT(QUIRE_OK, quire_changes_since(view, 0, &changes, &count));
+    REQUIRE(count > 0 && changes != NULL);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_changes_since(view, 0, NULL, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_changes_since(view, 0, &changes, NULL));
+    quire_snapshot_end(view);
+    EXPECT(QUIRE_BAD_HANDLE, quire_read_after(view, feed, NULL, rows, 4, &count));
+    quire_snapshot_end(view);
+}
+
+static void upkeep(void)
+{
+    quire_statistics statistics = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    quire_list list = QUIRE_LIST_INIT;
+    uint64_t number;
+    size_t count;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_stats(cache, NULL));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_stats(cache, &statistics));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, 0, NULL, NULL, NULL));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, SIZE_MAX, NULL, NULL, &count));
+    EXPECT(QUIRE_OK, quire_check(cache, 0, NULL, NULL, &count));
+    REQUIRE(count == 0);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_reclaim(cache, SIZE_MAX, &number));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_feed_names(cache, NULL));
+    EXPECT(QUIRE_OK, quire_feed_names(cache, &list));
+    REQUIRE(list.count >= 4);
+    quire_list copy = list;
+    quire_list_free(&list);
+    quire_list_free(&copy);
+    quire_list_free(NULL);
+    REQUIRE(quire_last_error(NULL) == QUIRE_BAD_ARGUMENT);
+    REQUIRE(strcmp(quire_status_name(12345), "unknown") == 0);
+    REQUIRE(strcmp(quire_verdict_name(INT32_MIN), "unknown") == 0);
+    REQUIRE(strcmp(quire_refusal_name(0), "unknown") == 0);
+    REQUIRE(strcmp(quire_finding_name(-1), "unknown") == 0);
+    REQUIRE(quire_version_number() == QUIRE_VERSION_NUMBER);
+    REQUIRE(strcmp(quire_version_string(), QUIRE_VERSION_STRING) == 0);
+    EXPECT(QUIRE_OK, quire_generation(cache, &number));
+    EXPECT(QUIRE_TIMEOUT, quire_wait(cache, UINT64_MAX, 0, &number));
+    REQUIRE(number > 0);
+    EXPECT(QUIRE_TIMEOUT, quire_wait(cache, number, 20, &number));
+    EXPECT(QUIRE_OK, quire_wait(cache, 0, UINT32_MAX, &number));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_wait(cache, 0, 0, NULL));
+}
+
+void misuse_reads(void)
+{
+    reads();
+    upkeep();
+}
+
+/* ---- Batches --------------------------------------------------------------------------------------- */
+
+static quire_batch *kept_batch;
+static quire_status inner, through_thread;
+
+static quire_status keep(void *context, quire_batch *batch)
+{
+    (void)context;
+    kept_batch = batch;
+    return QUIRE_OK;
+}
+
+static quire_status nest(void *context, quire_batch *batch)
+{
+    (void)context;
+    inner = quire_batch_run(cache, keep, NULL);
+    if (inner == QUIRE_WOULD_DEADLOCK) inner = quire_reset(feed, NULL);
+    (void)batch;
+    return 42;
+}
+
+static void *reset_in_thread(void *batch)
+{
+    through_thread = quire_reset(feed, batch);
+    return NULL;
+}
+
+static quire_status share(void *context, quire_batch *batch)
+{
+    pthread_t thread;
+    (void)context;
+    pthread_create(&thread, NULL, reset_in_thread, batch);
+    pthread_join(thread, NULL);
+    inner = quire_reset(other_feed, batch);
+    quire_prune_policy policy = QUIRE_PRUNE_POLICY_INIT;
+    quire_prune_result result = QUIRE_PRUNE_RESULT_INIT;
+    policy.flags = QUIRE_PRUNE_REHEARSE;
+    if (quire_prune(feed, batch, &policy, &result) != QUIRE_BAD_ARGUMENT) return -100;
+    return QUIRE_OK; /* wrong arguments doom nothing */
+}
+
+static quire_status close_inside(void *context, quire_batch *batch)
+{
+    quire_cache *mine = context;
+    quire_close(mine);
+    quire_close(mine);
+    return quire_delete(other_feed, batch, text("nobody"));
+}
+
+void misuse_batches(void)
+{
+    quire_cache *again;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_batch_run(cache, NULL, NULL));
+    EXPECT(QUIRE_BAD_HANDLE, quire_batch_run(NULL, keep, NULL));
+    EXPECT(QUIRE_OK, quire_batch_run(cache, keep, NULL));
+    EXPECT(QUIRE_BAD_HANDLE, quire_reset(feed, kept_batch));
+    REQUIRE(quire_batch_run(cache, nest, NULL) == 42);
+    REQUIRE(inner == QUIRE_WOULD_DEADLOCK);
+    EXPECT(QUIRE_OK, quire_batch_run(cache, share, NULL));
+    REQUIRE(through_thread == QUIRE_WRONG_THREAD);
+    REQUIRE(inner == QUIRE_BAD_ARGUMENT);
+    EXPECT(QUIRE_OK, quire_open(path("other.quire"), NULL, &again));
+    EXPECT(QUIRE_OK, quire_batch_run(again, close_inside, again));
+}
+
+/* ---- Threads and processes ------------------------------------------------------------------------- */
+
+static void *last_error_of_fresh_thread(void *out)
+{
+    quire_last_error(out);
+    return NULL;
+}
+
+static void *wait_for_close(void *waiting)
+{
+    uint64_t now;
+    return (void *)(intptr_t)quire_wait(waiting, UINT64_MAX, 60000, &now);
+}
+
+static void *end_snapshot(void *view)
+{
+    quire_snapshot_end(view);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread;
+    quire_error error = QUIRE_ERROR_INIT;
+    quire_cache *waiting;
+    quire_snapshot *view;
+    void *result;
+
+    quire_reset(NULL, NULL);
+    error.status = 77;
+    pthread_create(&thread, NULL, last_error_of_fresh_thread, &error);
+    pthread_join(thread, NULL);
+    REQUIRE(error.status == QUIRE_OK && error.message == NULL);
+
+    EXPECT(QUIRE_OK, quire_open(path("main.quire"), NULL, &waiting));
+    pthread_create(&thread, NULL, wait_for_close, waiting);
+    usleep(30000);
+    quire_close(waiting);
+    pthread_join(thread, &result);
+    REQUIRE((quire_status)(intptr_t)result == QUIRE_BAD_HANDLE);
+
+    EXPECT(QUIRE_OK, quire_snapshot_begin(cache, &view)); /* begun here, ended there */
+    pthread_create(&thread, NULL, end_snapshot, view);
+    pthread_join(thread, NULL);
+    EXPECT(QUIRE_OK, quire_reset(other_feed, NULL));
+}
+
+static void *hammer(void *view)
+{
+    quire_row rows[8];
+    size_t count;
+    while (quire_read_after(view, feed, NULL, rows, 8, &count) == QUIRE_OK) {}
+    return NULL;
+}
+
+/* Several threads read while another ends the snapshot: forbidden, and still no crash. */
+static void races(void)
+{
+    for (int round = 0; round < 10; round++) {
+        pthread_t threads[4];
+        quire_snapshot *view;
+        EXPECT(QUIRE_OK, quire_snapshot_begin(cache, &view));
+        for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, hammer, view);
+        usleep(2000);
+        quire_snapshot_end(view);
+        for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    }
+}
+
+static void forks(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        quire_cache *out;
+        quire_statistics statistics = QUIRE_STATISTICS_INIT;
+        uint64_t number = 5;
+        int ok = quire_stats(cache, &statistics) == QUIRE_FORKED;
+        ok &= quire_reset(feed, NULL) == QUIRE_FORKED;
+        ok &= quire_snapshot_generation(snapshot, &number) == QUIRE_FORKED && number == 0;
+        ok &= quire_batch_run(cache, keep, NULL) == QUIRE_FORKED;
+        ok &= quire_open(path("main.quire"), NULL, &out) == QUIRE_FORKED && out == NULL;
+        quire_error error = QUIRE_ERROR_INIT;
+        ok &= quire_last_error(&error) == QUIRE_OK && error.status == QUIRE_FORKED;
+        quire_snapshot_end(snapshot);
+        quire_feed_close(feed);
+        quire_close(cache);
+        _exit(ok ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    REQUIRE(status == 0);
+    quire_statistics statistics = QUIRE_STATISTICS_INIT;
+    EXPECT(QUIRE_OK, quire_stats(cache, &statistics));
+    uint64_t number;
+    EXPECT(QUIRE_OK, quire_snapshot_generation(snapshot, &number));
+}
+
+void misuse_threads(void)
+{
+    threads();
+    races();
+    forks();
+}

@@ -1,0 +1,92 @@
+#!/bin/sh
+# Everything about the C API that Swift's own tests cannot show. Needs build/libquire.so.0 and .a
+# (Packaging/build-library). Prints one line per test and ends with "N passed, N failed, N skipped".
+set -u
+cd "$(dirname "$0")/../.."
+root=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+# test NAME COMMAND...: its output is shown only when it fails, its last line always.
+check() {
+    name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+        printf 'passed   %-34s %s\n' "$name" "$(tail -1 "$work/log")"
+    else
+        failed=$((failed + 1))
+        printf 'FAILED   %s\n' "$name"
+        cat "$work/log"
+    fi
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    printf 'skipped  %-34s %s\n' "$1" "$2"
+}
+
+# fresh COMMAND...: runs it with an empty folder as its last argument.
+fresh() {
+    rm -rf "$work/folder"
+    mkdir "$work/folder"
+    "$@" "$work/folder"
+}
+
+# link OUTPUT FLAGS... FILES...: against the shared library where it was built.
+link() {
+    output=$1
+    shift
+    gcc "$@" -IInclude -D_GNU_SOURCE -Wall -Wextra -Werror -Lbuild -l:libquire.so.0 -lpthread \
+        -Wl,-rpath,"$root/build" -o "$work/$output"
+}
+
+strict="-pedantic -Wall -Wextra -Werror -IInclude -c -o $work/header.o"
+for compiler in gcc clang; do
+    if command -v "$compiler" >/dev/null; then
+        # shellcheck disable=SC2086
+        check "header: $compiler, C99" "$compiler" -std=c99 $strict Tests/C/header.c
+        # shellcheck disable=SC2086
+        check "header: $compiler, C++11" "$compiler" -x c++ -std=c++11 $strict Tests/C/header.cpp
+    else
+        skip "header: $compiler" "not installed"
+    fi
+done
+check "layout of the structs" gcc -std=c11 -IInclude -c -o "$work/layout.o" Sources/CQuire/layout.c
+check "symbols, dependencies, size" Tests/C/symbols.sh
+check "installed tree" Tests/C/install.sh
+
+check "build: misuse" link misuse -std=c11 -g Tests/C/misuse*.c
+check "misuse" fresh "$work/misuse"
+check "build: misuse, sanitized" link misuse-asan -std=c11 -g -fsanitize=address,undefined \
+    -fno-sanitize-recover=undefined Tests/C/misuse*.c
+check "misuse, sanitized" fresh "$work/misuse-asan"
+if command -v valgrind >/dev/null; then
+    check "misuse, valgrind" fresh valgrind -q --error-exitcode=9 --leak-check=full \
+        --errors-for-leak-kinds=definite --show-leak-kinds=definite "$work/misuse"
+else
+    skip "misuse, valgrind" "not installed"
+fi
+
+for program in walkthrough client; do
+    check "build: $program" link "$program" -std=c99 -pedantic "Bindings/c/$program.c"
+    check "$program" "$work/$program" "$work/$program.quire"
+done
+check "build: conformance" link conformance -std=c99 -pedantic -g Bindings/c/conformance.c
+check "conformance" fresh "$work/conformance" Bindings/conformance.json
+check "conformance.json is up to date" Bindings/make-conformance.py --check
+
+check "build: two processes" link twoproc -std=c11 Tests/C/twoproc.c
+check "build: check" link check -std=c11 Tests/C/check.c
+check "two processes" Tests/C/twoproc.sh "$work/twoproc" "$work/check"
+if [ -n "${QUIRE_SWIFT_TESTS:-}" ]; then
+    # the Swift half of two processes; `make test-c` builds the tests first
+    QUIRE_TWOPROC="$work/twoproc" check "a C and a Swift process" \
+        sh -c "$QUIRE_SWIFT_TESTS --filter TwoProcess"
+else
+    skip "a C and a Swift process" "QUIRE_SWIFT_TESTS='swift test' runs it"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

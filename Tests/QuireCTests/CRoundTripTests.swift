@@ -1,0 +1,183 @@
+import CQuire
+import Testing
+
+/// What the C API adds to the engine: handles, batches as callbacks, memory of results, waiting. The rules
+/// themselves are replayed by Bindings/c/conformance.c.
+@Suite struct CRoundTripTests {
+    @Test func aGapOpensAndCloses() throws {
+        let program = try CProgram()
+        #expect(try program.page("xyz", next: "n1") == "ok")
+        #expect(try program.page("abc", next: "n2") == "gap")
+        #expect(try program.picture() == "a b c ~ x y z")
+        let gap = try program.withSnapshot { snapshot in
+            var row = quire_row()
+            var count = 0
+            try ok(quire_read_gaps(snapshot, program.feed, nil, &row, 1, &count))
+            #expect(count == 1 && string(row.down.text) == "n2" && row.posts_above == 3)
+            return row.gap
+        }
+        let verdict = try program.page(at: QUIRE_PLACE_GAP, gap: gap, "dex", next: "n3")
+        #expect(verdict == "joined")
+        #expect(try program.picture() == "a b c d e x y z")
+    }
+
+    @Test func rowsAreReadUpwardsFromWhereverOneIs() throws {
+        let program = try CProgram()
+        try program.page("xyz", next: "n1")
+        try program.page("abc", next: "n2")
+        try program.withSnapshot { snapshot in
+            var seen: [String] = []
+            var position: quire_position?
+            while true {
+                var row = quire_row()
+                var count = 0
+                if var before = position {
+                    try ok(quire_read_before(snapshot, program.feed, &before, &row, 1, &count))
+                } else {
+                    try ok(quire_read_before(snapshot, program.feed, nil, &row, 1, &count))
+                }
+                if count == 0 { break }
+                seen.append(row.kind == QUIRE_ROW_GAP ? "~" : string(row.body))
+                position = row.position
+            }
+            #expect(seen == ["z", "y", "x", "~", "c", "b", "a"])
+        }
+    }
+
+    @Test func aSnapshotStaysAsItWas() throws {
+        let program = try CProgram()
+        try program.page("abc", next: "n1")
+        try program.withSnapshot { snapshot in
+            var row = quire_row()
+            try ok(quire_find(snapshot, program.feed, bytes("b"), &row))
+            try ok(quire_delete(program.feed, nil, bytes("b")))
+            #expect(string(row.body) == "b")
+            try ok(quire_find(snapshot, program.feed, bytes("b"), &row))
+        }
+        #expect(try program.picture() == "a c")
+    }
+
+    @Test func pagesAreReadByIndex() throws {
+        let program = try CProgram()
+        try program.page("bcde", next: "n1")
+        try program.page("abc", next: "n2")
+        try program.withSnapshot { snapshot in
+            var pages = [quire_page](repeating: quire_page(), count: 4)
+            var rows = [quire_row](repeating: quire_row(), count: 4)
+            var count = 0
+            try ok(quire_read_pages(snapshot, program.feed, 0, &pages, 4, &count))
+            #expect(count == 2 && pages[0].duplicates == 2 && pages[0].is_full == 0)
+            try ok(quire_read_pages(snapshot, program.feed, 1, &pages, 4, &count))
+            #expect(count == 1 && pages[0].index == 1 && string(pages[0].next.text) == "n1")
+            #expect(pages[0].received == 4 && pages[0].posts == 2 && pages[0].is_full == 1)
+            try ok(quire_read_page(snapshot, program.feed, pages[0].number, 1, &rows, 4, &count))
+            #expect(count == 1 && string(rows[0].id) == "e")
+        }
+    }
+
+    @Test func changesTellWhatHappened() throws {
+        let program = try CProgram()
+        try program.page("bc", next: "n1")
+        var before: UInt64 = 0
+        try ok(quire_generation(program.cache, &before))
+        try program.page("ab", next: "n2")
+        var now: UInt64 = 0
+        try ok(quire_wait(program.cache, before, 0, &now))
+        #expect(now == before + 2)  // the plan is a commit too
+        try program.withSnapshot { snapshot in
+            var changes: UnsafePointer<quire_change>?
+            var count = 0
+            try ok(quire_changes_since(snapshot, before, &changes, &count))
+            let change = try #require(changes?.pointee)
+            #expect(count == 1 && change.kind == QUIRE_CHANGE_INSERTED && change.below_kind == 0)
+            #expect(string(change.id) == "a" && change.generation == now)
+        }
+        #expect(quire_wait(program.cache, now, 5, &now) == QUIRE_TIMEOUT)
+    }
+
+    // MARK: Batches
+
+    /// What a batch's callback works with.
+    final class Job {
+        let program: CProgram
+        var run: OpaquePointer?
+        var calls = 0
+        var result = quire_status(QUIRE_OK)
+        init(_ program: CProgram) { self.program = program }
+
+        func start(_ body: quire_batch_callback) -> quire_status {
+            quire_batch_run(program.cache, body, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        static func of(_ context: UnsafeMutableRawPointer?) -> Job {
+            Unmanaged<Job>.fromOpaque(context!).takeUnretainedValue()
+        }
+    }
+
+    @Test func anAbandonedBatchLeavesNothingAndItsRunStaysWhereItWas() throws {
+        let program = try CProgram()
+        let job = Job(program)
+        try ok(quire_run_begin(program.feed, Int32(QUIRE_RUN_HEAD), 1, &job.run))
+        defer { quire_run_end(job.run) }
+        let body: quire_batch_callback = { context, batch in
+            let job = Job.of(context)
+            for letters in ["ab", "cd"] as [StaticString] {
+                var outcome = sized(quire_outcome())
+                job.program.answer(letters, next: "n") { answer in
+                    let status = quire_record(job.run, batch, UInt64.max, answer, &outcome)
+                    if status != QUIRE_OK { job.result = status }
+                }
+                quire_outcome_free(&outcome)
+            }
+            return job.result
+        }
+        job.result = 7
+        #expect(job.start(body) == 7)
+        #expect(try program.picture() == "")
+        job.result = quire_status(QUIRE_OK)
+        #expect(job.start(body) == QUIRE_OK)
+        #expect(try program.picture() == "a b c d")
+    }
+
+    @Test func aBatchRunsAgainWhenTheFileMustGrow() throws {
+        let program = try CProgram(mapSize: 1 << 20)
+        let job = Job(program)
+        try program.page("a", next: "n")
+        let status = job.start { context, batch in
+            let job = Job.of(context)
+            job.calls += 1
+            let body = [UInt8](repeating: 7, count: 2 << 20)
+            var done: Int32 = 0
+            return body.withUnsafeBytes {
+                let bytes = quire_bytes(data: $0.baseAddress, size: $0.count)
+                return quire_update_body(job.program.cache, batch, id("a"), bytes, nil, &done)
+            }
+        }
+        #expect(status == QUIRE_OK && job.calls > 1)
+        try program.withSnapshot { snapshot in
+            var info = sized(quire_post_info())
+            try ok(quire_post_get_info(snapshot, bytes("a"), &info))
+            #expect(info.body.size == 2 << 20)
+        }
+    }
+
+    @Test func aBatchIsFasterThanOneCommitEachAndSeesItself() throws {
+        let program = try CProgram()
+        let job = Job(program)
+        let status = job.start { context, batch in
+            let job = Job.of(context)
+            do {
+                try job.program.page("ab", next: "n", in: batch)
+                try ok(quire_pin(job.program.feed, batch, id("b")))
+            } catch { return -1 }
+            return quire_pin(job.program.feed, batch, id("nobody")) == QUIRE_NOT_FOUND ? 0 : -2
+        }
+        #expect(status == QUIRE_OK)
+        #expect(try program.picture() == "a b")
+        var generation: UInt64 = 0
+        try ok(quire_generation(program.cache, &generation))
+        #expect(generation == 2)  // the feed, and the batch
+    }
+}
+
+private func id(_ text: StaticString) -> quire_bytes { bytes(text) }
