@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCENARIOS = HERE.parent / "Tests/QuireTests/Scenarios/scenarios.json"
+SCENARIOS = HERE.parent / "Tests/QuireTests/Scenarios"
 OUTPUT = HERE / "conformance.json"
 
 # Cases whose start no sequence of requests leads to, and why.
@@ -218,7 +218,7 @@ class Prelude:
         self.case, self.feed = case, feed
         self.start = spec.get("start", "[] |?")
         self.pages = spec.get("pages")
-        self.keys = spec.get("keys", {})
+        self.keys = dict(spec.get("keys", {}))
         self.options = case.options[feed]
 
     def write(self):
@@ -255,8 +255,12 @@ class Prelude:
                 self.page(op, ids, following, previous, at=at)
                 op = "append"
             if i + 1 < len(segments):
-                self.evicted.append(f"between{i}")
-                self.page(op, [f"between{i}"], f"beyond{i}", "?")
+                between = f"between{i}"
+                above, below = self.keys.get(words[-1]), self.keys.get(segments[i + 1][0])
+                if above is not None and below is not None:
+                    self.keys[between] = (above + below) / 2
+                self.evicted.append(between)
+                self.page(op, [between], f"beyond{i}", "?")
 
     def posts_of(self, words):
         """The posts a server would show: all but a local one on top, sticky ones last."""
@@ -320,7 +324,8 @@ class Prelude:
 
 
 def main():
-    scenarios = json.loads(SCENARIOS.read_text())
+    scenarios = [scenario for name in ("scenarios.json", "decisions.json")
+                 for scenario in json.loads((SCENARIOS / name).read_text())]
     cases = [Case(s) for s in scenarios if s["id"] not in UNREACHABLE]
     lines = [json.dumps(line, ensure_ascii=True) for case in cases for line in case.lines]
     text = "\n".join(lines) + "\n"

@@ -795,7 +795,7 @@ quire_status quire_record(
     quire_run *QUIRE_NONNULL run, quire_batch *QUIRE_NULLABLE batch, uint64_t page,
     const quire_answer *QUIRE_NONNULL answer, quire_outcome *QUIRE_NONNULL out_outcome);
 
-/* ---- 10. Posts ------------------------------------------------------------------------------------- */
+/* ---- 10. Posts and attributes ---------------------------------------------------------------------- */
 
 /*
  * Which of these posts the feed holds: out_flags gets 1 or 0 for each id, in the order asked. It must
@@ -894,6 +894,18 @@ quire_status quire_remove_local(
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_reset(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
+
+/* The value of an attribute has at most so many bytes, its name at most QUIRE_NAME_LIMIT. */
+#define QUIRE_ATTRIBUTE_LIMIT 65536
+
+/*
+ * Remembers a value about the feed under a name (UTF-8): when it may be asked again, an ETag. The engine
+ * gives these no meaning; quire_reset() keeps them. Read it with quire_get_attribute().
+ * value: NULL forgets it. batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_set_attribute(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes name,
+    const quire_bytes *QUIRE_NULLABLE value);
 
 /* ---- 11. Prune ------------------------------------------------------------------------------------- */
 
@@ -1151,6 +1163,11 @@ typedef struct quire_post_info {
 /* What is stored about a post. Errors: QUIRE_NOT_FOUND if no feed holds it. [one] Since 0.1 */
 quire_status quire_post_get_info(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_bytes id, quire_post_info *QUIRE_NONNULL out_info);
+
+/* What quire_set_attribute() remembered. Errors: QUIRE_NOT_FOUND. [one] Since 0.1 */
+quire_status quire_get_attribute(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, quire_bytes name,
+    quire_bytes *QUIRE_NONNULL out_value);
 
 /* ---- 13. Changes ----------------------------------------------------------------------------------- */
 

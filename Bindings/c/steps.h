@@ -239,7 +239,8 @@ static void take(const struct line *line)
     else if (strcmp(op, "record") == 0) record(line, feed);
     else if (strcmp(op, "delete") == 0) must(quire_delete(feed, NULL, id));
     else if (strcmp(op, "evict") == 0) must(quire_evict(feed, NULL, ids_of(line, "posts", room), &count));
-    else if (strcmp(op, "evict-page") == 0) must(quire_evict_page(feed, (uint64_t)number_of(line, "index"), &count));
+    else if (strcmp(op, "evict-page") == 0)
+        must(quire_evict_page(feed, (uint64_t)number_of(line, "index"), &count));
     else if (strcmp(op, "pin") == 0) must(quire_pin(feed, NULL, id));
     else if (strcmp(op, "unpin") == 0) must(quire_unpin(feed, NULL, id));
     else if (strcmp(op, "insert-local") == 0) must(quire_insert_local(feed, NULL, id, bytes_of(""), &done));

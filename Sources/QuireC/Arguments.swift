@@ -85,6 +85,10 @@ enum Arguments {
         return found
     }
 
+    static func attribute(_ name: quire_bytes) throws(Failure) -> String {
+        try text(name, atMost: Int(QUIRE_NAME_LIMIT), "the name of an attribute")
+    }
+
     // MARK: Numbers
 
     static func count(_ number: UInt64, atMost limit: Int, _ name: StaticString) throws(Failure) -> Int {

@@ -145,6 +145,21 @@ public func quire_reset(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quir
     attempt { try write(feed, batch) { try $0.reset($1) } }
 }
 
+@_cdecl("quire_set_attribute") @implementation
+public func quire_set_attribute(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ name: quire_bytes,
+    _ value: UnsafePointer<quire_bytes>?
+) -> quire_status {
+    attempt {
+        let name = try Arguments.attribute(name)
+        let limit = Int(QUIRE_ATTRIBUTE_LIMIT)
+        let value = try Arguments.array(value, value == nil ? 0 : 1, "the value")
+            .bindMemory(to: quire_bytes.self).first
+            .map { Array(try Arguments.bytes($0, atMost: limit, "the value")) }
+        try write(feed, batch) { try $0.setAttribute(name, to: value, of: $1) }
+    }
+}
+
 // MARK: Prune
 
 @_cdecl("quire_prune") @implementation

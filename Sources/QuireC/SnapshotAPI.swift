@@ -295,3 +295,19 @@ extension quire_post_info {
         field_count = post.fields.count
     }
 }
+
+@_cdecl("quire_get_attribute") @implementation
+public func quire_get_attribute(
+    _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ name: quire_bytes,
+    _ out: UnsafeMutablePointer<quire_bytes>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let name = try Arguments.attribute(name)
+        try snapshot(handle).use(with: feed) { open, arena, feed in
+            guard let value = try open.read({ try $0.attribute(name, of: feed) }) else {
+                throw Failure(QUIRE_NOT_FOUND, "feed \(feed.name) has no attribute \(name)")
+            }
+            out!.pointee = arena.bytes(value)
+        }
+    }
+}

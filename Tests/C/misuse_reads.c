@@ -25,6 +25,7 @@ static void reads(void)
     EXPECT(QUIRE_BAD_ARGUMENT, quire_read_after(view, feed, NULL, rows, 4, NULL));
     EXPECT(QUIRE_BAD_ARGUMENT,
            quire_read_after(view, feed, NULL, (quire_row *)(void *)((char *)rows + 1), 2, &count));
+    EXPECT(QUIRE_OK, quire_read_after(view, feed, NULL, rows, 4, (size_t *)(void *)rows));
     EXPECT(QUIRE_BAD_HANDLE, quire_read_after(view, (quire_feed *)view, NULL, rows, 4, &count));
 
     /* positions of nowhere: a status or some rows, never a crash */

@@ -257,6 +257,29 @@ static void posts(void)
     REQUIRE(result == 0);
 }
 
+static void attributes(void)
+{
+    static char big[QUIRE_ATTRIBUTE_LIMIT + 1];
+    quire_bytes value = sized(big, sizeof big), seen;
+    quire_snapshot *view;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_set_attribute(feed, NULL, text("a"), &value));
+    value = sized(NULL, 3);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_set_attribute(feed, NULL, text("a"), &value));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_set_attribute(feed, NULL, text(""), NULL));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_set_attribute(feed, NULL, sized(big, 256), NULL));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_set_attribute(feed, NULL, text("\xff"), NULL));
+    EXPECT(QUIRE_OK, quire_set_attribute(feed, NULL, text("never set"), NULL));
+    value = text("soon");
+    EXPECT(QUIRE_OK, quire_set_attribute(feed, NULL, text("retry"), &value));
+    EXPECT(QUIRE_OK, quire_snapshot_begin(cache, &view));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_get_attribute(view, feed, sized(big, 256), &seen));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_get_attribute(view, feed, text("retry"), NULL));
+    EXPECT(QUIRE_NOT_FOUND, quire_get_attribute(view, feed, text("never set"), &seen));
+    EXPECT(QUIRE_OK, quire_get_attribute(view, feed, text("retry"), &seen));
+    REQUIRE(seen.size == 4 && memcmp(seen.data, "soon", 4) == 0);
+    quire_snapshot_end(view);
+}
+
 static void prunes(void)
 {
     quire_prune_policy policy = QUIRE_PRUNE_POLICY_INIT;
@@ -286,5 +309,6 @@ void misuse_writes(void)
     many();
     records();
     posts();
+    attributes();
     prunes();
 }

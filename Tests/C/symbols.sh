@@ -20,6 +20,10 @@ nm -g --defined-only build/libquire.a 2>/dev/null | awk '$2 == "T" && $3 ~ /^qui
 
 diff "$work/declared" "$work/exported"
 diff "$work/declared" "$work/archived"
+if nm -u build/libquire.a 2>/dev/null | grep ' \$s'; then
+    echo "the archive lacks a part of the Swift runtime" >&2
+    exit 1
+fi
 if comm -23 "$work/mentioned" "$work/declared" | grep -v '^quire_batch$'; then
     echo "the header speaks of functions that do not exist" >&2
     exit 1

@@ -1,0 +1,42 @@
+"""Makes the extension module `quire._quire` (cffi, API mode) from Include/quire.h.
+
+The C compiler then checks every structure and function that was read here against the header itself.
+"""
+
+import re
+from pathlib import Path
+
+from cffi import FFI
+
+INCLUDE = Path(__file__).resolve().parent.parent.parent / "Include"
+
+# Called by the library; defined in quire/_cache.py.
+CALLBACKS = """
+extern "Python" quire_status quire_python_batch(void *context, quire_batch *batch);
+extern "Python" void quire_python_finding(void *context, const quire_finding *finding);
+"""
+
+
+def declarations(header: str) -> str:
+    """The header without comments, preprocessor lines and annotations: what cffi can read."""
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL).replace("\\\n", " ")
+    constants = [
+        f"#define {name} ..."
+        for name, value in re.findall(r"^#define (QUIRE_\w+) +(\S.*)$", text, re.MULTILINE)
+        if re.fullmatch(r"[0-9]+|UINT64_MAX", value.strip())
+    ]
+    text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r'extern "C" \{(.*)\}', r"\1", text, flags=re.DOTALL)
+    text = re.sub(r"\bQUIRE_(NULLABLE|NONNULL)\b", "", text)
+    return "\n".join(constants) + "\n" + re.sub(r"\n\s*\n+", "\n", text)
+
+
+ffi = FFI()
+ffi.cdef(declarations((INCLUDE / "quire.h").read_text(encoding="utf-8")) + CALLBACKS)
+ffi.set_source(
+    "quire._quire",
+    '#include "quire.h"',
+    include_dirs=[str(INCLUDE)],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    py_limited_api=True,
+)

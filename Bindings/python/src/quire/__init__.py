@@ -1,0 +1,40 @@
+"""Quire: an embedded cache for paged feeds.
+
+    with quire.Cache("feeds.quire") as cache:
+        feed = cache.feed("timeline")
+        request = feed.plan()                                   # what to ask the server
+        feed.ingest(request, [("1", b"hello")], next="page-2")  # what it answered
+        with cache.snapshot() as snapshot:
+            for row in snapshot.rows(feed)[:20]:
+                ...
+
+The manual of every call is Include/quire.h.
+"""
+
+from ._cache import Batch, Cache
+from ._errors import (
+    BadArgumentError, BadHandleError, BodiesInUseError, ForkedError, NotFoundError, QuireError,
+    ResyncError, Status)
+from ._feed import Feed, Run
+from ._names import (
+    ChangeKind, Durability, FindingCode, LinkKind, Order, Paging, Place, Refusal, RequestKind,
+    RowFlag, RowKind, RunKind, Update, Verdict)
+from ._quire import ffi as _ffi, lib as _lib
+from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
+from ._snapshot import Snapshot
+from ._values import (
+    Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
+    PruneResult, Request, RowName, Statistics)
+
+#: The version of the library inside this package.
+__version__: str = _ffi.string(_lib.quire_version_string()).decode()
+
+__all__ = [
+    "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
+    "Change", "ChangeKind", "Data", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
+    "FindingCode", "ForkedError", "GapRow", "Id", "Link", "LinkKind", "NotFoundError", "Order",
+    "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",
+    "QuireError", "Refusal", "Request", "RequestKind", "ResyncError", "Row", "RowFlag", "RowKind",
+    "RowName", "Rows", "Run", "RunKind", "Snapshot", "Statistics", "Status", "Update", "Verdict",
+    "__version__",
+]

@@ -1,0 +1,239 @@
+"""The cache: one file, many feeds."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+from ._convert import Buffers, id_in, number_in, path_in, sized, text_out
+from ._errors import Status, check, failure
+from ._feed import Feed
+from ._names import Durability, FindingCode, Update
+from ._quire import ffi, lib
+from ._snapshot import Snapshot
+from ._values import Data, FeedOptions, Finding, Id, Statistics
+
+T = TypeVar("T")
+
+# How long a wait goes on before Python looks for signals, such as Control-C.
+_SIGNAL_PERIOD_MS = 100
+
+
+class Batch:
+    """Many writes in one commit: pass it as `batch` to functions that write, in the thread that got it."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    @staticmethod
+    def handle(batch: Batch | None) -> Any:
+        """What C gets. NULL would be a commit of its own, so a batch that is over must not become one."""
+        if batch is None:
+            return ffi.NULL
+        if batch._handle is None:
+            raise failure(Status.BAD_HANDLE, "the batch is over")
+        return batch._handle
+
+
+class _Work:
+    """What a batch has to do, and what became of it."""
+
+    def __init__(self, function: Callable[[Batch], Any]) -> None:
+        self.function = function
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def quire_python_batch(context: Any, handle: Any) -> int:
+    work: _Work = ffi.from_handle(context)
+    batch = Batch(handle)
+    work.error = None
+    try:
+        work.result = work.function(batch)
+        return 0
+    except BaseException as error:
+        work.error = error
+        status = getattr(error, "status", None)
+        return int(status) if isinstance(status, Status) and status < 0 else Status.BAD_ARGUMENT.value
+    finally:
+        batch._handle = None
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def quire_python_finding(context: Any, finding: Any) -> None:
+    findings: list[Finding] = ffi.from_handle(context)
+    findings.append(
+        Finding(FindingCode(finding.code), text_out(finding.place), text_out(finding.message)))
+
+
+class Cache:
+    """A cache file. Every method may be called from any thread, at the same time as any other.
+
+    Closing does not depend on an order: feeds and snapshots keep the file open until they are closed.
+    """
+
+    __slots__ = ("_handle", "path", "__weakref__")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        durability: Durability = Durability.FULL,
+        map_size: int = 0,
+    ) -> None:
+        """Opens the cache at a path, creating it if there is none. map_size: see quire_cache_options."""
+        self.path = os.fspath(path)
+        options = sized("quire_cache_options")
+        options.durability = durability
+        options.map_size = number_in(map_size)
+        out = ffi.new("quire_cache **")
+        check(lib.quire_open(path_in(self.path), options, out))
+        self._handle = ffi.gc(out[0], lib.quire_close)
+
+    def close(self) -> None:
+        """Releases the cache. Calls of other threads go on to their end, except wait()."""
+        ffi.release(self._handle)
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<quire.Cache {self.path!r}>"
+
+    # ---- Feeds
+
+    def feed(self, name: str, options: FeedOptions | None = None) -> Feed:
+        """The feed with this name, created if there is none.
+
+        Without options it is taken as it is; with others than it has: QuireError, OPTIONS_DIFFER.
+        """
+        return Feed._open(self._handle, name, options)
+
+    def find_feed(self, name: str) -> Feed:
+        """The feed with this name if it exists, else NotFoundError."""
+        return Feed._find(self._handle, name)
+
+    def feed_names(self) -> list[str]:
+        """The names of all feeds, in order of their bytes."""
+        names = sized("quire_list")
+        check(lib.quire_feed_names(self._handle, names))
+        try:
+            return [text_out(names.items[i]) for i in range(names.count)]
+        finally:
+            lib.quire_list_free(names)
+
+    # ---- Reading
+
+    def snapshot(self) -> Snapshot:
+        """One consistent state of the whole cache; a context manager. Do not keep it open for long."""
+        return Snapshot(self._handle)
+
+    @property
+    def generation(self) -> int:
+        """Number of commits made so far, by all processes."""
+        out = ffi.new("uint64_t *")
+        check(lib.quire_generation(self._handle, out))
+        return int(out[0])
+
+    def wait(self, since: int, timeout: float | None = None) -> int:
+        """Waits until more than `since` commits have been made, by whatever process.
+
+        Returns their number; it is not larger than `since` if `timeout` seconds passed (None: for ever).
+        """
+        number_in(since)
+        end = None if timeout is None else time.monotonic() + max(0.0, timeout)
+        out = ffi.new("uint64_t *")
+        while True:
+            left = math.inf if end is None else max(0.0, (end - time.monotonic()) * 1000)
+            period = math.ceil(min(left, _SIGNAL_PERIOD_MS))
+            status = lib.quire_wait(self._handle, since, period, out)
+            if status != Status.TIMEOUT:
+                check(status)
+                return int(out[0])
+            if left <= period:
+                return int(out[0])
+
+    # ---- Writing
+
+    def batch(self, function: Callable[[Batch], T]) -> T:
+        """Calls function(batch) inside one write transaction, and returns what it returned.
+
+        An exception undoes all of it. The function runs in this thread and MAY RUN TWICE: if the file had
+        to grow, everything of the first time was undone, so it must not have effects outside of the batch
+        that cannot be repeated. (Hence a function, not a `with` block.) A call that failed in the engine
+        dooms the batch even if its exception is caught.
+        """
+        work = _Work(function)
+        context = ffi.new_handle(work)
+        status = lib.quire_batch_run(self._handle, lib.quire_python_batch, context)
+        if status != 0 and work.error is not None:
+            raise work.error
+        check(status)
+        result: T = work.result
+        return result
+
+    def update_body(
+        self, id: Id, body: Data, *, version: int | None = None, batch: Batch | None = None
+    ) -> Update:
+        """Replaces the body of a post in every feed, unless the stored one has a larger version."""
+        out = ffi.new("int32_t *")
+        number = ffi.NULL if version is None else ffi.new("int64_t *", version)
+        with Buffers() as buffers:
+            check(lib.quire_update_body(
+                self._handle, Batch.handle(batch), id_in(id), buffers.data_in(body), number, out))
+        return Update(out[0])
+
+    def update_fields(
+        self, id: Id, fields: Mapping[str, Data], version: int, *, batch: Batch | None = None
+    ) -> Update:
+        """Sets named values of a post; one with a larger version stays as it is."""
+        out = ffi.new("int32_t *")
+        with Buffers() as buffers:
+            items = [(id_in(name), buffers.data_in(value)) for name, value in fields.items()]
+            array = ffi.new("quire_field[]", items)
+            check(lib.quire_update_fields(
+                self._handle, Batch.handle(batch), id_in(id), array, len(items), version, out))
+        return Update(out[0])
+
+    # ---- Upkeep
+
+    def stats(self) -> Statistics:
+        """Totals of the cache and of its file."""
+        out = sized("quire_statistics")
+        check(lib.quire_stats(self._handle, out))
+        return Statistics(*(getattr(out, name) for name in Statistics._fields))
+
+    def check(self, limit: int = 0) -> list[Finding]:
+        """Tests every record and every invariant; empty if the cache is sound.
+
+        Stops after `limit` findings (0: 100).
+        """
+        findings: list[Finding] = []
+        context = ffi.new_handle(findings)
+        count = ffi.new("size_t *")
+        check(lib.quire_check(
+            self._handle, number_in(limit), lib.quire_python_finding, context, count))
+        return findings
+
+    def copy(self, path: str | os.PathLike[str]) -> None:
+        """Writes a compact copy to a path where nothing is yet."""
+        check(lib.quire_copy(self._handle, path_in(os.fspath(path))))
+
+    def reclaim(self, budget: int = 0) -> int:
+        """Moves up to `budget` bytes of bodies (0: 1 MiB) together; returns how many became free."""
+        out = ffi.new("uint64_t *")
+        check(lib.quire_reclaim(self._handle, number_in(budget), out))
+        return int(out[0])

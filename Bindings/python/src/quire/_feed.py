@@ -1,0 +1,366 @@
+"""One server list: planning requests, taking in answers, changing posts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ._convert import (
+    Buffers, Ids, id_in, ids_out, link_in, link_out, number_in, sized, text_out)
+from ._errors import Status, check, failure
+from ._names import Place, Refusal, RequestKind, RunKind, Verdict
+from ._quire import ffi, lib
+from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
+
+if TYPE_CHECKING:
+    from ._cache import Batch
+    from ._rows import GapRow
+
+
+def _batch(batch: Batch | None) -> Any:
+    return ffi.NULL if batch is None else batch.handle(batch)
+
+
+def _request_out(out: Any) -> Request:
+    return Request(
+        kind=RequestKind(out.kind),
+        refusal=Refusal(out.refusal) if out.refusal else None,
+        ticket=out.ticket,
+        position=out.position,
+        limit=out.limit,
+        link=link_out(out.link),
+        ids=ids_out(out.ids),
+        until=text_out(out.until) if out.until.size else None,
+        is_overlapping=bool(out.is_overlapping))
+
+
+def _outcome_out(out: Any) -> Outcome:
+    return Outcome(
+        verdict=Verdict(out.verdict),
+        is_unchanged=bool(out.is_unchanged),
+        page=out.page or None,
+        duplicates_in_page=out.duplicates_in_page,
+        opaque_rows=out.opaque_rows,
+        gaps_closed=out.gaps_closed,
+        gaps_opened=out.gaps_opened,
+        updated=out.updated,
+        reason=text_out(out.reason),
+        added=ids_out(out.added),
+        duplicates=ids_out(out.duplicates),
+        moved=ids_out(out.moved),
+        removed=ids_out(out.removed),
+        kept=ids_out(out.kept),
+        displaced=ids_out(out.displaced),
+        ignored=ids_out(out.ignored),
+        sticky=ids_out(out.sticky))
+
+
+class _Answer:
+    """A quire_answer that holds everything it points to."""
+
+    def __init__(
+        self, buffers: Buffers, posts: Iterable[Post | tuple[Any, ...]], next: Link | str | None,
+        previous: Link | str | None, fetched_at: int | None, opaque_rows: int,
+    ) -> None:
+        self._posts = [self._post(buffers, *post) for post in posts]
+        self._array = ffi.new("quire_post[]", self._posts)
+        self._links = (link_in(next), link_in(previous))
+        self.value = sized("quire_answer")
+        self.value.post_size = ffi.sizeof("quire_post")
+        self.value.posts = self._array
+        self.value.count = len(self._posts)
+        self.value.opaque_rows = number_in(opaque_rows)
+        self.value.next, self.value.previous = self._links
+        self.value.fetched_at = int(time.time() * 1000) if fetched_at is None else fetched_at
+
+    @staticmethod
+    def _post(
+        buffers: Buffers, id: Id, body: Data = b"", key: int | None = None,
+        version: int | None = None,
+    ) -> tuple[Any, ...]:
+        flags = (lib.QUIRE_POST_HAS_KEY if key is not None else 0) | (
+            lib.QUIRE_POST_HAS_VERSION if version is not None else 0)
+        return (id_in(id), buffers.data_in(body), key or 0, version or 0, flags, 0)
+
+
+class Feed:
+    """One server list in a cache. Every method may be called from any thread."""
+
+    __slots__ = ("_handle", "name", "__weakref__")
+
+    def __init__(self, handle: Any, name: str) -> None:
+        """Feeds come from Cache.feed()."""
+        self._handle = ffi.gc(handle, lib.quire_feed_close)
+        self.name = name
+
+    @classmethod
+    def _open(cls, cache: Any, name: str, options: FeedOptions | None) -> Feed:
+        out = ffi.new("quire_feed **")
+        if options is None:
+            check(lib.quire_feed_open(cache, id_in(name), ffi.NULL, out))
+            return cls(out[0], name)
+        sticky = Ids(options.sticky)
+        given = sized("quire_feed_options")
+        given.order = options.order
+        given.paging = options.paging
+        given.flags = (lib.QUIRE_FEED_TRUSTS_END if options.trusts_end else 0) | (
+            lib.QUIRE_FEED_STRICT if options.is_strict else 0)
+        given.page_size = number_in(options.page_size, 32)
+        given.minimum_run = number_in(options.minimum_run, 32)
+        given.first_page = number_in(options.first_page, 32)
+        given.sticky = sticky.value
+        check(lib.quire_feed_open(cache, id_in(name), given, out))
+        return cls(out[0], name)
+
+    @classmethod
+    def _find(cls, cache: Any, name: str) -> Feed:
+        out = ffi.new("quire_feed **")
+        check(lib.quire_feed_find(cache, id_in(name), out))
+        return cls(out[0], name)
+
+    def close(self) -> None:
+        """Releases the handle; the feed stays in the cache."""
+        ffi.release(self._handle)
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<quire.Feed {self.name!r}>"
+
+    # ---- Requests and answers
+
+    def plan(
+        self,
+        place: Place = Place.HEAD,
+        *,
+        gap: GapRow | int = 0,
+        target: Id | None = None,
+        limit: int = 0,
+        is_bounded: bool = False,
+        link: Link | str | None = None,
+        batch: Batch | None = None,
+    ) -> Request:
+        """What to ask the server at a place, or why nothing can be asked there.
+
+        gap: for Place.GAP and ABOVE_GAP. target: for AROUND. limit: 0 is the feed's page size.
+        is_bounded: stop at the far side of the gap. link: for HEAD, where the server told what leads there.
+        """
+        wish = sized("quire_place")
+        target_in = id_in("" if target is None else target)
+        link_given = link_in(link)
+        wish.kind = place
+        wish.gap = number_in(gap if isinstance(gap, int) else gap.number)
+        wish.target = target_in
+        wish.limit = number_in(limit, 32)
+        wish.is_bounded = is_bounded
+        wish.link = link_given
+        out = sized("quire_request")
+        check(lib.quire_plan(self._handle, _batch(batch), wish, out))
+        try:
+            return _request_out(out)
+        finally:
+            lib.quire_request_free(out)
+
+    def ingest(
+        self,
+        request: Request | int,
+        posts: Iterable[Post | tuple[Any, ...]],
+        *,
+        next: Link | str | None = None,
+        previous: Link | str | None = None,
+        fetched_at: int | None = None,
+        opaque_rows: int = 0,
+        batch: Batch | None = None,
+    ) -> Outcome:
+        """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
+
+        posts: in the server's order, Post or (id, body[, key[, version]]); bodies are borrowed until the
+        call returns. next: what continues below, Link.END only if the server said so. fetched_at: in
+        milliseconds since 1970, None is now. opaque_rows: rows that have no id.
+        """
+        ticket = request if isinstance(request, int) else request.ticket
+        out = sized("quire_outcome")
+        with Buffers() as buffers:
+            answer = _Answer(buffers, posts, next, previous, fetched_at, opaque_rows)
+            check(lib.quire_ingest(
+                self._handle, _batch(batch), number_in(ticket), answer.value, out))
+        try:
+            return _outcome_out(out)
+        finally:
+            lib.quire_outcome_free(out)
+
+    def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
+        """The request failed, or nobody waits for it. A late answer is still judged."""
+        ticket = request if isinstance(request, int) else request.ticket
+        check(lib.quire_cancel(self._handle, _batch(batch), number_in(ticket)))
+
+    def run(self, kind: RunKind = RunKind.HEAD, start: int | None = None) -> Run:
+        """Starts a recorded run: pages that were fetched before, without tickets.
+
+        start: HEAD: the number of the page that is the refresh, 1 by default. GAP: the gap's number.
+        """
+        if start is None:
+            start = 1 if kind == RunKind.HEAD else 0
+        out = ffi.new("quire_run **")
+        check(lib.quire_run_begin(self._handle, kind, number_in(start), out))
+        return Run(out[0])
+
+    # ---- Posts
+
+    def contains(self, ids: Iterable[Id]) -> list[bool]:
+        """Which of these posts the feed holds, in one call."""
+        asked = Ids(ids)
+        flags = ffi.new("uint8_t[]", max(1, len(asked)))
+        check(lib.quire_contains(self._handle, asked.value, flags))
+        return [bool(flag) for flag in ffi.unpack(flags, len(asked))]
+
+    def __contains__(self, id: Id) -> bool:
+        return self.contains([id])[0]
+
+    # Without this, Python would try to iterate by index.
+    __iter__ = None
+
+    def delete(self, id: Id, *, batch: Batch | None = None) -> None:
+        """Removes a post because it is gone on the server; late answers do not bring it back."""
+        check(lib.quire_delete(self._handle, _batch(batch), id_in(id)))
+
+    def evict(self, ids: Iterable[Id], *, batch: Batch | None = None) -> int:
+        """Forgets posts to save space; a gap opens in their place. Returns how many left."""
+        asked, out = Ids(ids), ffi.new("uint64_t *")
+        check(lib.quire_evict(self._handle, _batch(batch), asked.value, out))
+        return int(out[0])
+
+    def evict_page(self, index: int) -> int:
+        """Evicts the page with this index, 0 is the topmost; always a commit of its own."""
+        out = ffi.new("uint64_t *")
+        check(lib.quire_evict_page(self._handle, number_in(index), out))
+        return int(out[0])
+
+    def pin(self, id: Id, *, batch: Batch | None = None) -> None:
+        """A pinned post is never evicted or removed by an answer. NotFoundError if the feed lacks it."""
+        check(lib.quire_pin(self._handle, _batch(batch), id_in(id)))
+
+    def unpin(self, id: Id, *, batch: Batch | None = None) -> None:
+        check(lib.quire_unpin(self._handle, _batch(batch), id_in(id)))
+
+    def insert_local(self, id: Id, body: Data = b"", *, batch: Batch | None = None) -> bool:
+        """Puts an optimistic post on top until the server shows it. False if the feed holds it already."""
+        out = ffi.new("int32_t *")
+        with Buffers() as buffers:
+            check(lib.quire_insert_local(
+                self._handle, _batch(batch), id_in(id), buffers.data_in(body), out))
+        return bool(out[0])
+
+    def remove_local(self, id: Id, *, batch: Batch | None = None) -> bool:
+        """Takes an optimistic post away. False if the feed has no such local post."""
+        out = ffi.new("int32_t *")
+        check(lib.quire_remove_local(self._handle, _batch(batch), id_in(id), out))
+        return bool(out[0])
+
+    def reset(self, *, batch: Batch | None = None) -> None:
+        """Forgets everything in the feed; every outstanding ticket becomes stale."""
+        check(lib.quire_reset(self._handle, _batch(batch)))
+
+    def prune(
+        self,
+        *,
+        out_of_sequence: bool = False,
+        maximum_age: int | None = None,
+        now: int | None = None,
+        maximum_posts: int | None = None,
+        maximum_pages: int | None = None,
+        maximum_bytes: int | None = None,
+        visible: Iterable[Id] = (),
+        budget: int = 0,
+        rehearse: bool = False,
+        batch: Batch | None = None,
+    ) -> PruneResult:
+        """Forgets pages until the limits are met or the budget (in posts; 0: 10,000) is spent.
+
+        maximum_age, now: in milliseconds; now is since 1970 and by default the clock's. visible: posts on
+        the screen, whose pages stay. rehearse: only say what would be done.
+        """
+        shown = Ids(visible)
+        policy = sized("quire_prune_policy")
+        limits = [
+            (lib.QUIRE_PRUNE_BY_POSTS, "maximum_posts", maximum_posts),
+            (lib.QUIRE_PRUNE_BY_PAGES, "maximum_pages", maximum_pages),
+            (lib.QUIRE_PRUNE_BY_BYTES, "maximum_bytes", maximum_bytes)]
+        for flag, name, limit in limits:
+            if limit is not None:
+                policy.flags |= flag
+                setattr(policy, name, number_in(limit))
+        if maximum_age is not None:
+            policy.flags |= lib.QUIRE_PRUNE_BY_AGE
+            policy.maximum_age = maximum_age
+            policy.now = int(time.time() * 1000) if now is None else now
+        policy.flags |= lib.QUIRE_PRUNE_OUT_OF_SEQUENCE if out_of_sequence else 0
+        policy.flags |= lib.QUIRE_PRUNE_REHEARSE if rehearse else 0
+        policy.visible = shown.value
+        policy.budget = number_in(budget)
+        out = sized("quire_prune_result")
+        check(lib.quire_prune(self._handle, _batch(batch), policy, out))
+        return PruneResult(bool(out.is_done), out.pages, out.posts)
+
+
+class Run:
+    """Where a recorded crawl stands. It lives in memory; one thread at a time may use it."""
+
+    __slots__ = ("_handle", "_lock")
+
+    def __init__(self, handle: Any) -> None:
+        """Runs come from Feed.run()."""
+        self._handle = ffi.gc(handle, lib.quire_run_end)
+        self._lock = threading.Lock()
+
+    def record(
+        self,
+        posts: Iterable[Post | tuple[Any, ...]],
+        *,
+        page: int | None = None,
+        next: Link | str | None = None,
+        previous: Link | str | None = None,
+        fetched_at: int | None = None,
+        opaque_rows: int = 0,
+        batch: Batch | None = None,
+    ) -> Outcome:
+        """Takes in a page. page: its number, None is the one after the one before; the rest as ingest().
+
+        The run advances when the page is committed: a batch that is undone takes it back.
+        """
+        number = lib.QUIRE_PAGE_FOLLOWING if page is None else number_in(page)
+        out = sized("quire_outcome")
+        # Waiting here for a thread that waits for our batch would never end.
+        if not self._lock.acquire(blocking=False):
+            raise failure(Status.WRONG_THREAD, "another thread uses the run right now")
+        try:
+            with Buffers() as buffers:
+                answer = _Answer(buffers, posts, next, previous, fetched_at, opaque_rows)
+                check(lib.quire_record(self._handle, _batch(batch), number, answer.value, out))
+            return _outcome_out(out)
+        finally:
+            lib.quire_outcome_free(out)
+            self._lock.release()
+
+    def close(self) -> None:
+        """Releases the run; what was recorded stays."""
+        ffi.release(self._handle)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

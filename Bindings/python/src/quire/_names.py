@@ -1,0 +1,157 @@
+"""The numbers of quire.h by name."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+from ._quire import lib
+
+
+class Durability(IntEnum):
+    """What a commit promises when the power fails. A killed process loses nothing either way."""
+
+    FULL = lib.QUIRE_DURABILITY_FULL
+    RELAXED = lib.QUIRE_DURABILITY_RELAXED
+
+
+class Order(IntEnum):
+    """What the server promises about order."""
+
+    STABLE = lib.QUIRE_ORDER_STABLE
+    KEYLESS = lib.QUIRE_ORDER_KEYLESS
+    BUMP = lib.QUIRE_ORDER_BUMP
+    APPEND_ONLY = lib.QUIRE_ORDER_APPEND_ONLY
+    RANKED = lib.QUIRE_ORDER_RANKED
+
+
+class Paging(IntEnum):
+    """How the server hands out its pages."""
+
+    CURSOR = lib.QUIRE_PAGING_CURSOR
+    KEYSET = lib.QUIRE_PAGING_KEYSET
+    OFFSET = lib.QUIRE_PAGING_OFFSET
+    PAGE = lib.QUIRE_PAGING_PAGE
+    IDS = lib.QUIRE_PAGING_IDS
+
+
+class LinkKind(IntEnum):
+    """What is known about continuing at an open place of a feed."""
+
+    UNKNOWN = lib.QUIRE_LINK_UNKNOWN
+    END = lib.QUIRE_LINK_END
+    CONFIRM_END = lib.QUIRE_LINK_CONFIRM_END
+    HEAD = lib.QUIRE_LINK_HEAD
+    MORE = lib.QUIRE_LINK_MORE
+    TOKEN = lib.QUIRE_LINK_TOKEN
+    BELOW = lib.QUIRE_LINK_BELOW
+    ABOVE = lib.QUIRE_LINK_ABOVE
+
+
+class Place(IntEnum):
+    """Where a page is asked for."""
+
+    HEAD = lib.QUIRE_PLACE_HEAD
+    TAIL = lib.QUIRE_PLACE_TAIL
+    GAP = lib.QUIRE_PLACE_GAP
+    ABOVE_GAP = lib.QUIRE_PLACE_ABOVE_GAP
+    OPEN_HEAD = lib.QUIRE_PLACE_OPEN_HEAD
+    AROUND = lib.QUIRE_PLACE_AROUND
+
+
+class RequestKind(IntEnum):
+    """The way a request names the page it wants."""
+
+    NONE = lib.QUIRE_REQUEST_NONE
+    LINK = lib.QUIRE_REQUEST_LINK
+    POSITION = lib.QUIRE_REQUEST_POSITION
+    PAGE = lib.QUIRE_REQUEST_PAGE
+    AROUND = lib.QUIRE_REQUEST_AROUND
+    SNAPSHOT = lib.QUIRE_REQUEST_SNAPSHOT
+    BODIES = lib.QUIRE_REQUEST_BODIES
+
+
+class Refusal(IntEnum):
+    """Why nothing can be asked at a place."""
+
+    EMPTY = lib.QUIRE_REFUSAL_EMPTY
+    END = lib.QUIRE_REFUSAL_END
+    CLOSED = lib.QUIRE_REFUSAL_CLOSED
+    NO_LINK = lib.QUIRE_REFUSAL_NO_LINK
+    NO_SUCH_GAP = lib.QUIRE_REFUSAL_NO_SUCH_GAP
+    FILL_FIRST = lib.QUIRE_REFUSAL_FILL_FIRST
+    UNSUPPORTED = lib.QUIRE_REFUSAL_UNSUPPORTED
+
+
+class Verdict(IntEnum):
+    """What became of an answer."""
+
+    OK = lib.QUIRE_VERDICT_OK
+    JOINED = lib.QUIRE_VERDICT_JOINED
+    GAP = lib.QUIRE_VERDICT_GAP
+    CONFIRM_END = lib.QUIRE_VERDICT_CONFIRM_END
+    DRIFT = lib.QUIRE_VERDICT_DRIFT
+    REPLAN = lib.QUIRE_VERDICT_REPLAN
+    ERROR = lib.QUIRE_VERDICT_ERROR
+    STALE = lib.QUIRE_VERDICT_STALE
+    CONTRADICTION = lib.QUIRE_VERDICT_CONTRADICTION
+    DISCONTINUITY = lib.QUIRE_VERDICT_DISCONTINUITY
+    NO_PROGRESS = lib.QUIRE_VERDICT_NO_PROGRESS
+    EMPTY = lib.QUIRE_VERDICT_EMPTY
+    EMPTY_CONFIRM = lib.QUIRE_VERDICT_EMPTY_CONFIRM
+    ISLAND = lib.QUIRE_VERDICT_ISLAND
+
+
+class RunKind(IntEnum):
+    """Where the first page of a recorded run lies."""
+
+    HEAD = lib.QUIRE_RUN_HEAD
+    TAIL = lib.QUIRE_RUN_TAIL
+    GAP = lib.QUIRE_RUN_GAP
+
+
+class Update(IntEnum):
+    """What an update of a post did."""
+
+    CHANGED = lib.QUIRE_UPDATE_CHANGED
+    SAME = lib.QUIRE_UPDATE_SAME
+    STALE = lib.QUIRE_UPDATE_STALE
+    MISSING = lib.QUIRE_UPDATE_MISSING
+
+
+class RowKind(IntEnum):
+    POST = lib.QUIRE_ROW_POST
+    GAP = lib.QUIRE_ROW_GAP
+
+
+class RowFlag(IntFlag):
+    """What is special about a post in its feed."""
+
+    HAS_KEY = lib.QUIRE_ROW_HAS_KEY
+    HAS_PAGE = lib.QUIRE_ROW_HAS_PAGE
+    RIDER = lib.QUIRE_ROW_RIDER
+    PINNED = lib.QUIRE_ROW_PINNED
+    FAULT = lib.QUIRE_ROW_FAULT
+    CLAIMED = lib.QUIRE_ROW_CLAIMED
+
+
+class ChangeKind(IntEnum):
+    """What happened to a row."""
+
+    INSERTED = lib.QUIRE_CHANGE_INSERTED
+    REMOVED = lib.QUIRE_CHANGE_REMOVED
+    UPDATED = lib.QUIRE_CHANGE_UPDATED
+    RESET = lib.QUIRE_CHANGE_RESET
+
+
+class FindingCode(IntEnum):
+    """What kind of damage a check found."""
+
+    CHECKSUM = lib.QUIRE_FINDING_CHECKSUM
+    UNREADABLE = lib.QUIRE_FINDING_UNREADABLE
+    MISSING = lib.QUIRE_FINDING_MISSING
+    ORPHAN = lib.QUIRE_FINDING_ORPHAN
+    COUNT = lib.QUIRE_FINDING_COUNT
+    INDEX = lib.QUIRE_FINDING_INDEX
+    GAP = lib.QUIRE_FINDING_GAP
+    ORDER = lib.QUIRE_FINDING_ORDER
+    BODY = lib.QUIRE_FINDING_BODY

@@ -1,0 +1,222 @@
+"""Rows of a feed, fetched a screenful per call."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Union, overload
+
+from ._convert import link_out, text_out
+from ._errors import Status, failure
+from ._lease import Lease
+from ._names import RowFlag
+from ._quire import ffi, lib
+from ._values import Link
+
+if TYPE_CHECKING:
+    from ._feed import Feed
+    from ._snapshot import Snapshot
+
+#: Rows that one call into the library fetches.
+SCREENFUL = 64
+
+# Screenfuls that a Rows object keeps, so that neighbouring slices do not fetch one twice.
+_KEPT_SCREENS = 4
+
+_HAS_KEY, _HAS_PAGE = lib.QUIRE_ROW_HAS_KEY, lib.QUIRE_ROW_HAS_PAGE
+_POST = lib.QUIRE_ROW_POST
+_position_size = ffi.sizeof("quire_position")
+
+
+@dataclass(slots=True, eq=False)
+class PostRow:
+    """A post in its place in a feed. Everything but the body outlives the snapshot."""
+
+    id: str
+    key: int | None
+    #: Number of the page that last delivered it.
+    page: int | None
+    flags: int
+    _position: bytes = field(repr=False)
+    _lease: Lease = field(repr=False)
+    _address: int = field(repr=False)
+    _size: int = field(repr=False)
+
+    @property
+    def body(self) -> memoryview:
+        """The body as received: a read-only view of the file, not a copy. See Snapshot.close()."""
+        try:
+            return self._lease.view(self._address, self._size)
+        except ValueError as error:
+            raise failure(Status.BAD_HANDLE, str(error)) from None
+
+    @property
+    def is_rider(self) -> bool:
+        """Not part of the server's sequence: a local post, a sticky one, a pinned one that left."""
+        return bool(self.flags & RowFlag.RIDER)
+
+    @property
+    def is_pinned(self) -> bool:
+        return bool(self.flags & RowFlag.PINNED)
+
+    @property
+    def is_fault(self) -> bool:
+        """Its place is known, its body is missing."""
+        return bool(self.flags & RowFlag.FAULT)
+
+    @property
+    def is_claimed(self) -> bool:
+        """Only the server's numbering joins it to the post above."""
+        return bool(self.flags & RowFlag.CLAIMED)
+
+
+@dataclass(slots=True, eq=False)
+class GapRow:
+    """Posts may be missing here. Everything outlives the snapshot."""
+
+    #: Its number within the feed, never used again after it has closed.
+    number: int
+    #: What continues below the post above, and above the post below.
+    down: Link
+    up: Link
+    #: How many posts of the server's sequence the segment above has.
+    posts_above: int
+    _position: bytes = field(repr=False)
+    _lease: Lease = field(repr=False)
+
+
+Row = Union[PostRow, GapRow]
+
+
+def row_out(row: Any, lease: Lease) -> Row:
+    position = bytes(ffi.buffer(ffi.addressof(row, "position"), _position_size))
+    if row.kind != _POST:
+        return GapRow(
+            row.gap, link_out(row.down), link_out(row.up), row.posts_above, position, lease)
+    flags = row.flags
+    body = row.body
+    return PostRow(
+        text_out(row.id), row.key if flags & _HAS_KEY else None,
+        row.page if flags & _HAS_PAGE else None, flags, position, lease,
+        int(ffi.cast("uintptr_t", body.data)), body.size)
+
+
+def position_in(row: Row | None, lease: Lease) -> Any:
+    """A quire_position; it means nothing in another snapshot."""
+    if row is None:
+        return ffi.NULL
+    if row._lease is not lease:
+        raise failure(Status.BAD_ARGUMENT, "the row was read from another snapshot")
+    return ffi.from_buffer("quire_position *", row._position)
+
+
+class Rows:
+    """The rows of a feed in one snapshot, top first: a sequence that is fetched as it is looked at.
+
+    rows[10:20], rows[-1], `for row in rows`, reversed(rows). Looking at a place for the first time walks
+    the screenfuls above it, one call each; going on from there, in whatever windows, costs one call per
+    screenful. len() asks the feed's counters. Like its snapshot, for one thread at a time.
+    """
+
+    __slots__ = ("_snapshot", "_feed", "_borders", "_screens")
+
+    def __init__(self, snapshot: Snapshot, feed: Feed) -> None:
+        self._snapshot = snapshot
+        self._feed = feed
+        # The last row of each screenful that was followed by another, from the top.
+        self._borders: list[Row | None] = [None]
+        self._screens: OrderedDict[int, list[Row]] = OrderedDict()
+
+    def _screen(self, number: int) -> list[Row]:
+        """Screenful `number`; shorter than SCREENFUL at the bottom, empty below it."""
+        kept = self._screens.get(number)
+        if kept is not None:
+            self._snapshot._require_open()
+            self._screens.move_to_end(number)
+            return kept
+        rows: list[Row] = []
+        at = min(number, len(self._borders) - 1)
+        while True:
+            rows = self._snapshot.after(self._feed, self._borders[at], SCREENFUL)
+            if len(rows) == SCREENFUL and at + 1 == len(self._borders):
+                self._borders.append(rows[-1])
+            self._screens[at] = rows
+            if len(self._screens) > _KEPT_SCREENS:
+                self._screens.popitem(last=False)
+            if at == number:
+                return rows
+            if len(rows) < SCREENFUL:
+                return []
+            at += 1
+
+    def __iter__(self) -> Iterator[Row]:
+        number = 0
+        while True:
+            rows = self._screen(number)
+            yield from rows
+            if len(rows) < SCREENFUL:
+                return
+            number += 1
+
+    def __reversed__(self) -> Iterator[Row]:
+        border: Row | None = None
+        while True:
+            rows = self._snapshot.before(self._feed, border, SCREENFUL)
+            yield from rows
+            if len(rows) < SCREENFUL:
+                return
+            border = rows[-1]
+
+    def __len__(self) -> int:
+        info = self._snapshot.info(self._feed)
+        return info.posts + info.riders + info.gaps
+
+    def _range(self, start: int, stop: int | None) -> list[Row]:
+        found: list[Row] = []
+        number = start // SCREENFUL
+        while stop is None or number * SCREENFUL < stop:
+            rows = self._screen(number)
+            first = max(0, start - number * SCREENFUL)
+            last = None if stop is None else stop - number * SCREENFUL
+            found += rows[first:last]
+            if len(rows) < SCREENFUL:
+                break
+            number += 1
+        return found
+
+    def _bottom(self, count: int) -> list[Row]:
+        """The last rows, top first; fewer if there are fewer."""
+        found: list[Row] = []
+        while len(found) < count:
+            wanted = min(SCREENFUL, count - len(found))
+            rows = self._snapshot.before(self._feed, found[-1] if found else None, wanted)
+            found += rows
+            if len(rows) < wanted:
+                break
+        return found[::-1]
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        if isinstance(at, slice):
+            start, stop = at.start or 0, at.stop
+            step = 1 if at.step is None else at.step
+            if step > 0 and start >= 0 and (stop is None or stop >= 0):
+                return self._range(start, stop)[::step]
+            if step > 0 and start < 0 and stop is None:
+                return self._bottom(-start)[::step]
+            places = range(*at.indices(len(self)))
+            if not places:
+                return []
+            low, high = min(places[0], places[-1]), max(places[0], places[-1])
+            return self._range(low, high + 1)[:: abs(step)][:: 1 if step > 0 else -1]
+        if at < 0:
+            rows = self._bottom(-at)
+            if len(rows) < -at:
+                raise IndexError("there are not so many rows")
+            return rows[0]
+        rows = self._screen(at // SCREENFUL)
+        return rows[at % SCREENFUL]

@@ -1,0 +1,255 @@
+"""Snapshots: reading."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+from ._convert import bytes_out, id_in, ids_out, link_out, number_in, sized, text_out
+from ._errors import Status, check, failure
+from ._feed import Feed
+from ._lease import Lease
+from ._names import ChangeKind, Order, Paging, RowKind
+from ._quire import ffi, lib
+from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows, position_in, row_out
+from ._values import Change, FeedInfo, FeedOptions, Id, Page, PostInfo, RowName
+
+# For the child of a fork, see _forget_after_fork().
+_open_snapshots: weakref.WeakSet[Snapshot]
+
+
+class Snapshot:
+    """One consistent state of the whole cache, whatever others write meanwhile. A context manager.
+
+    Several threads may use one snapshot; they take turns. See close() for what becomes of bodies.
+    """
+
+    __slots__ = ("_handle", "_lease", "_lock", "__weakref__")
+
+    def __init__(self, cache: Any) -> None:
+        """Snapshots come from Cache.snapshot()."""
+        self._handle = ffi.NULL
+        self._lock = threading.RLock()
+        out = ffi.new("quire_snapshot **")
+        check(lib.quire_snapshot_begin(cache, out))
+        self._handle = ffi.gc(out[0], lib.quire_snapshot_end)
+        self._lease = Lease(self._handle)
+        _open_snapshots.add(self)
+
+    def close(self) -> None:
+        """Ends the snapshot. Closing twice does nothing.
+
+        Every memoryview that a `body` returned is released: using it raises ValueError. Python cannot take
+        back what was made from such a view (a slice, a cast, an array over it, a write that another
+        thread is in the middle of). If there is any, close() raises BodiesInUseError; the snapshot refuses
+        further reads, but the memory stays valid, and the snapshot ends in the library when the last
+        of them is gone. Copy with bytes(view) what is to live longer.
+        """
+        in_use = self._end()
+        if in_use:
+            raise failure(
+                Status.BODIES_IN_USE,
+                f"{in_use} bodies of the snapshot are still in use; it ends with the last of them")
+
+    def _end(self) -> int:
+        """Returns how many bodies keep the library's snapshot open."""
+        with self._lock:
+            handle, self._handle = self._handle, ffi.NULL
+            if handle == ffi.NULL:
+                return 0
+            in_use = self._lease.revoke()
+            if in_use == 0:
+                ffi.release(handle)
+            return in_use
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._end()  # the frames of the exception may hold bodies, and it must not be hidden
+
+    def _require_open(self) -> None:
+        if self._handle == ffi.NULL:
+            raise failure(Status.BAD_HANDLE, "the snapshot has ended")
+
+    # ---- Rows
+
+    def rows(self, feed: Feed) -> Rows:
+        """The rows of a feed, posts and gaps, top first: to slice and to iterate."""
+        return Rows(self, feed)
+
+    def _read(
+        self, function: Callable[..., int], feed: Feed, border: Row | None, limit: int
+    ) -> list[Row]:
+        rows = ffi.new("quire_row[]", number_in(limit, 32))
+        count = ffi.new("size_t *")
+        with self._lock:
+            self._require_open()
+            lease = self._lease
+            position = position_in(border, lease)
+            check(function(
+                self._handle, feed._handle, position, rows if limit else ffi.NULL, limit, count))
+            return [row_out(rows[i], lease) for i in range(count[0])]
+
+    def after(self, feed: Feed, row: Row | None = None, limit: int = SCREENFUL) -> list[Row]:
+        """Up to `limit` rows below a row of this snapshot (None: from the top), in one call."""
+        return self._read(lib.quire_read_after, feed, row, limit)
+
+    def before(self, feed: Feed, row: Row | None = None, limit: int = SCREENFUL) -> list[Row]:
+        """Up to `limit` rows above a row (None: from the bottom), the nearest first, in one call."""
+        return self._read(lib.quire_read_before, feed, row, limit)
+
+    def gaps(self, feed: Feed) -> Iterator[GapRow]:
+        """The gaps of a feed, topmost first."""
+        border: Row | None = None
+        while True:
+            rows = self._read(lib.quire_read_gaps, feed, border, SCREENFUL)
+            for row in rows:
+                assert isinstance(row, GapRow)
+                yield row
+            if len(rows) < SCREENFUL:
+                return
+            border = rows[-1]
+
+    def find(self, feed: Feed, id: Id) -> PostRow:
+        """The post in its place in the feed, else NotFoundError."""
+        out = ffi.new("quire_row *")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_find(self._handle, feed._handle, id_in(id), out))
+            row = row_out(out[0], self._lease)
+        assert isinstance(row, PostRow)
+        return row
+
+    def post(self, id: Id) -> PostInfo:
+        """What is stored about a post, else NotFoundError if no feed holds it."""
+        out = sized("quire_post_info")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_post_get_info(self._handle, id_in(id), out))
+            return PostInfo(
+                body=self._lease.view(int(ffi.cast("uintptr_t", out.body.data)), out.body.size),
+                version=out.version if out.has_version else None,
+                feeds=out.feeds,
+                fields={
+                    text_out(out.fields[i].name): bytes_out(out.fields[i].value)
+                    for i in range(out.field_count)})
+
+    # ---- Pages
+
+    def pages(self, feed: Feed, index: int = 0) -> Iterator[Page]:
+        """The pages of a feed, topmost first, from an index on."""
+        pages = ffi.new("quire_page[]", SCREENFUL)
+        count = ffi.new("size_t *")
+        while True:
+            with self._lock:
+                self._require_open()
+                check(lib.quire_read_pages(
+                    self._handle, feed._handle, number_in(index), pages, SCREENFUL, count))
+                found = [_page_out(pages[i]) for i in range(count[0])]
+            yield from found
+            if len(found) < SCREENFUL:
+                return
+            index += SCREENFUL
+
+    def page(self, feed: Feed, number: int) -> Iterator[PostRow]:
+        """The posts that page `number` (not its index) still has; none if there is no such page."""
+        rows = ffi.new("quire_row[]", SCREENFUL)
+        count = ffi.new("size_t *")
+        first = 0
+        while True:
+            with self._lock:
+                self._require_open()
+                check(lib.quire_read_page(
+                    self._handle, feed._handle, number_in(number), first, rows, SCREENFUL, count))
+                found = [row_out(rows[i], self._lease) for i in range(count[0])]
+            for row in found:
+                assert isinstance(row, PostRow)
+                yield row
+            if len(found) < SCREENFUL:
+                return
+            first += SCREENFUL
+
+    # ---- Info and changes
+
+    @property
+    def generation(self) -> int:
+        """Number of commits that the snapshot sees."""
+        out = ffi.new("uint64_t *")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_snapshot_generation(self._handle, out))
+        return int(out[0])
+
+    def info(self, feed: Feed) -> FeedInfo:
+        """What a feed is and holds, from its counters."""
+        out = sized("quire_feed_info")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_feed_get_info(self._handle, feed._handle, out))
+            return _info_out(out)
+
+    def changes(self, since: int) -> list[Change]:
+        """What each commit after `since` changed, oldest first; ResyncError if that is too long ago."""
+        array = ffi.new("quire_change **")
+        count = ffi.new("size_t *")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_changes_since(self._handle, number_in(since), array, count))
+            return [_change_out(array[0][i]) for i in range(count[0])]
+
+
+_open_snapshots = weakref.WeakSet()
+
+
+def _forget_after_fork() -> None:
+    """The child has the parent's map, but the parent may end the snapshot and reuse its pages."""
+    for snapshot in list(_open_snapshots):
+        snapshot._lock = threading.RLock()  # a thread that the child does not have may hold it
+        snapshot._lease.revoke()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def _page_out(page: Any) -> Page:
+    return Page(
+        page.number, page.index, link_out(page.own), link_out(page.next), link_out(page.previous),
+        page.received, page.added, page.duplicates, page.duplicates_in_page, page.posts,
+        page.fetched_at, bool(page.is_full))
+
+
+def _info_out(out: Any) -> FeedInfo:
+    options = FeedOptions(
+        order=Order(out.order), paging=Paging(out.paging), page_size=out.page_size,
+        minimum_run=out.minimum_run, first_page=out.first_page, sticky=tuple(ids_out(out.sticky)),
+        trusts_end=bool(out.flags & lib.QUIRE_FEED_TRUSTS_END),
+        is_strict=bool(out.flags & lib.QUIRE_FEED_STRICT))
+    return FeedInfo(
+        name=text_out(out.name), number=out.number, options=options, posts=out.posts,
+        riders=out.riders, faults=out.faults, pages=out.pages, gaps=out.gaps,
+        claimed_seams=out.claimed_seams, body_bytes=out.body_bytes, head=link_out(out.head),
+        tail=link_out(out.tail), drift=out.drift, is_in_sequence=bool(out.is_in_sequence))
+
+
+def _row_name(kind: int, id: Any, gap: int) -> RowName | None:
+    if kind == 0:
+        return None
+    return RowName(RowKind(kind), text_out(id) if kind == RowKind.POST else gap)
+
+
+def _change_out(change: Any) -> Change:
+    return Change(
+        change.generation, change.feed, ChangeKind(change.kind),
+        _row_name(change.row_kind, change.id, change.gap),
+        _row_name(change.below_kind, change.below_id, change.below_gap))

@@ -1,0 +1,227 @@
+"""What goes into the library and comes out of it, as plain values that outlive everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Union
+
+from ._names import (
+    ChangeKind, FindingCode, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Verdict)
+
+#: Anything with a contiguous buffer is taken without copying; text is taken as UTF-8.
+Data = Union[bytes, bytearray, memoryview, str]
+#: The id of a post. A number is its decimal text. Ids come back as text; bytes that are not UTF-8
+#: survive the round trip as surrogates, as file names do in Python (PEP 383).
+Id = Union[str, bytes, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What is known about continuing somewhere."""
+
+    kind: LinkKind
+    #: The server's own words; for keyset feeds the id of the post at the border.
+    text: str = ""
+    #: The answer to this link starts above the post at the border, not directly beyond it.
+    is_overlapping: bool = False
+
+    UNKNOWN: ClassVar[Link]
+    END: ClassVar[Link]
+    HEAD: ClassVar[Link]
+    MORE: ClassVar[Link]
+
+    @classmethod
+    def token(cls, text: str) -> Link:
+        """The server's own words: a URL, a cursor, "page=17". Functions take a bare str for this."""
+        return cls(LinkKind.TOKEN, text)
+
+
+Link.UNKNOWN = Link(LinkKind.UNKNOWN)
+Link.END = Link(LinkKind.END)
+Link.HEAD = Link(LinkKind.HEAD)
+Link.MORE = Link(LinkKind.MORE)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedOptions:
+    """What a feed is, fixed when it is first opened."""
+
+    order: Order = Order.KEYLESS
+    paging: Paging = Paging.CURSOR
+    #: How many posts a request asks for unless it says otherwise.
+    page_size: int = 20
+    #: Ranked feeds: so many neighbours prove that a page joins what is cached.
+    minimum_run: int = 2
+    #: The number of the first page in feeds paged by number.
+    first_page: int = 1
+    #: Posts that the server shows out of order, such as announcements.
+    sticky: Iterable[Id] = ()
+    #: One reported end is enough to remove what is cached below it.
+    trusts_end: bool = False
+    #: Recorded runs: open a gap where only the numbering claims contiguity.
+    is_strict: bool = False
+
+
+class Post(NamedTuple):
+    """One post of an answer. A plain tuple (id, body) does as well."""
+
+    id: Id
+    body: Data = b""
+    #: The server's sort key, larger is nearer to the head.
+    key: int | None = None
+    #: Which state of the post this is, larger is newer.
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to ask the server; false if nothing can be asked, then `refusal` says why."""
+
+    kind: RequestKind
+    refusal: Refusal | None
+    #: What the answer must be ingested with. It survives restarts and may be used by any process.
+    ticket: int
+    position: int
+    limit: int
+    link: Link
+    #: RequestKind.BODIES: the posts whose bodies are wanted.
+    ids: list[str]
+    #: Bounded requests: stop at this post.
+    until: str | None
+    is_overlapping: bool
+
+    def __bool__(self) -> bool:
+        return self.kind != RequestKind.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an answer did."""
+
+    verdict: Verdict
+    #: The answer left the cache exactly as it was.
+    is_unchanged: bool
+    #: Number of the page stored.
+    page: int | None
+    duplicates_in_page: int
+    opaque_rows: int
+    gaps_closed: int
+    gaps_opened: int
+    #: Posts, known before in whatever feed, whose stored body this answer replaced.
+    updated: int
+    #: Verdict.STALE: "used", "generation", "edge-changed", "feed-changed".
+    reason: str
+    added: list[str]
+    duplicates: list[str]
+    moved: list[str]
+    removed: list[str]
+    kept: list[str]
+    displaced: list[str]
+    ignored: list[str]
+    sticky: list[str]
+
+
+class PruneResult(NamedTuple):
+    #: The policy is met, or nothing more may leave. Else call again.
+    is_done: bool
+    pages: int
+    posts: int
+
+
+class Statistics(NamedTuple):
+    """Totals of a cache and of its file."""
+
+    feeds: int
+    posts: int
+    pages: int
+    gaps: int
+    body_bytes: int
+    dead_body_bytes: int
+    generation: int
+    used_bytes: int
+    free_bytes: int
+
+
+class Finding(NamedTuple):
+    """Damage that a check found."""
+
+    code: FindingCode
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeedInfo:
+    """What a feed is and holds."""
+
+    name: str
+    #: The number by which Change names the feed.
+    number: int
+    options: FeedOptions
+    #: Posts of the server's sequence, posts outside of it, posts whose body is missing.
+    posts: int
+    riders: int
+    faults: int
+    pages: int
+    gaps: int
+    claimed_seams: int
+    body_bytes: int
+    #: What continues above the first post (Link.END: nothing) and below the last one.
+    head: Link
+    tail: Link
+    drift: int
+    #: No gap is known.
+    is_in_sequence: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as stored: one accepted answer."""
+
+    number: int
+    index: int
+    own: Link
+    next: Link
+    previous: Link
+    received: int
+    added: int
+    duplicates: int
+    duplicates_in_page: int
+    #: Posts it still has.
+    posts: int
+    #: Milliseconds since 1970.
+    fetched_at: int
+    #: All of its posts were new.
+    is_full: bool
+
+
+class RowName(NamedTuple):
+    """What a change calls a row: a post by its id, a gap by its number."""
+
+    kind: RowKind
+    name: str | int
+
+
+class Change(NamedTuple):
+    """One difference between two states of a feed. Applied in order, they lead from one to the other."""
+
+    generation: int
+    feed: int
+    kind: ChangeKind
+    row: RowName | None
+    #: Inserted: the row directly above; None is the top.
+    below: RowName | None
+
+
+@dataclass(frozen=True, slots=True)
+class PostInfo:
+    """What is stored about a post, however many feeds hold it."""
+
+    #: As Snapshot's bodies: good until the snapshot is closed.
+    body: memoryview
+    version: int | None
+    #: Number of feeds that hold it.
+    feeds: int
+    #: Values that were updated one by one.
+    fields: dict[str, bytes]

@@ -1,0 +1,223 @@
+"""Batches, changes, waiting, updates and upkeep."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+import quire
+from conftest import fill
+from quire import ChangeKind, RowKind, Status, Update
+
+
+def ids(cache: quire.Cache, feed: quire.Feed) -> list[str]:
+    with cache.snapshot() as snapshot:
+        return [row.id if isinstance(row, quire.PostRow) else "~" for row in snapshot.rows(feed)]
+
+
+def test_the_package_holds_the_library() -> None:
+    folder = Path(quire.__file__).parent
+    assert (folder / "libquire.so.0").is_file()
+    assert any(
+        line.endswith(str(folder / "libquire.so.0"))
+        for line in Path("/proc/self/maps").read_text().splitlines())
+    assert quire.__version__ == "0.1.0"
+
+
+def test_a_batch_is_one_commit(cache: quire.Cache, feed: quire.Feed) -> None:
+    before = cache.generation
+
+    def work(batch: quire.Batch) -> int:
+        run = feed.run()
+        for number in range(10):
+            run.record([(f"{number}-{k}", b"body") for k in range(3)], batch=batch)
+        request = cache.feed("other").plan(batch=batch)
+        cache.feed("other").ingest(request, [("x", b"")], batch=batch)
+        assert ids(cache, feed) == []  # snapshots inside see the cache as it was before
+        return 7
+
+    cache.feed("other")
+    before = cache.generation
+    assert cache.batch(work) == 7
+    assert cache.generation == before + 1
+    assert len(ids(cache, feed)) == 30 and ids(cache, cache.feed("other")) == ["x"]
+
+
+def test_an_exception_undoes_a_batch(cache: quire.Cache, feed: quire.Feed) -> None:
+    run = feed.run()
+
+    def work(batch: quire.Batch) -> None:
+        run.record([("a", b"")], batch=batch)
+        raise KeyError("of the program")
+
+    with pytest.raises(KeyError, match="of the program"):
+        cache.batch(work)
+    assert ids(cache, feed) == []
+    run.record([("a", b"")])  # the run was taken back too
+    assert ids(cache, feed) == ["a"]
+
+
+def test_what_a_batch_may_not(cache: quire.Cache, feed: quire.Feed) -> None:
+    kept = []
+
+    def keep(batch: quire.Batch) -> None:
+        kept.append(batch)
+        with pytest.raises(quire.NotFoundError):
+            feed.pin("nobody", batch=batch)  # this does not doom a batch
+
+    cache.batch(keep)
+    generation = cache.generation
+    for use in (feed.plan, feed.reset, lambda batch: cache.update_body("a", b"", batch=batch)):
+        with pytest.raises(quire.BadHandleError):
+            use(batch=kept[0])  # not a commit of its own!
+    assert cache.generation == generation
+
+    def outside(batch: quire.Batch) -> None:
+        feed.plan()  # a write that is not part of the batch
+
+    with pytest.raises(quire.QuireError) as caught:
+        cache.batch(outside)
+    assert caught.value.status == Status.WOULD_DEADLOCK
+    with pytest.raises(quire.QuireError) as caught:
+        cache.batch(lambda batch: cache.batch(lambda inner: None))
+    assert caught.value.status == Status.WOULD_DEADLOCK
+
+
+def test_a_batch_runs_again_when_the_file_grows(tmp_path: Path) -> None:
+    with quire.Cache(tmp_path / "small.quire", map_size=1 << 20) as cache:
+        feed = cache.feed("timeline")
+        times = []
+
+        def work(batch: quire.Batch) -> None:
+            times.append(1)
+            run = feed.run()
+            for number in range(40):
+                run.record([(f"{number}-{k}", bytes(20_000)) for k in range(5)], batch=batch)
+
+        cache.batch(work)
+        assert len(times) > 1 and len(ids(cache, feed)) == 200
+        assert cache.check() == []
+
+
+def test_changes_lead_from_one_state_to_the_other(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, ["x", "y", "z"])
+    start = cache.generation
+    shown = ids(cache, feed)
+    fill(feed, ["a", "b"], next="page 2")
+    feed.delete("y")
+    cache.update_body("z", b"new")
+    with cache.snapshot() as snapshot:
+        number = snapshot.info(feed).number
+        changes = snapshot.changes(start)
+        assert snapshot.changes(snapshot.generation) == []
+    names: list[tuple[RowKind, str | int]] = [(RowKind.POST, id) for id in shown]
+    for change in changes:
+        assert change.feed == number and change.generation > start
+        if change.kind == ChangeKind.REMOVED:
+            names.remove(change.row)
+        elif change.kind == ChangeKind.INSERTED:
+            names.insert(names.index(change.below) + 1 if change.below else 0, change.row)
+        else:
+            assert (change.kind, change.row) == (ChangeKind.UPDATED, (RowKind.POST, "z"))
+    assert ["~" if kind == RowKind.GAP else name for kind, name in names] == ids(cache, feed)
+    assert ids(cache, feed) == ["a", "b", "~", "x", "z"]
+
+
+def test_the_log_of_changes_ends(cache: quire.Cache, feed: quire.Feed) -> None:
+    for number in range(1030):
+        feed.insert_local(str(number))
+    with cache.snapshot() as snapshot:
+        with pytest.raises(quire.ResyncError):
+            snapshot.changes(1)
+        assert len(snapshot.changes(snapshot.generation - 10)) == 10
+
+
+def test_waiting(cache: quire.Cache, feed: quire.Feed) -> None:
+    now = cache.generation
+    start = time.monotonic()
+    assert cache.wait(now, 0.15) == now
+    assert 0.1 < time.monotonic() - start < 2
+    assert cache.wait(now, 0) == now
+    fill(feed, ["a"])
+    assert cache.wait(now) > now
+    with pytest.raises(quire.BadArgumentError):
+        cache.wait(-1)
+
+
+def test_updates(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, ["a"])
+    assert cache.update_body("a", b"1", version=5) == Update.CHANGED
+    assert cache.update_body("a", b"2", version=4) == Update.STALE
+    assert cache.update_body("nobody", b"") == Update.MISSING
+    assert cache.update_fields("a", {"likes": b"3", "title": "grün"}, 1) == Update.CHANGED
+    assert cache.update_fields("a", {"likes": b"2"}, 0) == Update.STALE
+    assert cache.update_fields("a", {"likes": b"3"}, 1) == Update.SAME
+    with cache.snapshot() as snapshot:
+        post = snapshot.post("a")
+        assert (post.body, post.version, post.feeds) == (b"1", 5, 1)
+        assert post.fields == {"likes": b"3", "title": "grün".encode()}
+        with pytest.raises(quire.NotFoundError):
+            snapshot.post("nobody")
+
+
+def test_local_posts_pins_eviction(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, ["a", "b", "c"])
+    assert feed.insert_local("draft", b"my words") and not feed.insert_local("draft")
+    with cache.snapshot() as snapshot:
+        row = snapshot.find(feed, "draft")
+        assert row.is_rider and row.page is None and row.body == b"my words"
+    assert feed.remove_local("draft") and not feed.remove_local("draft")
+    feed.pin("b")
+    with cache.snapshot() as snapshot:
+        assert snapshot.find(feed, "b").is_pinned and not snapshot.find(feed, "a").is_pinned
+    assert feed.evict(["b", "c"]) == 1
+    feed.unpin("b")
+    assert feed.evict(["b"]) == 1
+    assert "a" in feed and "b" not in feed
+
+
+def test_prune(cache: quire.Cache, feed: quire.Feed) -> None:
+    run = feed.run()
+    for number in range(10):
+        run.record([(f"{number}-{k}", b"body") for k in range(5)], fetched_at=1000 * number)
+    rehearsal = feed.prune(maximum_posts=20, rehearse=True)
+    assert rehearsal.posts >= 30 and len(ids(cache, feed)) == 50
+    step = feed.prune(maximum_posts=20, budget=1)
+    assert (step.is_done, step.pages) == (False, 1)
+    assert feed.prune(maximum_posts=20).is_done
+    assert sum(id != "~" for id in ids(cache, feed)) == 20
+    assert feed.prune(maximum_age=0, now=10**9, visible=["0-0"]).is_done
+    assert [id for id in ids(cache, feed) if id != "~"] == [f"0-{k}" for k in range(5)]
+
+
+def test_stats_copy_reclaim(cache: quire.Cache, feed: quire.Feed, tmp_path: Path) -> None:
+    fill(feed, [str(n) for n in range(50)])
+    stats = cache.stats()
+    assert (stats.feeds, stats.posts, stats.pages, stats.gaps) == (1, 50, 1, 0)
+    assert stats.body_bytes == sum(len(f"body of {n}") for n in range(50))
+    assert stats.generation == cache.generation
+    cache.copy(tmp_path / "copy.quire")
+    with pytest.raises(quire.BadArgumentError):
+        cache.copy(tmp_path / "copy.quire")
+    with quire.Cache(tmp_path / "copy.quire") as copy:
+        assert ids(copy, copy.find_feed("timeline")) == ids(cache, feed) and copy.check() == []
+    feed.evict([str(n) for n in range(0, 50, 2)])
+    assert cache.reclaim() >= 0 and cache.check() == []
+
+
+def test_reset_and_cancel(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, ["a"])
+    request = feed.plan()
+    feed.cancel(request)
+    feed.cancel(12345)
+    feed.reset()
+    assert ids(cache, feed) == []
+    assert feed.ingest(request, [("b", b"")]).verdict == quire.Verdict.STALE
+
+
+def test_one_file_opened_twice(cache: quire.Cache, feed: quire.Feed) -> None:
+    with quire.Cache(cache.path) as again:
+        fill(again.feed("timeline"), ["a"])
+        assert ids(cache, feed) == ["a"]

@@ -1,0 +1,166 @@
+"""Errors are exceptions with a status and a sentence; misuse is never a crash."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import quire
+from conftest import fill
+from quire import Status
+
+
+def raises(status: Status) -> object:
+    class Expected:
+        def __enter__(self) -> Expected:
+            return self
+
+        def __exit__(self, kind: object, error: object, traceback: object) -> bool:
+            assert isinstance(error, quire.QuireError), error
+            assert error.status == status, error
+            assert error.message and "\n" not in error.message
+            assert str(error).startswith(status.name.lower().replace("_", "-") + ": ")
+            self.error = error
+            return True
+
+    return Expected()
+
+
+def test_opening(tmp_path: Path) -> None:
+    stranger = tmp_path / "stranger"
+    stranger.write_bytes(b"not a cache" * 1000)
+    with raises(Status.NOT_A_CACHE):
+        quire.Cache(stranger)
+    assert stranger.read_bytes() == b"not a cache" * 1000
+    with raises(Status.IO) as expected:
+        quire.Cache(tmp_path / "no" / "such" / "folder")
+    assert expected.error.os_error != 0
+    with raises(Status.BAD_ARGUMENT):
+        quire.Cache("with\0nul")
+    with raises(Status.BAD_ARGUMENT):
+        quire.Cache("")
+    with raises(Status.BAD_ARGUMENT):
+        quire.Cache(tmp_path / "x", map_size=-1)
+    with raises(Status.BAD_ARGUMENT):
+        quire.Cache(tmp_path / "x", durability=7)
+    with pytest.raises(TypeError):
+        quire.Cache(3)
+
+
+def test_feeds(cache: quire.Cache) -> None:
+    options = quire.FeedOptions(order=quire.Order.BUMP, sticky=["s"], page_size=50)
+    cache.feed("strict", options)
+    assert cache.feed("strict").name == "strict"
+    with raises(Status.OPTIONS_DIFFER):
+        cache.feed("strict", quire.FeedOptions())
+    with raises(Status.NOT_FOUND) as expected:
+        cache.find_feed("nowhere")
+    assert isinstance(expected.error, LookupError)
+    for name in ("", "x" * 256, "bad \udcff"):
+        with raises(Status.BAD_ARGUMENT):
+            cache.feed(name)
+    with raises(Status.BAD_ARGUMENT):
+        cache.feed("x", quire.FeedOptions(order=9))
+    with raises(Status.BAD_ARGUMENT):
+        cache.feed("x", quire.FeedOptions(page_size=0))
+    with raises(Status.BAD_ARGUMENT):
+        cache.feed("x", quire.FeedOptions(page_size=-1))
+    assert cache.feed_names() == ["strict"]
+    with cache.snapshot() as snapshot:
+        assert snapshot.info(cache.feed("strict")).options == quire.FeedOptions(
+            order=quire.Order.BUMP, sticky=("s",), page_size=50)
+
+
+def test_arguments(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, ["a"])
+    request = feed.plan()
+    with raises(Status.BAD_ARGUMENT):
+        feed.ingest(request, [("", b"")])
+    with raises(Status.BAD_ARGUMENT):
+        feed.ingest(request, [("x" * 65537, b"")])
+    with raises(Status.BAD_ARGUMENT):
+        feed.ingest(-1, [])
+    with raises(Status.BAD_ARGUMENT):
+        feed.plan(99)
+    with raises(Status.BAD_ARGUMENT):
+        feed.plan(quire.Place.GAP, gap=-5)
+    with raises(Status.BAD_ARGUMENT):
+        feed.plan(limit=2**40)
+    with raises(Status.BAD_ARGUMENT):
+        feed.prune(maximum_posts=-1)
+    with raises(Status.BAD_ARGUMENT):
+        feed.run(9)
+    with raises(Status.BAD_ARGUMENT):
+        feed.ingest(request, [("x", b"")], opaque_rows=2**64)
+    with raises(Status.NOT_FOUND):
+        feed.pin("nobody")
+    with raises(Status.NOT_FOUND):
+        feed.evict_page(7)
+    for wrong in ("abc", b"abc"):
+        with pytest.raises(TypeError):
+            feed.contains(wrong)
+    with pytest.raises(TypeError):
+        feed.ingest(request, [(None, b"")])
+    with pytest.raises(TypeError):
+        feed.ingest(request, [("x", b"", "key")])
+    with pytest.raises(OverflowError):
+        feed.ingest(request, [("x", b"", 2**63)])
+    with pytest.raises(TypeError):
+        iter(feed)
+    assert feed.ingest(request, [("b", b"")]).added == ["b"]  # the ticket survived all of it
+
+
+def test_closed_things(tmp_path: Path) -> None:
+    cache = quire.Cache(tmp_path / "x.quire")
+    feed = cache.feed("timeline")
+    run = feed.run()
+    snapshot = cache.snapshot()
+    for thing in (snapshot, run, feed, cache):
+        thing.close()
+        thing.close()
+    uses = [
+        cache.stats, cache.check, cache.snapshot, cache.feed_names, lambda: cache.feed("x"),
+        lambda: cache.wait(0, 0), lambda: cache.generation, lambda: cache.copy(tmp_path / "y"),
+        lambda: cache.update_body("a", b""), lambda: cache.batch(lambda batch: None),
+        feed.plan, feed.reset, feed.run, lambda: feed.contains(["a"]), lambda: feed.ingest(1, []),
+        lambda: run.record([]), lambda: snapshot.info(feed), lambda: snapshot.changes(0),
+        lambda: list(snapshot.pages(feed)), lambda: snapshot.post("a"), lambda: snapshot.generation]
+    for use in uses:
+        with raises(Status.BAD_HANDLE) as expected:
+            use()
+        assert isinstance(expected.error, ValueError)
+
+
+def test_a_verdict_is_not_an_error(cache: quire.Cache, feed: quire.Feed) -> None:
+    request = feed.plan()
+    feed.ingest(request, [("a", b"")], next=quire.Link.END)
+    again = feed.ingest(request, [("b", b"")])
+    assert (again.verdict, again.reason) == (quire.Verdict.STALE, "used") and again.is_unchanged
+    refused = feed.plan(quire.Place.TAIL)
+    assert not refused and refused.refusal == quire.Refusal.END
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_permission(tmp_path: Path) -> None:
+    path = tmp_path / "x.quire"
+    quire.Cache(path).close()
+    path.chmod(0)
+    with raises(Status.NO_PERMISSION):
+        quire.Cache(path)
+
+
+def test_damage_is_a_status(tmp_path: Path) -> None:
+    path = tmp_path / "x.quire"
+    with quire.Cache(path) as cache:
+        fill(cache.feed("timeline"), [f"post {n}" for n in range(100)])
+    damaged = bytearray(path.read_bytes())
+    at = damaged.find(b"body of post 50")
+    damaged[at] ^= 1
+    path.write_bytes(damaged)
+    with quire.Cache(path) as cache:
+        findings = cache.check()
+        assert findings and all(finding.message for finding in findings)
+        assert quire.FindingCode.CHECKSUM in {finding.code for finding in findings}
+        assert len(cache.check(limit=1)) == 1

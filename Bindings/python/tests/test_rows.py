@@ -1,0 +1,168 @@
+"""Rows as a sequence, one call per screenful."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+import quire
+from conftest import fill
+
+COUNT = 300
+
+
+@pytest.fixture
+def feed(cache: quire.Cache) -> quire.Feed:
+    """300 posts in two segments: a gap stands below number 99."""
+    feed = cache.feed("timeline")
+    fill(feed, [f"{n:03}" for n in range(100, COUNT)])
+    fill(feed, [f"{n:03}" for n in range(100)], next="page 2")
+    return feed
+
+
+def name(row: quire.Row) -> str:
+    return row.id if isinstance(row, quire.PostRow) else f"gap {row.number}"
+
+
+EXPECTED = [f"{n:03}" for n in range(100)] + ["gap 1"] + [f"{n:03}" for n in range(100, COUNT)]
+
+
+def test_a_gap_is_a_row(cache: quire.Cache, feed: quire.Feed) -> None:
+    with cache.snapshot() as snapshot:
+        row = snapshot.rows(feed)[100]
+        assert isinstance(row, quire.GapRow)
+        assert (row.number, row.down, row.posts_above) == (1, quire.Link.token("page 2"), 100)
+        assert [gap.number for gap in snapshot.gaps(feed)] == [1]
+    assert feed.plan(quire.Place.GAP, gap=row).link == quire.Link.token("page 2")
+
+
+def test_it_behaves_like_a_list(cache: quire.Cache, feed: quire.Feed) -> None:
+    chance = random.Random(3)
+    edges = [None, 0, 1, 10, 63, 64, 65, 100, 128, 300, 301, 302, 1000]
+    edges += [-edge for edge in edges if edge]
+    with cache.snapshot() as snapshot:
+        rows = snapshot.rows(feed)
+        assert len(rows) == 301 and rows
+        assert [name(row) for row in rows] == EXPECTED
+        assert [name(row) for row in reversed(rows)] == EXPECTED[::-1]
+        for _ in range(1500):
+            at = slice(chance.choice(edges), chance.choice(edges),
+                       chance.choice([None, 1, 2, 7, -1, -3]))
+            fresh = snapshot.rows(feed) if chance.random() < 0.3 else rows
+            assert [name(row) for row in fresh[at]] == EXPECTED[at], at
+        for at in (0, 5, 64, 100, 300, -1, -64, -65, -301):
+            assert name(rows[at]) == EXPECTED[at]
+        for at in (301, 1000, 319, 320, -302, -1000):
+            with pytest.raises(IndexError):
+                rows[at]
+        with pytest.raises(ValueError):
+            rows[::0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 128])
+def test_sizes_around_a_screenful(cache: quire.Cache, count: int) -> None:
+    feed = cache.feed(f"of {count}")
+    if count:
+        fill(feed, [str(n) for n in range(count)])
+    with cache.snapshot() as snapshot:
+        rows = snapshot.rows(feed)
+        assert [name(row) for row in rows] == [str(n) for n in range(count)]
+        assert [name(row) for row in rows[:]] == [str(n) for n in range(count)]
+        assert len(rows) == len(list(reversed(rows))) == count
+        assert rows[count:] == []
+        with pytest.raises(IndexError):
+            rows[count]
+
+
+def test_one_call_per_screenful(
+    cache: quire.Cache, feed: quire.Feed, count_calls: Callable[[], list[str]]
+) -> None:
+    with cache.snapshot() as snapshot:
+        rows = snapshot.rows(feed)
+        count_calls()
+        assert len(rows[:20]) == 20
+        assert count_calls() == ["quire_read_after"]
+        rows[10:20], rows[20:40], rows[40:64], rows[3], rows[63]  # still the first screenful
+        assert count_calls() == []
+        for at in range(64, 301, 20):  # scrolling down, 20 rows at a time: 301 rows are 5 screenfuls
+            assert rows[at: at + 20]
+        assert count_calls() == ["quire_read_after"] * 4
+        for at in range(64, 301, 20):
+            assert rows[at: at + 20]
+        assert count_calls() == []  # the last screenfuls are kept
+        assert len(rows[-20:]) == 20 and name(rows[-1]) == "299"
+        assert count_calls() == ["quire_read_before"] * 2
+        fresh = snapshot.rows(feed)
+        assert sum(1 for _ in fresh) == 301
+        assert count_calls() == ["quire_read_after"] * 5
+        assert sum(1 for _ in reversed(fresh)) == 301
+        assert count_calls() == ["quire_read_before"] * 5
+        for _ in zip(range(20), snapshot.rows(feed)):  # lazily: what is not looked at is not fetched
+            pass
+        assert count_calls() == ["quire_read_after"]
+        row = snapshot.rows(feed)[200]  # a place never looked at: the screenfuls above it are walked
+        assert count_calls() == ["quire_read_after"] * 4
+        for _ in range(3):
+            row = snapshot.after(feed, row, 20)[-1]
+        assert count_calls() == ["quire_read_after"] * 3
+
+
+def test_positions_belong_to_their_snapshot(cache: quire.Cache, feed: quire.Feed) -> None:
+    with cache.snapshot() as snapshot, cache.snapshot() as other:
+        row = snapshot.find(feed, "150")
+        assert [name(row) for row in snapshot.after(feed, row, 2)] == ["151", "152"]
+        assert [name(row) for row in snapshot.before(feed, row, 2)] == ["149", "148"]
+        assert snapshot.after(feed, row, 0) == []
+        with pytest.raises(quire.BadArgumentError):
+            other.after(feed, row)
+        with pytest.raises(quire.BadArgumentError):
+            snapshot.after(feed, row, -1)
+
+
+def test_iterating_past_the_end_of_the_snapshot(cache: quire.Cache, feed: quire.Feed) -> None:
+    with cache.snapshot() as snapshot:
+        rows = snapshot.rows(feed)
+        iterator = iter(rows)
+        next(iterator)
+    with pytest.raises(quire.BadHandleError):
+        list(iterator)
+    with pytest.raises(quire.BadHandleError):
+        rows[0]
+
+
+def test_pages(cache: quire.Cache) -> None:
+    feed = cache.feed("many pages")
+    run = feed.run()
+    for number in range(150):
+        run.record([(f"{number}-{k}", b"") for k in range(3)])
+    with cache.snapshot() as snapshot:
+        pages = list(snapshot.pages(feed))
+        assert [page.index for page in pages] == list(range(150))
+        assert [page.index for page in snapshot.pages(feed, 140)] == list(range(140, 150))
+        assert [row.id for row in snapshot.page(feed, pages[7].number)] == ["7-0", "7-1", "7-2"]
+        assert list(snapshot.page(feed, 99999)) == []
+        assert all(page.is_full and page.posts == page.received == 3 for page in pages)
+        assert snapshot.info(feed).pages == 150
+
+
+def test_a_page_longer_than_a_screenful(cache: quire.Cache) -> None:
+    feed = cache.feed("long page")
+    ids = [str(n) for n in range(200)]
+    fill(feed, ids)
+    with cache.snapshot() as snapshot:
+        assert [row.id for row in snapshot.page(feed, 1)] == ids
+
+
+def test_ids_of_all_kinds(cache: quire.Cache) -> None:
+    feed = cache.feed("ids")
+    ids: list[quire.Id] = ["text", "grün", b"\xff\x00raw", 42, "007", 2**64, -1]
+    feed.ingest(feed.plan(), [(id, b"") for id in ids])
+    with cache.snapshot() as snapshot:
+        seen = [row.id for row in snapshot.rows(feed)]
+        assert seen == ["text", "grün", b"\xff\x00raw".decode("utf-8", "surrogateescape"), "42",
+                        "007", str(2**64), "-1"]
+        assert [snapshot.find(feed, id).id for id in seen] == seen
+    assert feed.contains(ids) == [True] * 7 and feed.contains([]) == []
+    assert 42 in feed and "43" not in feed
