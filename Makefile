@@ -2,10 +2,10 @@
 
 SWIFT ?= swift
 
-.PHONY: help demo test check deps build clean
+.PHONY: help demo test check deps build lib install test-c clean
 
 help:                       ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 deps:                       ## install the C libraries that are missing
 	@Scripts/install-dependencies
@@ -21,6 +21,15 @@ test: deps                  ## all tests; ends with "N passed, N failed, N skipp
 
 check: test                 ## tests, and the rules about the code itself
 	@Scripts/tidy
+
+lib: deps                   ## build/libquire.so.0 and build/libquire.a, for programs without Swift
+	@SWIFT="$(SWIFT)" Packaging/build-library
+
+install: lib                ## header, libraries, pkg-config, CMake and man page under DESTDIR/PREFIX
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install-library
+
+test-c: lib                 ## everything about the C API; ends with "N passed, N failed, N skipped"
+	@Tests/C/run.sh
 
 clean:                      ## forget everything that was built
 	$(SWIFT) package clean

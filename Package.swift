@@ -14,6 +14,8 @@ let package = Package(
         .library(name: "Quire", targets: ["Quire"]),
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
         .executable(name: "quire", targets: ["QuireCLI"]),
+        // What Packaging/build-library turns into libquire.so.0 and libquire.a.
+        .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
@@ -25,6 +27,10 @@ let package = Package(
             name: "CSimdjson", pkgConfig: "simdjson",
             providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
         .target(name: "Quire", dependencies: ["CLMDB"], swiftSettings: engine),
+        // Path "." lets C, Swift and tests find Include/quire.h, and rebuilds when it changes.
+        .target(
+            name: "CQuire", path: ".", sources: ["Sources/CQuire"], publicHeadersPath: "Include"),
+        .target(name: "QuireC", dependencies: ["Quire", "CQuire"], swiftSettings: strict),
         .target(
             name: "CJSON", dependencies: ["CSimdjson"],
             cxxSettings: [.define("SIMDJSON_THREADS_ENABLED", to: "1")],
@@ -44,6 +50,8 @@ let package = Package(
             resources: [.copy("Scenarios")], swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
+        .testTarget(
+            name: "QuireCTests", dependencies: ["Quire", "CQuire", "QuireC"], swiftSettings: strict),
         .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -22,7 +22,7 @@ public struct CacheStatistics: Sendable, Hashable {
     init(_ transaction: Transaction, _ counters: Counters) throws {
         let tables = transaction.tables
         feeds = transaction.count(tables.feeds)
-        posts = Int(counters.posts)
+        posts = Int(clamping: counters.posts)
         pages = transaction.count(tables.pages)
         gaps = transaction.count(tables.gaps)
         bodyBytes = counters.bodyBytes

@@ -14,7 +14,8 @@ struct ByteWriter {
         bytes.append(UInt8(value))
     }
 
-    mutating func number(_ value: Int) { number(UInt64(value)) }
+    /// Counts are never negative, except in a damaged cache: there they become 0 and `check` finds them.
+    mutating func number(_ value: Int) { number(UInt64(clamping: value)) }
 
     mutating func signed(_ value: Int64) {
         number(UInt64(bitPattern: value << 1 ^ value >> 63))

@@ -30,12 +30,12 @@ extension WriteSession {
         if post.holders > 0 { return try posts.put(post, of: id) }
         try releaseBody(&post)
         try posts.remove(id)
-        counters.posts -= 1
+        counters.posts &-= 1
     }
 
     private func releaseBody(_ post: inout PostRecord) throws {
         try bodies.release(post.body)
-        counters.bodyBytes -= UInt64(post.body.length)
+        counters.bodyBytes &-= UInt64(post.body.length)
         post.body = BodyReference()
     }
 
@@ -94,7 +94,7 @@ extension WriteSession {
             try releaseBody(&post)
             post.body = reference
             post.version = maximum(post.version, placement.post.version)
-            counters.bodyBytes += UInt64(reference.length)
+            counters.bodyBytes &+= UInt64(reference.length)
             try posts.put(post, of: placement.post.id)
             new.entries[placement.entry].body = reference
             if hadBody { replacedBodies += 1 }

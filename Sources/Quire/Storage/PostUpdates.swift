@@ -17,8 +17,8 @@ extension WriteSession {
         let references = try bodies.store(
             [id], [0..<body.count], of: body, as: counters.bodyRecords)
         try bodies.release(post.body)
-        counters.bodyBytes -= UInt64(post.body.length)
-        counters.bodyBytes += UInt64(body.count)
+        counters.bodyBytes &-= UInt64(post.body.length)
+        counters.bodyBytes &+= UInt64(body.count)
         post.body = references[0]
         post.version = newVersion
         try posts.put(post, of: id)
