@@ -56,6 +56,7 @@ done
 check "layout of the structs" gcc -std=c11 -IInclude -c -o "$work/layout.o" Sources/CQuire/layout.c
 check "symbols, dependencies, size" Tests/C/symbols.sh
 check "installed tree" Tests/C/install.sh
+check "README" fresh Tests/C/readme.sh
 
 check "build: misuse" link misuse -std=c11 -g Tests/C/misuse*.c
 check "misuse" fresh "$work/misuse"
