@@ -217,6 +217,24 @@ def test_reset_and_cancel(cache: quire.Cache, feed: quire.Feed) -> None:
     assert feed.ingest(request, [("b", b"")]).verdict == quire.Verdict.STALE
 
 
+def test_attributes(cache: quire.Cache, feed: quire.Feed) -> None:
+    feed.set_attribute("etag", '"33a64"')
+    cache.batch(lambda batch: feed.set_attribute("empty", b"", batch=batch))
+    feed.reset()
+    with cache.snapshot() as snapshot:
+        assert snapshot.attribute(feed, "etag") == b'"33a64"'
+        assert snapshot.attribute(feed, "empty") == b""
+        with pytest.raises(quire.NotFoundError):
+            snapshot.attribute(cache.feed("other"), "etag")
+    feed.set_attribute("etag", None)
+    with cache.snapshot() as snapshot:
+        with pytest.raises(quire.NotFoundError):
+            snapshot.attribute(feed, "etag")
+    for name, value in (("", b""), ("x" * 256, b""), ("x", bytes(65537))):
+        with pytest.raises(quire.BadArgumentError):
+            feed.set_attribute(name, value)
+
+
 def test_one_file_opened_twice(cache: quire.Cache, feed: quire.Feed) -> None:
     with quire.Cache(cache.path) as again:
         fill(again.feed("timeline"), ["a"])

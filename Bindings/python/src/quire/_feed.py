@@ -271,6 +271,17 @@ class Feed:
         """Forgets everything in the feed; every outstanding ticket becomes stale."""
         check(lib.quire_reset(self._handle, _batch(batch)))
 
+    def set_attribute(
+        self, name: str, value: Data | None, *, batch: Batch | None = None
+    ) -> None:
+        """Remembers a value about the feed, such as an ETag; None forgets it. reset() keeps it.
+
+        Read it with Snapshot.attribute().
+        """
+        with Buffers() as buffers:
+            given = ffi.NULL if value is None else ffi.new("quire_bytes *", buffers.data_in(value))
+            check(lib.quire_set_attribute(self._handle, _batch(batch), id_in(name), given))
+
     def prune(
         self,
         *,

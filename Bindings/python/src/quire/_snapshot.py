@@ -145,6 +145,14 @@ class Snapshot:
                     text_out(out.fields[i].name): bytes_out(out.fields[i].value)
                     for i in range(out.field_count)})
 
+    def attribute(self, feed: Feed, name: str) -> bytes:
+        """What Feed.set_attribute() remembered (a copy), else NotFoundError."""
+        out = ffi.new("quire_bytes *")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_get_attribute(self._handle, feed._handle, id_in(name), out))
+            return bytes_out(out[0])
+
     # ---- Pages
 
     def pages(self, feed: Feed, index: int = 0) -> Iterator[Page]:

@@ -1,0 +1,219 @@
+// The cache: one file. Part of quire.hpp.
+#ifndef QUIRE_CACHE_HPP
+#define QUIRE_CACHE_HPP
+
+#include "snapshot.hpp"
+
+#include <chrono>
+
+namespace quire {
+inline namespace QUIRE_MODE {
+
+struct cache_options {
+    // A commit is on disk when the call returns. False: the last ones may be lost, at half the price.
+    bool is_durable = true;
+    // Address space reserved for the file; 0 is 64 GiB.
+    std::uint64_t map_size = 0;
+};
+
+using statistics = quire_statistics;
+
+class cache {
+public:
+    // Opens the cache at a path, creating it if there is none.
+    static may<cache> open(const std::string &path, const cache_options &options = {})
+    {
+        if (has_nul(path)) return detail::fail<cache>(bad_path());
+        quire_cache_options c_options = QUIRE_CACHE_OPTIONS_INIT;
+        c_options.durability = options.is_durable ? QUIRE_DURABILITY_FULL : QUIRE_DURABILITY_RELAXED;
+        c_options.map_size = options.map_size;
+        quire_cache *c = nullptr;
+        const auto code = quire_open(path.c_str(), &c_options, &c);
+        return detail::finish(code, cache(c));
+    }
+#ifndef QUIRE_NO_EXCEPTIONS
+    explicit cache(const std::string &path, const cache_options &options = {})
+        : cache(open(path, options))
+    {
+    }
+#endif
+    explicit cache(quire_cache *c) : c_(c) {}
+
+    // The feed with this name, as it is, or created with the defaults.
+    may<quire::feed> feed(std::string_view name) { return open_feed(name, nullptr); }
+    // status::options_differ if it exists and was created with others.
+    may<quire::feed> feed(std::string_view name, const feed_options &options)
+    {
+        const ids sticky(options.sticky);
+        const quire_feed_options c_options = options.c(sticky);
+        return open_feed(name, &c_options);
+    }
+    // The feed with this name if it exists.
+    may<std::optional<quire::feed>> find_feed(std::string_view name)
+    {
+        quire_feed *found = nullptr;
+        const auto code = quire_feed_find(c(), detail::to_c(name), &found);
+        return detail::finish_unless(QUIRE_NOT_FOUND, code, quire::feed(found));
+    }
+    // The names of all feeds, in order of their bytes.
+    may<std::vector<std::string>> feed_names() const
+    {
+        quire_list list = QUIRE_LIST_INIT;
+        const auto code = quire_feed_names(c(), &list);
+        std::vector<std::string> names;
+        for (std::string_view name : id_list(list.items, list.count)) names.emplace_back(name);
+        quire_list_free(&list);
+        return detail::finish(code, std::move(names));
+    }
+
+    // The state after the last commit.
+    may<quire::snapshot> snapshot() const
+    {
+        quire_snapshot *snapshot = nullptr;
+        const auto code = quire_snapshot_begin(c(), &snapshot);
+        return detail::finish(code, quire::snapshot(snapshot));
+    }
+
+    // Many writes in one commit: calls `write(quire::batch)` on this thread, inside the one write
+    // transaction of all processes. To undo all of it, throw, or return a failure where errors are
+    // returned. `write` may be called a second time from its start: the first call was undone.
+    // Functions report status::again then; let it pass.
+    template <class Write>
+    may<void> batch(Write &&write)
+    {
+        struct state {
+            Write &write;
+            detail::callback_guard guard;
+        } state{write, {}};
+        const auto code = quire_batch_run(
+            c(),
+            [](void *context, quire_batch *c) {
+                auto &mine = *static_cast<struct state *>(context);
+                return mine.guard.run([&] { return status_of(mine.write, quire::batch(c)); });
+            },
+            &state);
+        if (code != QUIRE_OK) state.guard.rethrow();
+        return detail::finish(code);
+    }
+
+    // Replaces the body of a post in every feed that shows it, unless the stored one has a larger version.
+    may<update_result> update_body(std::string_view id, std::string_view body,
+                                   std::optional<std::int64_t> version = {}, quire::batch in = own_commit)
+    {
+        std::int32_t result = 0;
+        const auto code = quire_update_body(c(), in.c(), detail::to_c(id), detail::to_c(body),
+                                            version ? &*version : nullptr, &result);
+        return detail::finish(code, static_cast<update_result>(result));
+    }
+    // Sets named values of a post, each never overwritten by a smaller version.
+    may<update_result> update_fields(std::string_view id, const std::vector<field> &fields,
+                                     std::int64_t version, quire::batch in = own_commit)
+    {
+        std::vector<quire_field> c_fields;
+        for (const field &field : fields)
+            c_fields.push_back({detail::to_c(field.name), detail::to_c(field.value)});
+        std::int32_t result = 0;
+        const auto code = quire_update_fields(c(), in.c(), detail::to_c(id), c_fields.data(),
+                                              c_fields.size(), version, &result);
+        return detail::finish(code, static_cast<update_result>(result));
+    }
+
+    // Number of commits made so far, by all processes.
+    may<std::uint64_t> generation() const
+    {
+        std::uint64_t generation = 0;
+        const auto code = quire_generation(c(), &generation);
+        return detail::finish(code, generation);
+    }
+    // Waits until more than `since` commits have been made by whatever process, or until the time is over.
+    // Returns their number: nothing happened in time if it is not larger than `since`.
+    may<std::uint64_t> wait(std::uint64_t since, std::chrono::milliseconds timeout) const
+    {
+        const auto most = static_cast<std::chrono::milliseconds::rep>(UINT32_MAX);
+        const auto bounded = timeout.count() < 0 ? 0 : timeout.count() > most ? most : timeout.count();
+        std::uint64_t now = 0;
+        const auto code = quire_wait(c(), since, static_cast<std::uint32_t>(bounded), &now);
+        return detail::finish(code == QUIRE_TIMEOUT ? QUIRE_OK : code, now);
+    }
+
+    may<quire::statistics> stats() const
+    {
+        quire_statistics statistics = QUIRE_STATISTICS_INIT;
+        const auto code = quire_stats(c(), &statistics);
+        return detail::finish(code, statistics);
+    }
+
+    // Tests every record and every invariant. The cache is sound if nothing is found.
+    may<std::vector<finding>> check(std::size_t limit = 0) const
+    {
+        struct state {
+            std::vector<finding> findings;
+            detail::callback_guard guard;
+            bool has_failed;
+        } state{{}, {}, false};
+        std::size_t count = 0;
+        const auto code = quire_check(
+            c(), limit,
+            [](void *context, const quire_finding *found) {
+                auto &mine = *static_cast<struct state *>(context);
+                if (mine.has_failed) return;
+                mine.has_failed = QUIRE_OK != mine.guard.run([&]() -> quire_status {
+                    mine.findings.emplace_back(*found);
+                    return QUIRE_OK;
+                });
+            },
+            &state, &count);
+        state.guard.rethrow();
+        return detail::finish(code, std::move(state.findings));
+    }
+
+    // Writes a compact copy to a path where nothing is yet.
+    may<void> copy_to(const std::string &path) const
+    {
+        if (has_nul(path)) return detail::fail<void>(bad_path());
+        return detail::finish(quire_copy(c(), path.c_str()));
+    }
+    // Moves bodies together; returns the bytes that became free, 0 if nothing was left to do.
+    may<std::uint64_t> reclaim(std::size_t budget = 0)
+    {
+        std::uint64_t freed = 0;
+        const auto code = quire_reclaim(c(), budget, &freed);
+        return detail::finish(code, freed);
+    }
+
+    quire_cache *c() const { return c_.get(); }
+
+private:
+    // Text that holds a NUL cannot be a path: it would name another file.
+    static bool has_nul(const std::string &path) { return path.find('\0') != std::string::npos; }
+    static error bad_path() { return {status::bad_argument, 0, "the path holds a NUL byte"}; }
+
+    may<quire::feed> open_feed(std::string_view name, const quire_feed_options *options)
+    {
+        quire_feed *feed = nullptr;
+        const auto code = quire_feed_open(c(), detail::to_c(name), options, &feed);
+        return detail::finish(code, quire::feed(feed));
+    }
+
+    // What a callback has returned, as a status.
+    template <class Write>
+    static quire_status status_of(Write &write, quire::batch batch)
+    {
+        using returned = decltype(write(batch));
+        if constexpr (std::is_void_v<returned>) {
+            write(batch);
+            return QUIRE_OK;
+        } else {
+            static_assert(std::is_same_v<returned, result<void>>, "return void or quire::result<void>");
+            const result<void> result = write(batch);
+            return result ? QUIRE_OK : static_cast<quire_status>(result.error().status());
+        }
+    }
+
+    detail::handle<quire_cache, quire_close> c_;
+};
+
+} // namespace QUIRE_MODE
+} // namespace quire
+
+#endif

@@ -1,0 +1,182 @@
+// Feeds, recorded runs, batches: everything that writes into a feed. Part of quire.hpp.
+#ifndef QUIRE_FEED_HPP
+#define QUIRE_FEED_HPP
+
+#include "outcome.hpp"
+
+#include <memory>
+
+namespace quire {
+inline namespace QUIRE_MODE {
+
+namespace detail {
+
+template <class C, void (*Release)(C *)>
+struct releaser {
+    void operator()(C *handle) const noexcept { Release(handle); }
+};
+
+template <class C, void (*Release)(C *)>
+using handle = std::unique_ptr<C, releaser<C, Release>>;
+
+} // namespace detail
+
+// Names the commit that a write belongs to: the one of cache::batch(), or own_commit. A name only: copy it
+// as you like, use it inside the callback and on its thread.
+class batch {
+public:
+    constexpr batch() = default;
+    explicit constexpr batch(quire_batch *c) : c_(c) {}
+    quire_batch *c() const { return c_; }
+
+private:
+    quire_batch *c_ = nullptr;
+};
+
+inline constexpr batch own_commit{};
+
+// A recorded crawl: pages fetched before, without tickets.
+class run {
+public:
+    explicit run(quire_run *c) : c_(c) {}
+
+    // Takes in the page with this number, by default the one after the page before.
+    may<outcome> record(const answer &answer, std::uint64_t page = QUIRE_PAGE_FOLLOWING,
+                        batch in = own_commit)
+    {
+        outcome outcome;
+        const quire_answer c = answer.c();
+        const auto code = quire_record(c_.get(), in.c(), page, &c, outcome.out());
+        return detail::finish(code, std::move(outcome));
+    }
+
+    quire_run *c() const { return c_.get(); }
+
+private:
+    detail::handle<quire_run, quire_run_end> c_;
+};
+
+// One server list in a cache. Writes are commits of their own unless a batch is passed.
+class feed {
+public:
+    explicit feed(quire_feed *c) : c_(c) {}
+
+    // What to ask the server. A request that is false says why nothing can be asked; that is no error.
+    may<request> plan(const place &place, batch in = own_commit)
+    {
+        request request;
+        const auto code = quire_plan(c(), in.c(), place.c(), request.out());
+        return detail::finish(code, std::move(request));
+    }
+
+    // The request failed, or nobody waits for it any longer.
+    may<void> cancel(std::uint64_t ticket, batch in = own_commit)
+    {
+        return detail::finish(quire_cancel(c(), in.c(), ticket));
+    }
+
+    // Judges the answer and takes it in: the whole page or nothing. A verdict against it is no error.
+    may<outcome> ingest(std::uint64_t ticket, const answer &answer, batch in = own_commit)
+    {
+        outcome outcome;
+        const quire_answer c_answer = answer.c();
+        const auto code = quire_ingest(c(), in.c(), ticket, &c_answer, outcome.out());
+        return detail::finish(code, std::move(outcome));
+    }
+
+    // Recorded crawls: the page with this number is a refresh; below the last post; below a gap.
+    may<run> run_from_head(std::uint64_t page) { return begin_run(QUIRE_RUN_HEAD, page); }
+    may<run> run_from_tail() { return begin_run(QUIRE_RUN_TAIL, 0); }
+    may<run> run_from_gap(std::uint64_t gap) { return begin_run(QUIRE_RUN_GAP, gap); }
+
+    // Which of these posts the feed holds, in the order asked.
+    may<std::vector<bool>> contains(const ids &ids) const
+    {
+        std::vector<std::uint8_t> flags(ids.size());
+        const auto code = quire_contains(c(), ids.c(), flags.data());
+        return detail::finish(code, std::vector<bool>(flags.begin(), flags.end()));
+    }
+
+    // Removes a post that is gone on the server: the neighbours close up.
+    may<void> erase(std::string_view id, batch in = own_commit)
+    {
+        return detail::finish(quire_delete(c(), in.c(), detail::to_c(id)));
+    }
+
+    // Forgets posts to save space: a gap opens in their place. Returns how many left.
+    may<std::uint64_t> evict(const ids &ids, batch in = own_commit)
+    {
+        std::uint64_t count = 0;
+        const auto code = quire_evict(c(), in.c(), ids.c(), &count);
+        return detail::finish(code, count);
+    }
+
+    // Evicts the page with this index, 0 is the topmost; always a commit of its own.
+    may<std::uint64_t> evict_page(std::uint64_t index)
+    {
+        std::uint64_t count = 0;
+        const auto code = quire_evict_page(c(), index, &count);
+        return detail::finish(code, count);
+    }
+
+    // A pinned post is never evicted or removed by an answer. False: the feed lacks the post.
+    may<bool> pin(std::string_view id, batch in = own_commit)
+    {
+        return finish_pin(quire_pin(c(), in.c(), detail::to_c(id)));
+    }
+    may<bool> unpin(std::string_view id, batch in = own_commit)
+    {
+        return finish_pin(quire_unpin(c(), in.c(), detail::to_c(id)));
+    }
+
+    // Puts an optimistic post on top. False: the feed holds it already.
+    may<bool> insert_local(std::string_view id, std::string_view body, batch in = own_commit)
+    {
+        std::int32_t done = 0;
+        const auto code =
+            quire_insert_local(c(), in.c(), detail::to_c(id), detail::to_c(body), &done);
+        return detail::finish(code, done != 0);
+    }
+
+    // Takes an optimistic post away. False: the feed has no such local post.
+    may<bool> remove_local(std::string_view id, batch in = own_commit)
+    {
+        std::int32_t done = 0;
+        const auto code = quire_remove_local(c(), in.c(), detail::to_c(id), &done);
+        return detail::finish(code, done != 0);
+    }
+
+    // Forgets everything in the feed; every outstanding ticket becomes stale.
+    may<void> reset(batch in = own_commit) { return detail::finish(quire_reset(c(), in.c())); }
+
+    // Forgets pages until the policy is met or its budget is spent.
+    may<prune_result> prune(const prune_policy &policy, batch in = own_commit)
+    {
+        quire_prune_result result = QUIRE_PRUNE_RESULT_INIT;
+        const quire_prune_policy c_policy = policy.c();
+        const auto code = quire_prune(c(), in.c(), &c_policy, &result);
+        return detail::finish(code, prune_result{result.is_done != 0, result.pages, result.posts});
+    }
+
+    quire_feed *c() const { return c_.get(); }
+
+private:
+    may<run> begin_run(std::int32_t kind, std::uint64_t start)
+    {
+        quire_run *run = nullptr;
+        const auto code = quire_run_begin(c(), kind, start, &run);
+        return detail::finish(code, quire::run(run));
+    }
+
+    static may<bool> finish_pin(quire_status code)
+    {
+        return detail::finish(code == QUIRE_NOT_FOUND ? QUIRE_OK : code, code == QUIRE_OK);
+    }
+
+    detail::handle<quire_feed, quire_feed_close> c_;
+};
+
+} // namespace QUIRE_MODE
+} // namespace quire
+
+#endif

@@ -1,0 +1,214 @@
+// What to ask, and what an answer did. Part of quire.hpp.
+#ifndef QUIRE_OUTCOME_HPP
+#define QUIRE_OUTCOME_HPP
+
+#include "values.hpp"
+
+namespace quire {
+inline namespace QUIRE_MODE {
+
+enum class request_kind : std::int32_t {
+    none = QUIRE_REQUEST_NONE,
+    link = QUIRE_REQUEST_LINK,
+    position = QUIRE_REQUEST_POSITION,
+    page = QUIRE_REQUEST_PAGE,
+    around = QUIRE_REQUEST_AROUND,
+    snapshot = QUIRE_REQUEST_SNAPSHOT,
+    bodies = QUIRE_REQUEST_BODIES
+};
+
+enum class refusal : std::int32_t {
+    none = 0,
+    empty = QUIRE_REFUSAL_EMPTY,
+    end = QUIRE_REFUSAL_END,
+    closed = QUIRE_REFUSAL_CLOSED,
+    no_link = QUIRE_REFUSAL_NO_LINK,
+    no_such_gap = QUIRE_REFUSAL_NO_SUCH_GAP,
+    fill_first = QUIRE_REFUSAL_FILL_FIRST,
+    unsupported = QUIRE_REFUSAL_UNSUPPORTED
+};
+
+inline const char *name(refusal why) noexcept
+{
+    return quire_refusal_name(static_cast<std::int32_t>(why));
+}
+
+// What to ask the server. Its views live as long as it does.
+class request : public detail::owned<quire_request, quire_request_free> {
+public:
+    request() : owned(QUIRE_REQUEST_INIT) {}
+
+    // False if there is nothing to ask; refusal() says why.
+    explicit operator bool() const noexcept { return c_.kind != QUIRE_REQUEST_NONE; }
+    request_kind kind() const noexcept { return static_cast<request_kind>(c_.kind); }
+    quire::refusal refusal() const noexcept { return static_cast<quire::refusal>(c_.refusal); }
+    // The answer starts above the post at the border, not directly beyond it.
+    bool is_overlapping() const noexcept { return c_.is_overlapping != 0; }
+    // What the answer must be ingested with. Outlives this object, and the process.
+    std::uint64_t ticket() const noexcept { return c_.ticket; }
+    std::uint64_t position() const noexcept { return c_.position; }
+    std::uint64_t limit() const noexcept { return c_.limit; }
+    quire::link link() const { return quire::link(c_.link); }
+    id_list ids() const { return {c_.ids.items, c_.ids.count}; }
+    // Bounded requests: stop at this post; else empty.
+    std::string_view until() const { return detail::view(c_.until); }
+};
+
+enum class verdict : std::int32_t {
+    ok = QUIRE_VERDICT_OK,
+    joined = QUIRE_VERDICT_JOINED,
+    gap = QUIRE_VERDICT_GAP,
+    confirm_end = QUIRE_VERDICT_CONFIRM_END,
+    drift = QUIRE_VERDICT_DRIFT,
+    replan = QUIRE_VERDICT_REPLAN,
+    error = QUIRE_VERDICT_ERROR,
+    stale = QUIRE_VERDICT_STALE,
+    contradiction = QUIRE_VERDICT_CONTRADICTION,
+    discontinuity = QUIRE_VERDICT_DISCONTINUITY,
+    no_progress = QUIRE_VERDICT_NO_PROGRESS,
+    empty = QUIRE_VERDICT_EMPTY,
+    empty_confirm = QUIRE_VERDICT_EMPTY_CONFIRM,
+    island = QUIRE_VERDICT_ISLAND
+};
+
+inline const char *name(verdict verdict) noexcept
+{
+    return quire_verdict_name(static_cast<std::int32_t>(verdict));
+}
+
+// What an ingest did. Its views live as long as it does.
+class outcome : public detail::owned<quire_outcome, quire_outcome_free> {
+public:
+    outcome() : owned(QUIRE_OUTCOME_INIT) {}
+
+    quire::verdict verdict() const noexcept { return static_cast<quire::verdict>(c_.verdict); }
+    bool is_unchanged() const noexcept { return c_.is_unchanged != 0; }
+    // Number of the page stored; 0 if none was.
+    std::uint64_t page() const noexcept { return c_.page; }
+    std::uint64_t duplicates_in_page() const noexcept { return c_.duplicates_in_page; }
+    std::uint64_t opaque_rows() const noexcept { return c_.opaque_rows; }
+    std::uint64_t gaps_closed() const noexcept { return c_.gaps_closed; }
+    std::uint64_t gaps_opened() const noexcept { return c_.gaps_opened; }
+    std::uint64_t updated() const noexcept { return c_.updated; }
+    // verdict::stale: "used", "generation", "edge-changed", "feed-changed"; else empty.
+    std::string_view reason() const { return detail::view(c_.reason); }
+    id_list added() const { return list(c_.added); }
+    id_list duplicates() const { return list(c_.duplicates); }
+    id_list moved() const { return list(c_.moved); }
+    id_list removed() const { return list(c_.removed); }
+    id_list kept() const { return list(c_.kept); }
+    id_list displaced() const { return list(c_.displaced); }
+    id_list ignored() const { return list(c_.ignored); }
+    id_list sticky() const { return list(c_.sticky); }
+
+private:
+    static id_list list(const quire_ids &ids) { return {ids.items, ids.count}; }
+};
+
+enum class update_result : std::int32_t {
+    changed = QUIRE_UPDATE_CHANGED,
+    same = QUIRE_UPDATE_SAME,
+    stale = QUIRE_UPDATE_STALE,
+    missing = QUIRE_UPDATE_MISSING
+};
+
+enum class order : std::int32_t {
+    stable = QUIRE_ORDER_STABLE,
+    keyless = QUIRE_ORDER_KEYLESS,
+    bump = QUIRE_ORDER_BUMP,
+    append_only = QUIRE_ORDER_APPEND_ONLY,
+    ranked = QUIRE_ORDER_RANKED
+};
+
+enum class paging : std::int32_t {
+    cursor = QUIRE_PAGING_CURSOR,
+    keyset = QUIRE_PAGING_KEYSET,
+    offset = QUIRE_PAGING_OFFSET,
+    page = QUIRE_PAGING_PAGE,
+    ids = QUIRE_PAGING_IDS
+};
+
+// What a feed is, fixed when it is first opened. Owns a copy of the sticky ids.
+struct feed_options {
+    quire::order order = quire::order::keyless;
+    quire::paging paging = quire::paging::cursor;
+    bool trusts_end = false;
+    bool is_strict = false;
+    std::uint32_t page_size = 20;
+    std::uint32_t minimum_run = 2;
+    std::uint32_t first_page = 1;
+    std::vector<std::string> sticky = {};
+
+    // `sticky_ids` must hold `sticky` and outlive the result.
+    quire_feed_options c(const ids &sticky_ids) const
+    {
+        quire_feed_options c = QUIRE_FEED_OPTIONS_INIT;
+        c.order = static_cast<std::int32_t>(order);
+        c.paging = static_cast<std::int32_t>(paging);
+        c.flags = detail::flag(trusts_end, QUIRE_FEED_TRUSTS_END) |
+                  detail::flag(is_strict, QUIRE_FEED_STRICT);
+        c.page_size = page_size;
+        c.minimum_run = minimum_run;
+        c.first_page = first_page;
+        c.sticky = sticky_ids.c();
+        return c;
+    }
+};
+
+// What to forget; an absent limit does not apply. Borrows the visible ids.
+struct prune_policy {
+    bool out_of_sequence = false;
+    // Milliseconds; with `now`, the caller's clock since 1970.
+    std::optional<std::int64_t> maximum_age = {};
+    std::int64_t now = 0;
+    std::optional<std::uint64_t> maximum_posts = {};
+    std::optional<std::uint64_t> maximum_pages = {};
+    std::optional<std::uint64_t> maximum_bytes = {};
+    ids visible = {};
+    // Stop after so many posts; 0 is 10,000.
+    std::uint64_t budget = 0;
+    // Say what would be done, without doing it.
+    bool rehearse = false;
+
+    quire_prune_policy c() const
+    {
+        quire_prune_policy c = QUIRE_PRUNE_POLICY_INIT;
+        c.flags = detail::flag(out_of_sequence, QUIRE_PRUNE_OUT_OF_SEQUENCE) |
+                  detail::flag(maximum_age.has_value(), QUIRE_PRUNE_BY_AGE) |
+                  detail::flag(maximum_posts.has_value(), QUIRE_PRUNE_BY_POSTS) |
+                  detail::flag(maximum_pages.has_value(), QUIRE_PRUNE_BY_PAGES) |
+                  detail::flag(maximum_bytes.has_value(), QUIRE_PRUNE_BY_BYTES) |
+                  detail::flag(rehearse, QUIRE_PRUNE_REHEARSE);
+        c.maximum_age = maximum_age.value_or(0);
+        c.now = now;
+        c.maximum_posts = maximum_posts.value_or(0);
+        c.maximum_pages = maximum_pages.value_or(0);
+        c.maximum_bytes = maximum_bytes.value_or(0);
+        c.visible = visible.c();
+        c.budget = budget;
+        return c;
+    }
+};
+
+struct prune_result {
+    // The policy is met, or nothing more may leave. False: call again.
+    bool is_done;
+    std::uint64_t pages, posts;
+};
+
+// One thing that check() found. Owns its texts.
+struct finding {
+    explicit finding(const quire_finding &c)
+        : code(c.code), place(detail::view(c.place)), message(detail::view(c.message))
+    {
+    }
+    const char *name() const noexcept { return quire_finding_name(code); }
+
+    std::int32_t code;
+    std::string place, message;
+};
+
+} // namespace QUIRE_MODE
+} // namespace quire
+
+#endif

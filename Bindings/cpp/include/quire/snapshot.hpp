@@ -1,0 +1,354 @@
+// Reading: rows, pages, posts, changes of one consistent state. Part of quire.hpp.
+//
+// EVERY VIEW AND LINK IN THIS FILE IS VALID UNTIL ITS SNAPSHOT IS DESTROYED, AND NO LONGER.
+#ifndef QUIRE_SNAPSHOT_HPP
+#define QUIRE_SNAPSHOT_HPP
+
+#include "feed.hpp"
+
+#include <array>
+
+namespace quire {
+inline namespace QUIRE_MODE {
+
+// Where a row stands in one snapshot. It means nothing in another one.
+using position = quire_position;
+
+// A row of a feed: a post, or a gap. A cheap copy; its views borrow from the snapshot.
+class row {
+public:
+    explicit row(const quire_row &c) : c_(c) {}
+
+    bool is_post() const noexcept { return c_.kind == QUIRE_ROW_POST; }
+    bool is_gap() const noexcept { return c_.kind == QUIRE_ROW_GAP; }
+    quire::position position() const noexcept { return c_.position; }
+
+    // Posts. The body is what was received, in the memory-mapped file.
+    std::string_view id() const { return detail::view(c_.id); }
+    std::string_view body() const { return detail::view(c_.body); }
+    byte_span body_bytes() const { return byte_span(c_.body); }
+    std::optional<std::int64_t> key() const { return optional(QUIRE_ROW_HAS_KEY, c_.key); }
+    // Number of the page that last delivered it.
+    std::optional<std::uint64_t> page() const { return optional(QUIRE_ROW_HAS_PAGE, c_.page); }
+    bool is_rider() const noexcept { return has(QUIRE_ROW_RIDER); }
+    bool is_pinned() const noexcept { return has(QUIRE_ROW_PINNED); }
+    bool is_fault() const noexcept { return has(QUIRE_ROW_FAULT); }
+    bool is_claimed() const noexcept { return has(QUIRE_ROW_CLAIMED); }
+
+    // Gaps: the number, what continues below the post above, and above the post below.
+    std::uint64_t gap() const noexcept { return c_.gap; }
+    link down() const { return link(c_.down); }
+    link up() const { return link(c_.up); }
+    std::uint64_t posts_above() const noexcept { return c_.posts_above; }
+
+private:
+    bool has(std::uint32_t flag) const noexcept { return (c_.flags & flag) != 0; }
+    template <class Number>
+    std::optional<Number> optional(std::uint32_t flag, Number number) const
+    {
+        return has(flag) ? std::optional<Number>(number) : std::nullopt;
+    }
+
+    quire_row c_;
+};
+
+// A page as stored: one accepted response.
+struct page {
+    explicit page(const quire_page &c)
+        : number(c.number), index(c.index), own(c.own), next(c.next), previous(c.previous),
+          received(c.received), added(c.added), duplicates(c.duplicates),
+          duplicates_in_page(c.duplicates_in_page), posts(c.posts), fetched_at(c.fetched_at),
+          is_full(c.is_full != 0)
+    {
+    }
+
+    // `index` is the rank in this snapshot, 0 is the topmost; `posts` is how many it still has.
+    std::uint64_t number, index;
+    link own, next, previous;
+    std::uint64_t received, added, duplicates, duplicates_in_page, posts;
+    std::int64_t fetched_at;
+    bool is_full;
+};
+
+// Rows or pages, fetched a screenful at a time while a range-for walks. Walk it once; the snapshot and the
+// feed must outlive it. Where errors are returned, a failure ends the walk: look at failure() then.
+template <class Item, class C>
+class screenfuls {
+public:
+    static constexpr std::size_t screenful = 64;
+
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Item;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Item *;
+        using reference = Item;
+
+        iterator() = default;
+        explicit iterator(screenfuls *range) : range_(range) {}
+        Item operator*() const { return Item(range_->items_[range_->at_]); }
+        iterator &operator++()
+        {
+            range_->advance();
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(const iterator &other) const { return is_done() == other.is_done(); }
+        bool operator!=(const iterator &other) const { return !(*this == other); }
+
+    private:
+        bool is_done() const { return range_ == nullptr || range_->at_ == range_->count_; }
+        screenfuls *range_ = nullptr;
+    };
+
+    // One call of the C API: `last` is the last item before, `done` how many there were.
+    using fetcher = quire_status (*)(const screenfuls &range, const C *last, C *items, std::size_t *count);
+
+    screenfuls(quire_snapshot *snapshot, quire_feed *feed, fetcher fetch, std::uint64_t argument = 0,
+               std::optional<quire::position> start = {})
+        : snapshot(snapshot), feed(feed), argument(argument), start(start), fetch_(fetch)
+    {
+    }
+    screenfuls(const screenfuls &) = delete;
+    screenfuls &operator=(const screenfuls &) = delete;
+
+    iterator begin()
+    {
+        if (done == 0 && count_ == 0) fetch(nullptr);
+        return iterator(this);
+    }
+    iterator end() { return iterator(); }
+    // Nothing, unless a read failed.
+    const std::optional<error> &failure() const { return failure_; }
+
+    quire_snapshot *const snapshot;
+    quire_feed *const feed;
+    const std::uint64_t argument;
+    const std::optional<quire::position> start;
+    std::uint64_t done = 0;
+
+private:
+    void advance()
+    {
+        if (++at_ < count_ || count_ < screenful) return;
+        const C last = items_[screenful - 1];
+        fetch(&last);
+    }
+
+    void fetch(const C *last)
+    {
+        done += count_;
+        at_ = count_ = 0;
+        const quire_status code = fetch_(*this, last, items_.data(), &count_);
+        if (code == QUIRE_OK) return;
+        count_ = 0;
+        failure_ = error::last(code);
+#ifndef QUIRE_NO_EXCEPTIONS
+        throw *failure_;
+#endif
+    }
+
+    fetcher fetch_;
+    std::size_t at_ = 0, count_ = 0;
+    std::array<C, screenful> items_;
+    std::optional<error> failure_;
+};
+
+using row_range = screenfuls<row, quire_row>;
+using page_range = screenfuls<page, quire_page>;
+
+// What a feed is and holds.
+class feed_info {
+public:
+    explicit feed_info(const quire_feed_info &c) : c_(c) {}
+
+    // The number by which a change names the feed.
+    std::uint32_t number() const noexcept { return c_.number; }
+    std::string_view name() const { return detail::view(c_.name); }
+    feed_options options() const
+    {
+        feed_options options;
+        options.order = static_cast<quire::order>(c_.order);
+        options.paging = static_cast<quire::paging>(c_.paging);
+        options.trusts_end = (c_.flags & QUIRE_FEED_TRUSTS_END) != 0;
+        options.is_strict = (c_.flags & QUIRE_FEED_STRICT) != 0;
+        options.page_size = c_.page_size;
+        options.minimum_run = c_.minimum_run;
+        options.first_page = c_.first_page;
+        for (std::string_view id : id_list(c_.sticky.items, c_.sticky.count))
+            options.sticky.emplace_back(id);
+        return options;
+    }
+    std::uint64_t posts() const noexcept { return c_.posts; }
+    std::uint64_t riders() const noexcept { return c_.riders; }
+    std::uint64_t faults() const noexcept { return c_.faults; }
+    std::uint64_t pages() const noexcept { return c_.pages; }
+    std::uint64_t gaps() const noexcept { return c_.gaps; }
+    std::uint64_t claimed_seams() const noexcept { return c_.claimed_seams; }
+    std::uint64_t body_bytes() const noexcept { return c_.body_bytes; }
+    // link_kind::end if nothing lies above the first post; what continues below the last.
+    link head() const { return link(c_.head); }
+    link tail() const { return link(c_.tail); }
+    std::int64_t drift() const noexcept { return c_.drift; }
+    bool is_in_sequence() const noexcept { return c_.is_in_sequence != 0; }
+
+private:
+    quire_feed_info c_;
+};
+
+// What is stored about a post, however many feeds hold it.
+class post_info {
+public:
+    explicit post_info(const quire_post_info &c) : c_(c) {}
+
+    std::optional<std::int64_t> version() const
+    {
+        return c_.has_version != 0 ? std::optional<std::int64_t>(c_.version) : std::nullopt;
+    }
+    std::uint64_t feeds() const noexcept { return c_.feeds; }
+    std::string_view body() const { return detail::view(c_.body); }
+    byte_span body_bytes() const { return byte_span(c_.body); }
+    field_list fields() const { return {c_.fields, c_.field_count}; }
+
+private:
+    quire_post_info c_;
+};
+
+enum class change_kind : std::int32_t {
+    inserted = QUIRE_CHANGE_INSERTED,
+    removed = QUIRE_CHANGE_REMOVED,
+    updated = QUIRE_CHANGE_UPDATED,
+    reset = QUIRE_CHANGE_RESET
+};
+
+// A post by its id, or a gap by its number; neither is the top of the feed, or the row of a reset.
+struct row_name {
+    row_name(std::int32_t kind, const quire_bytes &id, std::uint64_t gap)
+        : is_post(kind == QUIRE_ROW_POST), is_gap(kind == QUIRE_ROW_GAP), id(detail::view(id)), gap(gap)
+    {
+    }
+    bool is_post, is_gap;
+    std::string_view id;
+    std::uint64_t gap;
+};
+
+// One difference between two states of a feed; `row` is now directly below `below` if it was inserted.
+struct change {
+    explicit change(const quire_change &c)
+        : generation(c.generation), feed(c.feed), kind(static_cast<change_kind>(c.kind)),
+          row(c.row_kind, c.id, c.gap), below(c.below_kind, c.below_id, c.below_gap)
+    {
+    }
+    std::uint64_t generation;
+    std::uint32_t feed;
+    change_kind kind;
+    row_name row, below;
+};
+
+using change_list = array_view<quire_change, change>;
+
+// One consistent state of the whole cache, whatever others write meanwhile. Do not keep it for long.
+class snapshot {
+public:
+    explicit snapshot(quire_snapshot *c) : c_(c) {}
+
+    // Rows from the top, or below a position; from the bottom upwards, or above one; the gaps alone.
+    row_range rows(const feed &feed, std::optional<position> after = {}) const
+    {
+        return {c(), feed.c(), directed<quire_read_after>, 0, after};
+    }
+    row_range rows_upwards(const feed &feed, std::optional<position> before = {}) const
+    {
+        return {c(), feed.c(), directed<quire_read_before>, 0, before};
+    }
+    row_range gaps(const feed &feed, std::optional<position> after = {}) const
+    {
+        return {c(), feed.c(), directed<quire_read_gaps>, 0, after};
+    }
+
+    // Pages by their rank, from `index` on; the posts that page `number` still has.
+    page_range pages(const feed &feed, std::uint64_t index = 0) const
+    {
+        return {c(), feed.c(), from_index, index};
+    }
+    row_range page(const feed &feed, std::uint64_t number) const
+    {
+        return {c(), feed.c(), of_page, number};
+    }
+
+    // The post in its place; what is stored about it. Nothing if the feed, or every feed, lacks it.
+    may<std::optional<row>> find(const feed &feed, std::string_view id) const
+    {
+        quire_row row = {};
+        const auto code = quire_find(c(), feed.c(), detail::to_c(id), &row);
+        return detail::finish_unless(QUIRE_NOT_FOUND, code, quire::row(row));
+    }
+    may<std::optional<post_info>> post(std::string_view id) const
+    {
+        quire_post_info info = QUIRE_POST_INFO_INIT;
+        const auto code = quire_post_get_info(c(), detail::to_c(id), &info);
+        return detail::finish_unless(QUIRE_NOT_FOUND, code, post_info(info));
+    }
+
+    may<feed_info> info(const feed &feed) const
+    {
+        quire_feed_info info = QUIRE_FEED_INFO_INIT;
+        const auto code = quire_feed_get_info(c(), feed.c(), &info);
+        return detail::finish(code, feed_info(info));
+    }
+
+    // Number of commits that the snapshot sees.
+    may<std::uint64_t> generation() const
+    {
+        std::uint64_t generation = 0;
+        const auto code = quire_snapshot_generation(c(), &generation);
+        return detail::finish(code, generation);
+    }
+
+    // What each commit after `since` changed, oldest first. Nothing if the log does not reach back that
+    // far: read the feeds anew.
+    may<std::optional<change_list>> changes_since(std::uint64_t since) const
+    {
+        const quire_change *changes = nullptr;
+        std::size_t count = 0;
+        const auto code = quire_changes_since(c(), since, &changes, &count);
+        return detail::finish_unless(QUIRE_RESYNC, code, change_list(changes, count));
+    }
+
+    quire_snapshot *c() const { return c_.get(); }
+
+private:
+    using reader = quire_status (*)(quire_snapshot *, quire_feed *, const quire_position *, quire_row *,
+                                    std::size_t, std::size_t *);
+
+    template <reader Read>
+    static quire_status directed(const row_range &range, const quire_row *last, quire_row *rows,
+                                 std::size_t *count)
+    {
+        const quire_position *from =
+            last != nullptr ? &last->position : range.start ? &*range.start : nullptr;
+        return Read(range.snapshot, range.feed, from, rows, row_range::screenful, count);
+    }
+
+    static quire_status of_page(const row_range &range, const quire_row *, quire_row *rows,
+                                std::size_t *count)
+    {
+        return quire_read_page(range.snapshot, range.feed, range.argument,
+                               static_cast<std::size_t>(range.done), rows, row_range::screenful, count);
+    }
+
+    static quire_status from_index(const page_range &range, const quire_page *, quire_page *pages,
+                                   std::size_t *count)
+    {
+        return quire_read_pages(range.snapshot, range.feed, range.argument + range.done, pages,
+                                page_range::screenful, count);
+    }
+
+    detail::handle<quire_snapshot, quire_snapshot_end> c_;
+};
+
+} // namespace QUIRE_MODE
+} // namespace quire
+
+#endif

@@ -1,0 +1,249 @@
+// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with returning.cpp, which does
+// the same with errors returned, so that both modes meet in one program.
+//
+//     unit DIRECTORY
+#include <quire.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+void test_returning(const std::string &directory, void (*must)(bool, const char *));
+
+namespace {
+
+std::string directory;
+
+std::string fresh(const char *name)
+{
+    const std::string path = directory + "/" + name + ".quire";
+    std::filesystem::remove(path);
+    std::filesystem::remove(path + "-lock");
+    return path;
+}
+
+void must(bool holds, const char *what)
+{
+    if (!holds) throw std::runtime_error(what);
+}
+
+template <class Call>
+quire::status status_of(Call call)
+{
+    try {
+        call();
+    } catch (const quire::error &failure) {
+        must(failure.what()[0] != '\0', "an error has a sentence");
+        return failure.status();
+    }
+    return quire::status::ok;
+}
+
+// Posts "0" ... in one page.
+void fill(quire::feed &feed, int count, std::size_t body_size = 8, quire::batch batch = quire::own_commit)
+{
+    std::vector<std::string> ids, bodies;
+    for (int i = 0; i < count; i++) {
+        ids.push_back(std::to_string(i));
+        bodies.push_back(std::to_string(i) + std::string(body_size, '.'));
+    }
+    quire::answer answer;
+    for (std::size_t i = 0; i < ids.size(); i++) answer.add(ids[i], bodies[i]);
+    const quire::request request = feed.plan(quire::place::head(), batch);
+    feed.ingest(request.ticket(), answer.next(quire::link::token("next")), batch);
+}
+
+void ownership()
+{
+    static_assert(!std::is_copy_constructible_v<quire::cache> && std::is_nothrow_move_constructible_v<quire::cache>);
+    static_assert(!std::is_copy_constructible_v<quire::feed> && !std::is_copy_constructible_v<quire::run>);
+    static_assert(!std::is_copy_constructible_v<quire::snapshot> && !std::is_copy_constructible_v<quire::outcome>);
+    static_assert(!std::is_copy_constructible_v<quire::request>);
+
+    std::optional<quire::cache> cache(fresh("ownership"));
+    std::optional<quire::feed> feed = cache->feed("f");
+    fill(*feed, 3);
+    quire::snapshot snapshot = cache->snapshot();
+    quire::snapshot moved = std::move(snapshot);
+    cache.reset(); // the handles that are left keep the file open
+    must(moved.find(*feed, "1")->body().substr(0, 1) == "1", "a snapshot outlives the cache handle");
+    feed->erase("1");
+    must(moved.find(*feed, "1").has_value(), "a snapshot does not see later writes");
+
+    quire::request request = feed->plan(quire::place::tail());
+    const quire::request other = std::move(request);
+    must(other && other.link().text == "next", "a request moves with its texts");
+    quire::outcome outcome;
+    outcome = feed->ingest(other.ticket(), quire::answer().add("7").next(quire::link::end()));
+    must(outcome.added().size() == 1 && outcome.added()[0] == "7", "an outcome moves with its lists");
+}
+
+void ranges()
+{
+    quire::cache cache(fresh("ranges"));
+    for (const int count : {0, 1, 63, 64, 65, 128, 200}) {
+        quire::feed feed = cache.feed("feed " + std::to_string(count));
+        if (count != 0) fill(feed, count);
+        const quire::snapshot snapshot = cache.snapshot();
+        std::vector<quire::row> kept; // rows may be kept: their views borrow from the snapshot alone
+        for (const quire::row &row : snapshot.rows(feed)) kept.push_back(row);
+        must(kept.size() == static_cast<std::size_t>(count), "every row once");
+        for (std::size_t i = 0; i < kept.size(); i++) {
+            must(kept[i].id() == std::to_string(i), "in order");
+            must(kept[i].body_bytes().size() == kept[i].body().size(), "bytes are the body");
+            must(kept[i].page() == 1u && !kept[i].key(), "what a page delivered has its number");
+        }
+        auto upwards = snapshot.rows_upwards(feed);
+        must(std::distance(upwards.begin(), upwards.end()) == count, "upwards");
+        if (count == 0) continue;
+        auto below = snapshot.rows(feed, kept[0].position());
+        must(std::distance(below.begin(), below.end()) == count - 1, "below a position");
+        auto page = snapshot.page(feed, 1);
+        const auto last = std::find_if(page.begin(), page.end(), [&](const quire::row &row) {
+            return row.id() == std::to_string(count - 1);
+        });
+        must(last != page.end() && (*last).is_post(), "the standard algorithms walk a page");
+        must(snapshot.info(feed).posts() == static_cast<std::uint64_t>(count), "info");
+    }
+    must(cache.feed_names().size() == 7, "names");
+}
+
+void errors()
+{
+    quire::cache cache(fresh("errors"));
+    quire::feed feed = cache.feed("f");
+    must(status_of([] { quire::cache cache("/does/not/exist/x"); }) != quire::status::ok, "no such folder");
+    must(status_of([&] { cache.feed(""); }) == quire::status::bad_argument, "a feed has a name");
+    must(status_of([&] { cache.copy_to(std::string("a\0b", 3)); }) == quire::status::bad_argument, "NUL");
+    must(status_of([&] { feed.evict_page(7); }) == quire::status::not_found, "no such page");
+    must(!cache.find_feed("g") && cache.find_feed("f"), "find_feed");
+    must(!feed.pin("x") && !feed.unpin("x") && !feed.remove_local("x"), "nothing there is a value");
+    must(feed.insert_local("x", "body") && !feed.insert_local("x", "body"), "insert_local");
+    must(feed.pin("x") && feed.unpin("x"), "pin");
+    must(!cache.snapshot().find(feed, "y") && !cache.snapshot().post("y"), "find");
+    must(cache.update_fields("x", {{"likes", "1"}}, 1) == quire::update_result::changed, "fields");
+    must(cache.update_body("y", "b") == quire::update_result::missing, "update_body");
+    const quire::feed moved = std::move(feed);
+    must(status_of([&] { feed.reset(); }) == quire::status::bad_handle, "a moved-from feed is refused");
+    must(feed.c() == nullptr && moved.c() != nullptr, "moved");
+}
+
+void batches()
+{
+    quire::cache cache(fresh("batches"));
+    quire::feed feed = cache.feed("f");
+    const std::uint64_t before = cache.generation();
+    cache.batch([&](quire::batch batch) {
+        fill(feed, 10, 8, batch);
+        feed.erase("3", batch);
+    });
+    must(cache.generation() == before + 1, "many writes, one commit");
+
+    struct private_trouble {};
+    try {
+        cache.batch([&](quire::batch batch) {
+            feed.reset(batch);
+            throw private_trouble();
+        });
+        must(false, "an exception goes through");
+    } catch (const private_trouble &) {
+    }
+    must(feed.contains({"0", "3"}) == std::vector<bool>{true, false}, "an exception undoes the batch");
+
+    const auto deadlock = status_of([&] { cache.batch([&](quire::batch) { feed.reset(); }); });
+    must(deadlock == quire::status::would_deadlock, "a write beside its own batch");
+    quire::batch escaped;
+    cache.batch([&](quire::batch batch) {
+        escaped = batch;
+        quire::status elsewhere = quire::status::ok;
+        std::thread([&] { elsewhere = status_of([&] { feed.reset(batch); }); }).join();
+        must(elsewhere == quire::status::wrong_thread, "a batch on another thread");
+    });
+    must(status_of([&] { feed.reset(escaped); }) == quire::status::bad_handle, "a batch after its end");
+    must(feed.contains({"0"})[0], "nothing happened");
+}
+
+// The file must grow inside of a batch: the callback is called again, the exception in between is swallowed.
+void growth()
+{
+    quire::cache_options options;
+    options.map_size = 1 << 20;
+    options.is_durable = false;
+    quire::cache cache(fresh("growth"), options);
+    quire::feed feed = cache.feed("f");
+    int calls = 0;
+    cache.batch([&](quire::batch batch) {
+        calls++;
+        fill(feed, 64, 1 << 16, batch);
+    });
+    must(calls > 1, "called again");
+    must(cache.snapshot().info(feed).posts() == 64 && cache.check().empty(), "all of it is there");
+}
+
+void changes()
+{
+    quire::cache cache(fresh("changes"));
+    quire::feed feed = cache.feed("f");
+    fill(feed, 2);
+    const std::uint64_t seen = cache.snapshot().generation();
+    must(cache.wait(seen, std::chrono::milliseconds(1)) == seen, "nothing happened in time");
+    std::thread writer([&] { feed.erase("0"); });
+    const std::uint64_t now = cache.wait(seen, std::chrono::seconds(10));
+    writer.join();
+    must(now > seen, "another thread's commit ends the wait");
+    const quire::snapshot snapshot = cache.snapshot();
+    const auto changes = snapshot.changes_since(seen);
+    must(changes && changes->size() == 1, "one change");
+    const quire::change change = (*changes)[0];
+    must(change.kind == quire::change_kind::removed && change.row.is_post && change.row.id == "0", "what");
+    must(change.feed == snapshot.info(feed).number(), "where");
+    must(cache.stats().posts == 1, "stats");
+}
+
+void upkeep()
+{
+    quire::cache cache(fresh("upkeep"));
+    quire::feed feed = cache.feed("f");
+    fill(feed, 100);
+    const std::string copy = fresh("copy");
+    cache.copy_to(copy);
+    must(status_of([&] { cache.copy_to(copy); }) == quire::status::bad_argument, "never over a file");
+    quire::cache twin(copy);
+    must(twin.snapshot().info(twin.feed("f")).posts() == 100, "the copy holds everything");
+    quire::prune_policy policy;
+    policy.maximum_posts = 0;
+    policy.rehearse = true;
+    must(feed.prune(policy).posts == 100, "rehearsed");
+    policy.rehearse = false;
+    must(feed.prune(policy).is_done && cache.snapshot().info(feed).posts() == 0, "pruned");
+    while (cache.reclaim() != 0) {
+    }
+    must(cache.check().empty(), "sound");
+}
+
+void returning() { test_returning(fresh("returning"), must); }
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) return 2;
+    directory = argv[1];
+    const std::pair<const char *, void (*)()> tests[] = {
+        {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
+        {"growth", growth},       {"changes", changes}, {"upkeep", upkeep},       {"returning", returning}};
+    int passed = 0, failed = 0;
+    for (const auto &[name, test] : tests) {
+        try {
+            test();
+            passed++;
+        } catch (const std::exception &failure) {
+            std::printf("FAIL %s: %s\n", name, failure.what());
+            failed++;
+        }
+    }
+    std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed == 0 ? 0 : 1;
+}

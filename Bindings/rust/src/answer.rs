@@ -1,0 +1,162 @@
+//! What goes in: places to ask at, and what the server answered.
+use crate::bytes::{to_c, Link};
+use crate::sys;
+use std::marker::PhantomData;
+
+/// Where a page is asked for.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub(crate) c: sys::quire_place,
+    _texts: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: numbers, and pointers that are shared slices borrowed for 'a.
+unsafe impl Send for Place<'_> {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for Place<'_> {}
+
+impl<'a> Place<'a> {
+    fn new(kind: i32, gap: u64, target: &'a [u8]) -> Self {
+        let c = sys::quire_place { kind, gap, target: to_c(target), ..sys::quire_place::EMPTY };
+        Place { c, _texts: PhantomData }
+    }
+
+    /// The first page: a refresh.
+    pub fn head() -> Self {
+        Place::new(sys::QUIRE_PLACE_HEAD, 0, b"")
+    }
+
+    /// Below the last post.
+    pub fn tail() -> Self {
+        Place::new(sys::QUIRE_PLACE_TAIL, 0, b"")
+    }
+
+    /// Below the post above a gap.
+    pub fn gap(number: u64) -> Self {
+        Place::new(sys::QUIRE_PLACE_GAP, number, b"")
+    }
+
+    /// Above the post below a gap.
+    pub fn above_gap(number: u64) -> Self {
+        Place::new(sys::QUIRE_PLACE_ABOVE_GAP, number, b"")
+    }
+
+    /// Above the first post of a feed whose head is open.
+    pub fn open_head() -> Self {
+        Place::new(sys::QUIRE_PLACE_OPEN_HEAD, 0, b"")
+    }
+
+    /// Around a post, wherever it is.
+    pub fn around(target: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        Place::new(sys::QUIRE_PLACE_AROUND, 0, target.as_ref())
+    }
+
+    /// How many posts to ask for; 0 is the feed's page size.
+    pub fn limit(mut self, count: u32) -> Self {
+        self.c.limit = count;
+        self
+    }
+
+    /// Stop at the far side of the gap, or at the first cached post.
+    pub fn bounded(mut self, is_bounded: bool) -> Self {
+        self.c.is_bounded = is_bounded.into();
+        self
+    }
+
+    /// For `head()`: what leads to the first page, where the server told.
+    pub fn link(mut self, link: Link<'a>) -> Self {
+        self.c.link = link.c();
+        self
+    }
+}
+
+/// One post of an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Post<'a> {
+    /// Any bytes, 1 to 65,536 of them.
+    pub id: &'a [u8],
+    /// Any bytes, copied as they are; may be empty.
+    pub body: &'a [u8],
+    /// The server's sort key, larger is nearer to the head.
+    pub key: Option<i64>,
+    /// Which state of the post this is, larger is newer.
+    pub version: Option<i64>,
+}
+
+impl<'a> Post<'a> {
+    /// A post without key and version.
+    pub fn new(id: &'a (impl AsRef<[u8]> + ?Sized), body: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        Post { id: id.as_ref(), body: body.as_ref(), key: None, version: None }
+    }
+
+    fn c(&self) -> sys::quire_post {
+        let has_key = if self.key.is_some() { sys::QUIRE_POST_HAS_KEY } else { 0 };
+        let has_version = if self.version.is_some() { sys::QUIRE_POST_HAS_VERSION } else { 0 };
+        sys::quire_post {
+            id: to_c(self.id),
+            body: to_c(self.body),
+            key: self.key.unwrap_or(0),
+            version: self.version.unwrap_or(0),
+            flags: has_key | has_version,
+            reserved: 0,
+        }
+    }
+}
+
+/// What a server answered to one request, parsed but not yet judged. Borrows everything.
+#[derive(Clone)]
+pub struct Answer<'a> {
+    c: sys::quire_answer,
+    posts: Vec<sys::quire_post>,
+    _texts: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: numbers, and pointers that are shared slices borrowed for 'a.
+unsafe impl Send for Answer<'_> {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for Answer<'_> {}
+
+impl Default for Answer<'_> {
+    fn default() -> Self {
+        let post_size = std::mem::size_of::<sys::quire_post>() as u32;
+        let c = sys::quire_answer { post_size, ..sys::quire_answer::EMPTY };
+        Answer { c, posts: Vec::new(), _texts: PhantomData }
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// The posts, in the server's order.
+    pub fn new(posts: impl IntoIterator<Item = Post<'a>>) -> Self {
+        let posts = posts.into_iter().map(|post| post.c()).collect();
+        Answer { posts, ..Answer::default() }
+    }
+
+    /// Rows without an id.
+    pub fn opaque_rows(mut self, count: u64) -> Self {
+        self.c.opaque_rows = count;
+        self
+    }
+
+    /// What continues below the last post; `Link::End` only if the server said so.
+    pub fn next(mut self, link: Link<'a>) -> Self {
+        self.c.next = link.c();
+        self
+    }
+
+    /// What continues above the first post.
+    pub fn previous(mut self, link: Link<'a>) -> Self {
+        self.c.previous = link.c();
+        self
+    }
+
+    /// When it was received, in milliseconds since 1970.
+    pub fn fetched_at(mut self, time: i64) -> Self {
+        self.c.fetched_at = time;
+        self
+    }
+
+    /// Valid while `self` is borrowed.
+    pub(crate) fn c(&self) -> sys::quire_answer {
+        sys::quire_answer { posts: self.posts.as_ptr(), count: self.posts.len(), ..self.c }
+    }
+}

@@ -1,0 +1,253 @@
+//! The cache: one file.
+use crate::batch::{self, Batch};
+use crate::bytes::{slice, to_c, view, IdArray};
+use crate::error::static_name;
+use crate::{sys, CacheOptions, Error, Feed, FeedOptions, Snapshot, Status, Update};
+use std::ffi::{c_void, CString};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::time::Duration;
+
+/// An open cache. May be used from any thread at once.
+pub struct Cache {
+    c: *mut sys::quire_cache,
+}
+
+// SAFETY: every function that takes a quire_cache is [any].
+unsafe impl Send for Cache {}
+// SAFETY: as above.
+unsafe impl Sync for Cache {}
+
+/// Totals of a cache and of its file; see `quire_statistics`.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    pub feeds: u64,
+    pub posts: u64,
+    pub pages: u64,
+    pub gaps: u64,
+    pub body_bytes: u64,
+    pub dead_body_bytes: u64,
+    pub generation: u64,
+    pub used_bytes: u64,
+    pub free_bytes: u64,
+}
+
+/// One thing that [`Cache::check`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The kind of damage, such as "checksum".
+    pub name: &'static str,
+    /// Where: a feed, a post, a table.
+    pub place: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+fn c_path(path: &Path) -> Result<CString, Error> {
+    let text = path.to_str().ok_or_else(|| Error::new(Status::BadArgument, "the path is not UTF-8"))?;
+    CString::new(text).map_err(|_| Error::new(Status::BadArgument, "the path holds a NUL byte"))
+}
+
+impl Cache {
+    /// Opens the cache at a path, creating it if there is none.
+    pub fn open(path: impl AsRef<Path>) -> Result<Cache, Error> {
+        Cache::open_with(path, &CacheOptions::default())
+    }
+
+    /// The same with options.
+    pub fn open_with(path: impl AsRef<Path>, options: &CacheOptions) -> Result<Cache, Error> {
+        let path = c_path(path.as_ref())?;
+        let mut cache = null_mut();
+        // SAFETY: the arguments live until the call returns; so does every argument in this file.
+        Error::check(unsafe { sys::quire_open(path.as_ptr(), &options.c(), &mut cache) })?;
+        Ok(Cache { c: cache })
+    }
+
+    pub(crate) fn c(&self) -> *mut sys::quire_cache {
+        self.c
+    }
+
+    /// The feed with this name, as it is, or created with the defaults.
+    pub fn feed(&self, name: &str) -> Result<Feed, Error> {
+        self.open_feed(name, null())
+    }
+
+    /// The feed with this name. `Status::OptionsDiffer` if it exists and was created with others.
+    pub fn feed_with(&self, name: &str, options: &FeedOptions) -> Result<Feed, Error> {
+        let sticky = IdArray::new(&options.sticky);
+        self.open_feed(name, &options.c(&sticky))
+    }
+
+    fn open_feed(&self, name: &str, options: *const sys::quire_feed_options) -> Result<Feed, Error> {
+        let mut feed = null_mut();
+        // SAFETY: see `open_with`; the handle is owned from here on.
+        unsafe {
+            Error::check(sys::quire_feed_open(self.c, to_c(name.as_bytes()), options, &mut feed))?;
+            Ok(Feed::new(feed))
+        }
+    }
+
+    /// The feed with this name if it exists.
+    pub fn find_feed(&self, name: &str) -> Result<Option<Feed>, Error> {
+        let mut feed = null_mut();
+        // SAFETY: see `open_with`; the handle is owned from here on.
+        unsafe {
+            let code = sys::quire_feed_find(self.c, to_c(name.as_bytes()), &mut feed);
+            let is_there = Error::check_unless(sys::QUIRE_NOT_FOUND, code)?;
+            Ok(is_there.then(|| Feed::new(feed)))
+        }
+    }
+
+    /// The names of all feeds, in order of their bytes.
+    pub fn feed_names(&self) -> Result<Vec<String>, Error> {
+        let mut list = sys::quire_list::EMPTY;
+        // SAFETY: the list lives until it is freed, and is copied before.
+        unsafe {
+            Error::check(sys::quire_feed_names(self.c, &mut list))?;
+            let names = slice(list.items, list.count)
+                .iter()
+                .map(|name| String::from_utf8_lossy(view(*name)).into_owned())
+                .collect();
+            sys::quire_list_free(&mut list);
+            Ok(names)
+        }
+    }
+
+    /// The state after the last commit. It borrows the cache:
+    ///
+    /// ```compile_fail,E0505
+    /// # fn f(cache: quire::Cache) -> Result<(), quire::Error> {
+    /// let snapshot = cache.snapshot()?;
+    /// drop(cache);
+    /// snapshot.generation()?;
+    /// # Ok(()) }
+    /// ```
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, Error> {
+        Snapshot::begin(self)
+    }
+
+    /// Replaces the body of a post in every feed that shows it, unless the stored one has a larger
+    /// version; without a version, always.
+    pub fn update_body(
+        &self, batch: Option<&Batch>, id: impl AsRef<[u8]>, body: impl AsRef<[u8]>, version: Option<i64>,
+    ) -> Result<Update, Error> {
+        let (id, body, mut result) = (to_c(id.as_ref()), to_c(body.as_ref()), 0);
+        let version = version.as_ref().map_or(null(), |version| version as *const i64);
+        // SAFETY: see `open_with`.
+        Error::check(unsafe {
+            sys::quire_update_body(self.c, batch::c(batch), id, body, version, &mut result)
+        })?;
+        Ok(result.into())
+    }
+
+    /// Sets named values of a post, each never overwritten by one with a smaller version.
+    pub fn update_fields<V: AsRef<[u8]>>(
+        &self, batch: Option<&Batch>, id: impl AsRef<[u8]>, fields: &[(&str, V)], version: i64,
+    ) -> Result<Update, Error> {
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| sys::quire_field {
+                name: to_c(name.as_bytes()),
+                value: to_c(value.as_ref()),
+            })
+            .collect();
+        let (id, mut result) = (to_c(id.as_ref()), 0);
+        // SAFETY: see `open_with`.
+        Error::check(unsafe {
+            sys::quire_update_fields(
+                self.c,
+                batch::c(batch),
+                id,
+                fields.as_ptr(),
+                fields.len(),
+                version,
+                &mut result,
+            )
+        })?;
+        Ok(result.into())
+    }
+
+    /// Number of commits made so far, by all processes.
+    pub fn generation(&self) -> Result<u64, Error> {
+        let mut generation = 0;
+        // SAFETY: see `open_with`.
+        Error::check(unsafe { sys::quire_generation(self.c, &mut generation) })?;
+        Ok(generation)
+    }
+
+    /// Waits until more than `since` commits have been made by whatever process, or until the time is
+    /// over. Returns their number: nothing happened in time if it is not larger than `since`.
+    pub fn wait(&self, since: u64, timeout: Duration) -> Result<u64, Error> {
+        let milliseconds = timeout.as_millis().try_into().unwrap_or(u32::MAX);
+        let mut now = 0;
+        // SAFETY: see `open_with`.
+        let code = unsafe { sys::quire_wait(self.c, since, milliseconds, &mut now) };
+        Error::check_unless(sys::QUIRE_TIMEOUT, code)?;
+        Ok(now)
+    }
+
+    /// Totals of the cache and of its file.
+    pub fn stats(&self) -> Result<Statistics, Error> {
+        let mut c = sys::quire_statistics::EMPTY;
+        // SAFETY: see `open_with`.
+        Error::check(unsafe { sys::quire_stats(self.c, &mut c) })?;
+        Ok(Statistics {
+            feeds: c.feeds,
+            posts: c.posts,
+            pages: c.pages,
+            gaps: c.gaps,
+            body_bytes: c.body_bytes,
+            dead_body_bytes: c.dead_body_bytes,
+            generation: c.generation,
+            used_bytes: c.used_bytes,
+            free_bytes: c.free_bytes,
+        })
+    }
+
+    /// Tests every record and every invariant; the cache is sound if nothing is found. Stops after
+    /// `limit` findings; 0 is 100.
+    pub fn check(&self, limit: usize) -> Result<Vec<Finding>, Error> {
+        let mut findings: Vec<Finding> = Vec::new();
+        let context: *mut Vec<Finding> = &mut findings;
+        let mut count = 0;
+        // SAFETY: the callback is called before this returns, on this thread, with this context.
+        Error::check(unsafe { sys::quire_check(self.c, limit, Some(collect), context.cast(), &mut count) })?;
+        Ok(findings)
+    }
+
+    /// Writes a compact copy to a path where nothing is yet.
+    pub fn copy_to(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = c_path(path.as_ref())?;
+        // SAFETY: see `open_with`.
+        Error::check(unsafe { sys::quire_copy(self.c, path.as_ptr()) })
+    }
+
+    /// Moves bodies together until `budget` bytes were moved (0: 1 MiB). Returns the bytes that became
+    /// free, 0 if nothing was left to do.
+    pub fn reclaim(&self, budget: usize) -> Result<u64, Error> {
+        let mut freed = 0;
+        // SAFETY: see `open_with`.
+        Error::check(unsafe { sys::quire_reclaim(self.c, budget, &mut freed) })?;
+        Ok(freed)
+    }
+}
+
+/// # Safety
+/// `context` must be a `Vec<Finding>` that nobody else uses, and `finding` valid. Allocates, which may
+/// abort but not unwind.
+unsafe extern "C" fn collect(context: *mut c_void, finding: *const sys::quire_finding) {
+    let (findings, finding) = (&mut *context.cast::<Vec<Finding>>(), &*finding);
+    findings.push(Finding {
+        name: static_name(sys::quire_finding_name(finding.code)),
+        place: String::from_utf8_lossy(view(finding.place)).into_owned(),
+        message: String::from_utf8_lossy(view(finding.message)).into_owned(),
+    });
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        // SAFETY: owned, and released once.
+        unsafe { sys::quire_close(self.c) }
+    }
+}

@@ -1,0 +1,189 @@
+//! Feeds and recorded runs: everything that writes into a feed.
+use crate::batch::{self, Batch};
+use crate::bytes::{to_c, IdArray};
+use crate::{sys, Answer, Error, Outcome, Place, PrunePolicy, Pruned, Request};
+use std::ptr::null_mut;
+
+/// One server list in a cache. May be used from any thread, by readers and writers alike, and keeps the
+/// file open. Where a function takes a batch, `None` is a commit of its own.
+pub struct Feed {
+    c: *mut sys::quire_feed,
+}
+
+// SAFETY: every function that takes a quire_feed is [any] as far as the feed is concerned.
+unsafe impl Send for Feed {}
+// SAFETY: as above.
+unsafe impl Sync for Feed {}
+
+impl Feed {
+    /// # Safety
+    /// Takes over an owned handle.
+    pub(crate) unsafe fn new(c: *mut sys::quire_feed) -> Self {
+        Feed { c }
+    }
+
+    pub(crate) fn c(&self) -> *mut sys::quire_feed {
+        self.c
+    }
+
+    /// What to ask the server at a place, or why nothing can be asked there.
+    pub fn plan(&self, batch: Option<&Batch>, place: &Place<'_>) -> Result<Request, Error> {
+        let mut request = Request::EMPTY;
+        // SAFETY: the arguments live until the call returns; so does every argument in this file.
+        Error::check(unsafe { sys::quire_plan(self.c, batch::c(batch), &place.c, &mut request.c) })?;
+        Ok(request)
+    }
+
+    /// The request failed, or nobody waits for its answer any longer.
+    pub fn cancel(&self, batch: Option<&Batch>, ticket: u64) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_cancel(self.c, batch::c(batch), ticket) })
+    }
+
+    /// Judges the answer and takes it in: the whole page or nothing. A verdict against it is no error.
+    pub fn ingest(&self, batch: Option<&Batch>, ticket: u64, answer: &Answer<'_>) -> Result<Outcome, Error> {
+        let mut outcome = Outcome::EMPTY;
+        // SAFETY: see `plan`.
+        Error::check(unsafe {
+            sys::quire_ingest(self.c, batch::c(batch), ticket, &answer.c(), &mut outcome.c)
+        })?;
+        Ok(outcome)
+    }
+
+    /// A recorded crawl whose first page has this number and is a refresh.
+    pub fn run_from_head(&self, page: u64) -> Result<Run, Error> {
+        self.begin_run(sys::QUIRE_RUN_HEAD, page)
+    }
+
+    /// A recorded crawl that goes on below the last post.
+    pub fn run_from_tail(&self) -> Result<Run, Error> {
+        self.begin_run(sys::QUIRE_RUN_TAIL, 0)
+    }
+
+    /// A recorded crawl that goes on below the post above a gap.
+    pub fn run_from_gap(&self, gap: u64) -> Result<Run, Error> {
+        self.begin_run(sys::QUIRE_RUN_GAP, gap)
+    }
+
+    fn begin_run(&self, kind: i32, start: u64) -> Result<Run, Error> {
+        let mut run = null_mut();
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_run_begin(self.c, kind, start, &mut run) })?;
+        Ok(Run { c: run })
+    }
+
+    /// Which of these posts the feed holds, in the order asked.
+    pub fn contains<T: AsRef<[u8]>>(&self, ids: &[T]) -> Result<Vec<bool>, Error> {
+        let mut flags = vec![0u8; ids.len()];
+        // SAFETY: there is room for one byte per id.
+        Error::check(unsafe { sys::quire_contains(self.c, IdArray::new(ids).c(), flags.as_mut_ptr()) })?;
+        Ok(flags.into_iter().map(|flag| flag != 0).collect())
+    }
+
+    /// Removes a post that is gone on the server: the neighbours close up.
+    pub fn delete(&self, batch: Option<&Batch>, id: impl AsRef<[u8]>) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_delete(self.c, batch::c(batch), to_c(id.as_ref())) })
+    }
+
+    /// Forgets posts to save space: a gap opens in their place. Returns how many left.
+    pub fn evict<T: AsRef<[u8]>>(&self, batch: Option<&Batch>, ids: &[T]) -> Result<u64, Error> {
+        let (ids, mut count) = (IdArray::new(ids), 0);
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_evict(self.c, batch::c(batch), ids.c(), &mut count) })?;
+        Ok(count)
+    }
+
+    /// Evicts the page with this index, 0 is the topmost; always a commit of its own.
+    pub fn evict_page(&self, index: u64) -> Result<u64, Error> {
+        let mut count = 0;
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_evict_page(self.c, index, &mut count) })?;
+        Ok(count)
+    }
+
+    /// A pinned post is never evicted or removed by an answer. False: the feed lacks the post.
+    pub fn pin(&self, batch: Option<&Batch>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
+        // SAFETY: see `plan`.
+        let code = unsafe { sys::quire_pin(self.c, batch::c(batch), to_c(id.as_ref())) };
+        Error::check_unless(sys::QUIRE_NOT_FOUND, code)
+    }
+
+    /// Takes the pin away. False: the feed lacks the post.
+    pub fn unpin(&self, batch: Option<&Batch>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
+        // SAFETY: see `plan`.
+        let code = unsafe { sys::quire_unpin(self.c, batch::c(batch), to_c(id.as_ref())) };
+        Error::check_unless(sys::QUIRE_NOT_FOUND, code)
+    }
+
+    /// Puts an optimistic post on top. False: the feed holds it already.
+    pub fn insert_local(
+        &self, batch: Option<&Batch>, id: impl AsRef<[u8]>, body: impl AsRef<[u8]>,
+    ) -> Result<bool, Error> {
+        let (id, body, mut done) = (to_c(id.as_ref()), to_c(body.as_ref()), 0);
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_insert_local(self.c, batch::c(batch), id, body, &mut done) })?;
+        Ok(done != 0)
+    }
+
+    /// Takes an optimistic post away. False: the feed has no such local post.
+    pub fn remove_local(&self, batch: Option<&Batch>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let (id, mut done) = (to_c(id.as_ref()), 0);
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_remove_local(self.c, batch::c(batch), id, &mut done) })?;
+        Ok(done != 0)
+    }
+
+    /// Forgets everything in the feed; every outstanding ticket becomes stale.
+    pub fn reset(&self, batch: Option<&Batch>) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_reset(self.c, batch::c(batch)) })
+    }
+
+    /// Forgets pages until the policy is met or its budget is spent.
+    pub fn prune(&self, batch: Option<&Batch>, policy: &PrunePolicy<'_>) -> Result<Pruned, Error> {
+        let visible = IdArray::new(&policy.visible);
+        let mut result = sys::quire_prune_result::EMPTY;
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_prune(self.c, batch::c(batch), &policy.c(&visible), &mut result) })?;
+        Ok(Pruned { is_done: result.is_done != 0, pages: result.pages, posts: result.posts })
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        // SAFETY: owned, and released once.
+        unsafe { sys::quire_feed_close(self.c) }
+    }
+}
+
+/// A recorded crawl: pages fetched before, without tickets. One thread at a time, so `record` needs
+/// `&mut`; it may move to another thread.
+pub struct Run {
+    c: *mut sys::quire_run,
+}
+
+// SAFETY: quire_record() is [one]: one thread at a time, whichever it is; quire_run_end() is [any].
+unsafe impl Send for Run {}
+
+impl Run {
+    /// Takes in the page with this number, or with `None` the one after the page before.
+    pub fn record(
+        &mut self, batch: Option<&Batch>, page: Option<u64>, answer: &Answer<'_>,
+    ) -> Result<Outcome, Error> {
+        let mut outcome = Outcome::EMPTY;
+        let page = page.unwrap_or(sys::QUIRE_PAGE_FOLLOWING);
+        // SAFETY: the arguments live until the call returns.
+        Error::check(unsafe {
+            sys::quire_record(self.c, batch::c(batch), page, &answer.c(), &mut outcome.c)
+        })?;
+        Ok(outcome)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // SAFETY: owned, and released once.
+        unsafe { sys::quire_run_end(self.c) }
+    }
+}

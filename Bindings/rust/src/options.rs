@@ -1,0 +1,141 @@
+//! What a cache and a feed are opened with, and what to prune.
+use crate::bytes::{IdArray, Order, Paging};
+use crate::sys;
+
+/// How to open a cache.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheOptions {
+    /// A commit is on disk when the call returns. Else the last ones may be lost, at half the price.
+    pub is_durable: bool,
+    /// Address space reserved for the file; 0 is 64 GiB.
+    pub map_size: u64,
+}
+
+impl Default for CacheOptions {
+    fn default() -> Self {
+        CacheOptions { is_durable: true, map_size: 0 }
+    }
+}
+
+impl CacheOptions {
+    pub(crate) fn c(&self) -> sys::quire_cache_options {
+        let durability =
+            if self.is_durable { sys::QUIRE_DURABILITY_FULL } else { sys::QUIRE_DURABILITY_RELAXED };
+        sys::quire_cache_options { durability, map_size: self.map_size, ..sys::quire_cache_options::EMPTY }
+    }
+}
+
+/// What a feed is, fixed when it is first opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedOptions {
+    /// What the server promises about order.
+    pub order: Order,
+    /// How the server hands out its pages.
+    pub paging: Paging,
+    /// One reported end is enough to remove what is cached below it.
+    pub trusts_end: bool,
+    /// Recorded runs: open a gap where only the numbering claims contiguity.
+    pub is_strict: bool,
+    /// How many posts a request asks for unless it says otherwise.
+    pub page_size: u32,
+    /// Ranked feeds: so many neighbours prove that a page joins what is cached.
+    pub minimum_run: u32,
+    /// The number of the first page in feeds paged by number.
+    pub first_page: u32,
+    /// Posts that the server shows out of order.
+    pub sticky: Vec<Vec<u8>>,
+}
+
+impl Default for FeedOptions {
+    fn default() -> Self {
+        FeedOptions {
+            order: Order::Keyless,
+            paging: Paging::Cursor,
+            trusts_end: false,
+            is_strict: false,
+            page_size: 20,
+            minimum_run: 2,
+            first_page: 1,
+            sticky: Vec::new(),
+        }
+    }
+}
+
+impl FeedOptions {
+    pub(crate) fn c(&self, sticky: &IdArray<'_>) -> sys::quire_feed_options {
+        sys::quire_feed_options {
+            order: self.order.into(),
+            paging: self.paging.into(),
+            flags: flags(&[
+                (self.trusts_end, sys::QUIRE_FEED_TRUSTS_END),
+                (self.is_strict, sys::QUIRE_FEED_STRICT),
+            ]),
+            page_size: self.page_size,
+            minimum_run: self.minimum_run,
+            first_page: self.first_page,
+            sticky: sticky.c(),
+            ..sys::quire_feed_options::EMPTY
+        }
+    }
+}
+
+/// What to forget; an absent limit does not apply.
+#[derive(Clone, Debug, Default)]
+pub struct PrunePolicy<'a> {
+    /// Forget every segment but the top one, unless one of its posts is pinned or visible.
+    pub out_of_sequence: bool,
+    /// Forget pages received more than so many milliseconds before `now`.
+    pub maximum_age: Option<i64>,
+    /// The caller's clock, in milliseconds since 1970.
+    pub now: i64,
+    /// Most posts to keep.
+    pub maximum_posts: Option<u64>,
+    /// Most pages to keep.
+    pub maximum_pages: Option<u64>,
+    /// Most bytes of bodies to keep.
+    pub maximum_bytes: Option<u64>,
+    /// Posts on the screen: their pages stay.
+    pub visible: Vec<&'a [u8]>,
+    /// Stop after so many posts; 0 is 10,000.
+    pub budget: u64,
+    /// Say what would be done, without doing it. Not in a batch.
+    pub rehearse: bool,
+}
+
+impl PrunePolicy<'_> {
+    pub(crate) fn c(&self, visible: &IdArray<'_>) -> sys::quire_prune_policy {
+        sys::quire_prune_policy {
+            flags: flags(&[
+                (self.out_of_sequence, sys::QUIRE_PRUNE_OUT_OF_SEQUENCE),
+                (self.maximum_age.is_some(), sys::QUIRE_PRUNE_BY_AGE),
+                (self.maximum_posts.is_some(), sys::QUIRE_PRUNE_BY_POSTS),
+                (self.maximum_pages.is_some(), sys::QUIRE_PRUNE_BY_PAGES),
+                (self.maximum_bytes.is_some(), sys::QUIRE_PRUNE_BY_BYTES),
+                (self.rehearse, sys::QUIRE_PRUNE_REHEARSE),
+            ]),
+            maximum_age: self.maximum_age.unwrap_or(0),
+            now: self.now,
+            maximum_posts: self.maximum_posts.unwrap_or(0),
+            maximum_pages: self.maximum_pages.unwrap_or(0),
+            maximum_bytes: self.maximum_bytes.unwrap_or(0),
+            visible: visible.c(),
+            budget: self.budget,
+            ..sys::quire_prune_policy::EMPTY
+        }
+    }
+}
+
+/// What a prune did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    /// The policy is met, or nothing more may leave. False: call again.
+    pub is_done: bool,
+    /// Pages whose posts left.
+    pub pages: u64,
+    /// Posts that left.
+    pub posts: u64,
+}
+
+fn flags(all: &[(bool, u32)]) -> u32 {
+    all.iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag)
+}

@@ -1,0 +1,219 @@
+//! What comes back from writing: requests, outcomes, results.
+use crate::bytes::{view, Ids, Link};
+use crate::error::{numbers, static_name};
+use crate::sys;
+
+numbers! {
+    /// Why nothing can be asked at a place (`QUIRE_REFUSAL_...`).
+    Refusal {
+        Empty = QUIRE_REFUSAL_EMPTY, End = QUIRE_REFUSAL_END, Closed = QUIRE_REFUSAL_CLOSED,
+        NoLink = QUIRE_REFUSAL_NO_LINK, NoSuchGap = QUIRE_REFUSAL_NO_SUCH_GAP,
+        FillFirst = QUIRE_REFUSAL_FILL_FIRST, Unsupported = QUIRE_REFUSAL_UNSUPPORTED,
+    }
+}
+
+impl Refusal {
+    /// Such as "no-link".
+    pub fn name(self) -> &'static str {
+        // SAFETY: takes any number.
+        static_name(unsafe { sys::quire_refusal_name(self.into()) })
+    }
+}
+
+numbers! {
+    /// The verdict on an answer (`QUIRE_VERDICT_...`).
+    Verdict {
+        Ok = QUIRE_VERDICT_OK, Joined = QUIRE_VERDICT_JOINED, Gap = QUIRE_VERDICT_GAP,
+        ConfirmEnd = QUIRE_VERDICT_CONFIRM_END, Drift = QUIRE_VERDICT_DRIFT,
+        Replan = QUIRE_VERDICT_REPLAN, Error = QUIRE_VERDICT_ERROR, Stale = QUIRE_VERDICT_STALE,
+        Contradiction = QUIRE_VERDICT_CONTRADICTION, Discontinuity = QUIRE_VERDICT_DISCONTINUITY,
+        NoProgress = QUIRE_VERDICT_NO_PROGRESS, Empty = QUIRE_VERDICT_EMPTY,
+        EmptyConfirm = QUIRE_VERDICT_EMPTY_CONFIRM, Island = QUIRE_VERDICT_ISLAND,
+    }
+}
+
+impl Verdict {
+    /// Such as "no-progress".
+    pub fn name(self) -> &'static str {
+        // SAFETY: takes any number.
+        static_name(unsafe { sys::quire_verdict_name(self.into()) })
+    }
+}
+
+numbers! {
+    /// What an update did (`QUIRE_UPDATE_...`).
+    Update {
+        Changed = QUIRE_UPDATE_CHANGED, Same = QUIRE_UPDATE_SAME, Stale = QUIRE_UPDATE_STALE,
+        Missing = QUIRE_UPDATE_MISSING,
+    }
+}
+
+/// What to ask the server.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug)]
+pub enum Ask<'a> {
+    /// Nothing can be asked, which is not an error.
+    Nothing(Refusal),
+    /// Follow this link; so many posts where the server takes a number.
+    Link { link: Link<'a>, limit: u64 },
+    /// `limit` rows from row `position` on, 0 is the first.
+    Position { position: u64, limit: u64 },
+    /// The page with this number, when a page has `limit` rows.
+    Page { number: u64, limit: u64 },
+    /// A page around this post.
+    Around { target: &'a [u8], limit: u64 },
+    /// The list of all ids.
+    Snapshot,
+    /// The bodies of these posts.
+    Bodies(Ids<'a>),
+    /// A kind that this version does not know.
+    Other(i32),
+}
+
+/// A planned request: what to ask, and the ticket for its answer.
+pub struct Request {
+    pub(crate) c: sys::quire_request,
+}
+
+// SAFETY: quire_request_free() is [one]: one thread at a time, whichever it is. The struct owns its
+// memory and has no other tie to a thread.
+unsafe impl Send for Request {}
+
+impl Request {
+    pub(crate) const EMPTY: Request = Request { c: sys::quire_request::EMPTY };
+
+    /// What to ask, or why there is nothing to ask.
+    pub fn ask(&self) -> Ask<'_> {
+        let (position, limit) = (self.c.position, self.c.limit);
+        // SAFETY: what stands in a request lives until it is freed, which `self` does last.
+        unsafe {
+            match self.c.kind {
+                sys::QUIRE_REQUEST_NONE => Ask::Nothing(self.c.refusal.into()),
+                sys::QUIRE_REQUEST_LINK => Ask::Link { link: Link::new(self.c.link), limit },
+                sys::QUIRE_REQUEST_POSITION => Ask::Position { position, limit },
+                sys::QUIRE_REQUEST_PAGE => Ask::Page { number: position, limit },
+                sys::QUIRE_REQUEST_AROUND => Ask::Around { target: view(self.c.link.text), limit },
+                sys::QUIRE_REQUEST_SNAPSHOT => Ask::Snapshot,
+                sys::QUIRE_REQUEST_BODIES => Ask::Bodies(Ids::new(self.c.ids)),
+                other => Ask::Other(other),
+            }
+        }
+    }
+
+    /// What the answer must be ingested with. It outlives this value, and the process.
+    pub fn ticket(&self) -> u64 {
+        self.c.ticket
+    }
+
+    /// The answer starts above the post at the border, not directly beyond it.
+    pub fn is_overlapping(&self) -> bool {
+        self.c.is_overlapping != 0
+    }
+
+    /// Bounded requests: stop at this post.
+    pub fn until(&self) -> Option<&[u8]> {
+        // SAFETY: as in `ask`.
+        Some(unsafe { view(self.c.until) }).filter(|id| !id.is_empty())
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        // SAFETY: owned, and freed once.
+        unsafe { sys::quire_request_free(&mut self.c) }
+    }
+}
+
+/// What an ingest did.
+pub struct Outcome {
+    pub(crate) c: sys::quire_outcome,
+}
+
+// SAFETY: as for Request.
+unsafe impl Send for Outcome {}
+
+macro_rules! lists {
+    ($($(#[$note:meta])* $name:ident),* $(,)?) => { $(
+        $(#[$note])*
+        pub fn $name(&self) -> Ids<'_> {
+            // SAFETY: what stands in an outcome lives until it is freed, which `self` does last.
+            unsafe { Ids::new(self.c.$name) }
+        }
+    )* };
+}
+
+impl Outcome {
+    pub(crate) const EMPTY: Outcome = Outcome { c: sys::quire_outcome::EMPTY };
+
+    /// The verdict on the answer.
+    pub fn verdict(&self) -> Verdict {
+        self.c.verdict.into()
+    }
+
+    /// The answer left the cache exactly as it was.
+    pub fn is_unchanged(&self) -> bool {
+        self.c.is_unchanged != 0
+    }
+
+    /// Number of the page stored.
+    pub fn page(&self) -> Option<u64> {
+        Some(self.c.page).filter(|page| *page != 0)
+    }
+
+    /// Posts that stood twice in the page.
+    pub fn duplicates_in_page(&self) -> u64 {
+        self.c.duplicates_in_page
+    }
+
+    /// Rows without an id.
+    pub fn opaque_rows(&self) -> u64 {
+        self.c.opaque_rows
+    }
+
+    /// Gaps that the answer closed.
+    pub fn gaps_closed(&self) -> u64 {
+        self.c.gaps_closed
+    }
+
+    /// Gaps that the answer opened.
+    pub fn gaps_opened(&self) -> u64 {
+        self.c.gaps_opened
+    }
+
+    /// Posts, known before in whatever feed, whose stored body this answer replaced.
+    pub fn updated(&self) -> u64 {
+        self.c.updated
+    }
+
+    /// `Verdict::Stale`: "used", "generation", "edge-changed", "feed-changed"; else empty.
+    pub fn reason(&self) -> &str {
+        // SAFETY: as for the lists.
+        std::str::from_utf8(unsafe { view(self.c.reason) }).unwrap_or("not UTF-8")
+    }
+
+    lists! {
+        /// Posts the feed did not have, in the order of the page.
+        added,
+        /// Posts of the page that the feed had already.
+        duplicates,
+        /// Posts that left their old place.
+        moved,
+        /// Posts that left the feed.
+        removed,
+        /// Posts missing from the answer's range that stay all the same.
+        kept,
+        /// Ranked feeds: posts pushed below the page.
+        displaced,
+        /// Posts of the page that were not placed.
+        ignored,
+        /// Sticky posts that the page showed.
+        sticky,
+    }
+}
+
+impl Drop for Outcome {
+    fn drop(&mut self) {
+        // SAFETY: owned, and freed once.
+        unsafe { sys::quire_outcome_free(&mut self.c) }
+    }
+}

@@ -1,0 +1,241 @@
+// Written by generate-sys from quire.h, which is the manual. Do not edit.
+
+//! The C API as it is. Everything here is `unsafe`; the crate's root is not.
+
+#![allow(non_camel_case_types)]
+
+mod constants;
+mod types;
+
+pub use constants::*;
+use std::ffi::{c_char, c_void};
+pub use types::*;
+
+extern "C" {
+    pub fn quire_version_number() -> u32;
+    pub fn quire_version_string() -> *const c_char;
+    pub fn quire_last_error(out_error: *mut quire_error) -> quire_status;
+    pub fn quire_status_name(status: quire_status) -> *const c_char;
+    pub fn quire_list_free(list: *mut quire_list);
+    pub fn quire_open(
+        path: *const c_char,
+        options: *const quire_cache_options,
+        out_cache: *mut *mut quire_cache,
+    ) -> quire_status;
+    pub fn quire_close(cache: *mut quire_cache);
+    pub fn quire_stats(
+        cache: *mut quire_cache,
+        out_statistics: *mut quire_statistics,
+    ) -> quire_status;
+    pub fn quire_check(
+        cache: *mut quire_cache,
+        limit: usize,
+        callback: Option<quire_check_callback>,
+        context: *mut c_void,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_finding_name(code: i32) -> *const c_char;
+    pub fn quire_copy(cache: *mut quire_cache, path: *const c_char) -> quire_status;
+    pub fn quire_reclaim(
+        cache: *mut quire_cache,
+        budget: usize,
+        out_freed: *mut u64,
+    ) -> quire_status;
+    pub fn quire_feed_open(
+        cache: *mut quire_cache,
+        name: quire_bytes,
+        options: *const quire_feed_options,
+        out_feed: *mut *mut quire_feed,
+    ) -> quire_status;
+    pub fn quire_feed_find(
+        cache: *mut quire_cache,
+        name: quire_bytes,
+        out_feed: *mut *mut quire_feed,
+    ) -> quire_status;
+    pub fn quire_feed_close(feed: *mut quire_feed);
+    pub fn quire_feed_names(cache: *mut quire_cache, out_names: *mut quire_list) -> quire_status;
+    pub fn quire_batch_run(
+        cache: *mut quire_cache,
+        callback: quire_batch_callback,
+        context: *mut c_void,
+    ) -> quire_status;
+    pub fn quire_plan(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        place: *const quire_place,
+        out_request: *mut quire_request,
+    ) -> quire_status;
+    pub fn quire_request_free(request: *mut quire_request);
+    pub fn quire_refusal_name(refusal: i32) -> *const c_char;
+    pub fn quire_cancel(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        ticket: u64,
+    ) -> quire_status;
+    pub fn quire_ingest(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        ticket: u64,
+        answer: *const quire_answer,
+        out_outcome: *mut quire_outcome,
+    ) -> quire_status;
+    pub fn quire_outcome_free(outcome: *mut quire_outcome);
+    pub fn quire_verdict_name(verdict: i32) -> *const c_char;
+    pub fn quire_run_begin(
+        feed: *mut quire_feed,
+        kind: i32,
+        start: u64,
+        out_run: *mut *mut quire_run,
+    ) -> quire_status;
+    pub fn quire_run_end(run: *mut quire_run);
+    pub fn quire_record(
+        run: *mut quire_run,
+        batch: *mut quire_batch,
+        page: u64,
+        answer: *const quire_answer,
+        out_outcome: *mut quire_outcome,
+    ) -> quire_status;
+    pub fn quire_contains(
+        feed: *mut quire_feed,
+        ids: quire_ids,
+        out_flags: *mut u8,
+    ) -> quire_status;
+    pub fn quire_update_body(
+        cache: *mut quire_cache,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+        body: quire_bytes,
+        version: *const i64,
+        out_result: *mut i32,
+    ) -> quire_status;
+    pub fn quire_update_fields(
+        cache: *mut quire_cache,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+        fields: *const quire_field,
+        count: usize,
+        version: i64,
+        out_result: *mut i32,
+    ) -> quire_status;
+    pub fn quire_delete(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+    ) -> quire_status;
+    pub fn quire_evict(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        ids: quire_ids,
+        out_count: *mut u64,
+    ) -> quire_status;
+    pub fn quire_evict_page(feed: *mut quire_feed, index: u64, out_count: *mut u64) -> quire_status;
+    pub fn quire_pin(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+    ) -> quire_status;
+    pub fn quire_unpin(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+    ) -> quire_status;
+    pub fn quire_insert_local(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+        body: quire_bytes,
+        out_done: *mut i32,
+    ) -> quire_status;
+    pub fn quire_remove_local(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+        out_done: *mut i32,
+    ) -> quire_status;
+    pub fn quire_reset(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
+    pub fn quire_prune(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        policy: *const quire_prune_policy,
+        out_result: *mut quire_prune_result,
+    ) -> quire_status;
+    pub fn quire_snapshot_begin(
+        cache: *mut quire_cache,
+        out_snapshot: *mut *mut quire_snapshot,
+    ) -> quire_status;
+    pub fn quire_snapshot_end(snapshot: *mut quire_snapshot);
+    pub fn quire_snapshot_generation(
+        snapshot: *mut quire_snapshot,
+        out_generation: *mut u64,
+    ) -> quire_status;
+    pub fn quire_feed_get_info(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        out_info: *mut quire_feed_info,
+    ) -> quire_status;
+    pub fn quire_read_after(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        after: *const quire_position,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_read_before(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        before: *const quire_position,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_read_gaps(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        after: *const quire_position,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_read_pages(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        index: u64,
+        pages: *mut quire_page,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_read_page(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        number: u64,
+        first: usize,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_find(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        id: quire_bytes,
+        out_row: *mut quire_row,
+    ) -> quire_status;
+    pub fn quire_post_get_info(
+        snapshot: *mut quire_snapshot,
+        id: quire_bytes,
+        out_info: *mut quire_post_info,
+    ) -> quire_status;
+    pub fn quire_generation(cache: *mut quire_cache, out_generation: *mut u64) -> quire_status;
+    pub fn quire_wait(
+        cache: *mut quire_cache,
+        since: u64,
+        timeout_ms: u32,
+        out_now: *mut u64,
+    ) -> quire_status;
+    pub fn quire_changes_since(
+        snapshot: *mut quire_snapshot,
+        since: u64,
+        out_changes: *mut *const quire_change,
+        out_count: *mut usize,
+    ) -> quire_status;
+}

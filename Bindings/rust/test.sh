@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Compares src/sys with quire.h and with a C compiler, then runs everything that cargo knows: unit tests,
+# the walkthrough, the replay of conformance.json, and the examples in the documentation.
+#
+#     QUIRE_PREFIX=/usr/local Bindings/rust/test.sh     an installed tree
+#     Bindings/rust/test.sh                             ../../build and ../../Include
+#
+# Ends with "N passed, N failed, N skipped": cases of the conformance file, and tests.
+set -uo pipefail
+cd "$(dirname "$0")"
+
+if [ -n "${QUIRE_PREFIX:-}" ]; then
+    include=$QUIRE_PREFIX/include
+    library=$(find "$QUIRE_PREFIX"/lib* -name 'libquire.so' -print -quit)
+else
+    include=../../Include
+    library=../../build/libquire.so
+fi
+for needed in "$include/quire.h" "$library" "${QUIRE_CONFORMANCE:-../conformance.json}"; do
+    [ -f "$needed" ] || { echo "$needed is missing" >&2; exit 1; }
+done
+QUIRE_LIB_DIR=$(cd "$(dirname "$library")" && pwd)
+export QUIRE_LIB_DIR
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work
+passed=0 failed=0 skipped=0
+
+one() {
+    local title=$1
+    shift
+    if "$@" >"$work/output" 2>&1; then
+        echo "$title: passed" && passed=$((passed + 1))
+    else
+        echo "$title: failed" && failed=$((failed + 1)) && cat "$work/output"
+    fi
+}
+
+skip() {
+    echo "$1: skipped"
+    skipped=$((skipped + 1))
+}
+
+# The declarations, by the header's text and by a C compiler.
+if command -v python3 >/dev/null; then
+    one "src/sys is what quire.h says" ./generate-sys --check "$include/quire.h"
+else
+    skip "src/sys is what quire.h says"
+fi
+if "${CC:-cc}" -std=c99 -I"$include" tests/layout/layout.c -o "$work/layout" 2>/dev/null; then
+    "$work/layout" >"$work/layout.txt"
+    export QUIRE_LAYOUT=$work/layout.txt
+    one "tests/layout/layout.txt is what C says" diff tests/layout/layout.txt "$QUIRE_LAYOUT"
+else
+    skip "tests/layout/layout.txt is what C says"
+fi
+
+# All of cargo's tests; the one that replays the conformance file counts as its cases.
+cargo test --offline --no-fail-fast -- --show-output >"$work/cargo" 2>&1
+code=$?
+grep -E '^(test .* \.\.\. |FAIL)' "$work/cargo"
+counts=$(awk '
+    /^test result:/ { passed += $4; failed += $6; skipped += $8 }
+    /^conformance: / { passed += $2; failed += $4; if ($4) failed--; else passed-- }
+    END { print passed + 0, failed + 0, skipped + 0 }' "$work/cargo")
+read -r p f s <<<"$counts"
+[ $code = 0 ] || [ "$f" != 0 ] || f=1
+[ $code = 0 ] || tail -n 60 "$work/cargo"
+passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+
+# What must not compile fails for the reason it should; only this switch makes rustdoc look at it.
+RUSTC_BOOTSTRAP=1 one "what must not compile fails as it should" \
+    cargo test --offline --quiet --doc --target-dir target/codes
+one "no warnings" env RUSTFLAGS=-Dwarnings cargo check --offline --quiet --all-targets --target-dir target/strict
+one "walkthrough" cargo run --offline --quiet --example walkthrough "$work/walk.quire"
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

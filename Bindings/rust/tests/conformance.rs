@@ -1,0 +1,373 @@
+//! Replays conformance.json: every case in a cache of its own, every line through the crate.
+//! QUIRE_CONFORMANCE names another file.
+#[path = "support/json.rs"]
+mod json;
+#[path = "support/picture.rs"]
+mod picture;
+
+use json::{Object, Value};
+use quire::{
+    Answer, Ask, Cache, Error, Feed, FeedOptions, Order, Outcome, Paging, Place, Post, PrunePolicy, Run,
+    Update,
+};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+struct Replay {
+    cache: Cache,
+    feeds: HashMap<String, Feed>,
+    runs: HashMap<String, Run>,
+    tickets: HashMap<String, u64>,
+    seen: Object,
+}
+
+/// A member of a line.
+trait Members {
+    fn text(&self, name: &str) -> &str;
+    fn number(&self, name: &str) -> Option<i64>;
+    fn flag(&self, name: &str) -> bool;
+    fn list(&self, name: &str) -> &[String];
+}
+
+impl Members for Object {
+    fn text(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(Value::Text(text)) => text,
+            other => panic!("{name} is {other:?}"),
+        }
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.get(name).map(|value| match value {
+            Value::Number(number) => *number,
+            other => panic!("{name} is {other:?}"),
+        })
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.get(name) == Some(&Value::Flag(true))
+    }
+
+    fn list(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(Value::List(list)) => list,
+            None => &[],
+            other => panic!("{name} is {other:?}"),
+        }
+    }
+}
+
+fn options(line: &Object) -> FeedOptions {
+    let number = |name| line.number(name).unwrap() as u32;
+    FeedOptions {
+        order: match line.text("order") {
+            "stable" => Order::Stable,
+            "keyless" => Order::Keyless,
+            "bump" => Order::Bump,
+            "append-only" => Order::AppendOnly,
+            "ranked" => Order::Ranked,
+            other => panic!("order {other}"),
+        },
+        paging: match line.text("paging") {
+            "cursor" => Paging::Cursor,
+            "keyset" => Paging::Keyset,
+            "offset" => Paging::Offset,
+            "page" => Paging::Page,
+            "ids" => Paging::Ids,
+            other => panic!("paging {other}"),
+        },
+        trusts_end: line.flag("trusts_end"),
+        is_strict: line.flag("strict"),
+        page_size: number("page_size"),
+        minimum_run: number("minimum_run"),
+        first_page: number("first_page"),
+        sticky: line.list("sticky").iter().map(|id| id.clone().into_bytes()).collect(),
+    }
+}
+
+/// Builds the answer of the line; it borrows, so it is used inside.
+fn with_answer<T>(line: &Object, use_it: impl FnOnce(&Answer<'_>) -> T) -> T {
+    let (ids, keys) = (line.list("posts"), line.list("keys"));
+    let bodies: Vec<String> = ids.iter().map(|id| format!("{{\"id\":\"{id}\"}}")).collect();
+    let posts = ids.iter().zip(&bodies).enumerate().filter(|(_, (id, _))| !id.is_empty());
+    let mut answer = Answer::new(posts.map(|(i, (id, body))| {
+        let key = keys.get(i).filter(|key| !key.is_empty());
+        Post { key: key.map(|key| key.parse().unwrap()), ..Post::new(id, body) }
+    }))
+    .opaque_rows(ids.iter().filter(|id| id.is_empty()).count() as u64)
+    .fetched_at(line.number("at").unwrap_or(0));
+    if line.contains_key("next") {
+        answer = answer.next(picture::link(line.text("next")));
+    }
+    if line.contains_key("previous") {
+        answer = answer.previous(picture::link(line.text("previous")));
+    }
+    use_it(&answer)
+}
+
+impl Replay {
+    fn see(&mut self, name: &str, value: Value) {
+        self.seen.insert(name.into(), value);
+    }
+
+    fn line(&mut self, line: &Object) -> Result<(), Error> {
+        self.seen.clear();
+        let (op, name) = (line.text("op"), line.text("feed"));
+        if op == "feed" {
+            self.feeds.insert(name.into(), self.cache.feed_with(name, &options(line))?);
+            return Ok(());
+        }
+        // Out of the map while the line is at work, so that `self` is free.
+        let feed = self.feeds.remove(name).expect("an opened feed");
+        self.step(op, line, &feed)?;
+        if op != "run" {
+            self.observe(&feed)?;
+        }
+        self.feeds.insert(name.into(), feed);
+        Ok(())
+    }
+
+    fn step(&mut self, op: &str, line: &Object, feed: &Feed) -> Result<(), Error> {
+        let id = || line.text("id");
+        match op {
+            "plan" => self.plan(line, feed)?,
+            "ingest" => {
+                let ticket = self.tickets[line.text("ticket")];
+                let outcome = with_answer(line, |answer| feed.ingest(None, ticket, answer))?;
+                self.describe(&outcome);
+            }
+            "cancel" => feed.cancel(None, self.tickets[line.text("ticket")])?,
+            "run" => {
+                let run = feed.run_from_head(line.number("start").unwrap() as u64)?;
+                self.runs.insert(line.text("run").into(), run);
+            }
+            "record" => {
+                let page = line.number("page").map(|page| page as u64);
+                let run = self.runs.get_mut(line.text("run")).expect("a run");
+                let outcome = with_answer(line, |answer| run.record(None, page, answer))?;
+                self.describe(&outcome);
+            }
+            "delete" => feed.delete(None, id())?,
+            "evict" => drop(feed.evict(None, line.list("posts"))?),
+            "evict-page" => drop(feed.evict_page(line.number("index").unwrap() as u64)?),
+            "prune" => self.prune(line, feed)?,
+            "update" => self.update(line)?,
+            "pin" => drop(feed.pin(None, id())?),
+            "unpin" => drop(feed.unpin(None, id())?),
+            "insert-local" => drop(feed.insert_local(None, id(), "")?),
+            "remove-local" => drop(feed.remove_local(None, id())?),
+            "reset" => feed.reset(None)?,
+            "look" => (),
+            other => panic!("unknown op {other}"),
+        }
+        Ok(())
+    }
+
+    fn prune(&mut self, line: &Object, feed: &Feed) -> Result<(), Error> {
+        let policy = PrunePolicy {
+            out_of_sequence: line.flag("out_of_sequence"),
+            maximum_posts: line.number("maximum_posts").map(|posts| posts as u64),
+            maximum_age: line.number("maximum_age"),
+            now: line.number("now").unwrap_or(0),
+            visible: line.list("visible").iter().map(String::as_bytes).collect(),
+            budget: line.number("budget").unwrap_or(0) as u64,
+            ..PrunePolicy::default()
+        };
+        self.see("done", Value::Flag(feed.prune(None, &policy)?.is_done));
+        Ok(())
+    }
+
+    fn update(&mut self, line: &Object) -> Result<(), Error> {
+        let names = line.list("names").iter().map(String::as_str);
+        let fields: Vec<_> = names.zip(line.list("values")).collect();
+        let version = line.number("version").unwrap();
+        let result = match self.cache.update_fields(None, line.text("id"), &fields, version)? {
+            Update::Changed => "changed",
+            Update::Same => "same",
+            Update::Stale => "stale",
+            Update::Missing => "missing",
+            Update::Other(_) => "unknown",
+        };
+        self.see("result", Value::Text(result.into()));
+        Ok(())
+    }
+
+    fn plan(&mut self, line: &Object, feed: &Feed) -> Result<(), Error> {
+        let gap = || -> Result<u64, Error> {
+            let snapshot = self.cache.snapshot()?;
+            let rank = usize::try_from(line.number("gap").unwrap()).unwrap_or(usize::MAX);
+            let gaps = snapshot.gaps(feed).collect::<Result<Vec<_>, _>>()?;
+            Ok(match gaps.get(rank) {
+                Some(quire::Row::Gap(gap)) => gap.gap,
+                _ => u64::MAX, // the number of a gap that is not there
+            })
+        };
+        let mut place = match line.text("place") {
+            "head" => Place::head(),
+            "tail" => Place::tail(),
+            "open-head" => Place::open_head(),
+            "around" => Place::around(line.text("target")),
+            "gap" => Place::gap(gap()?),
+            "above-gap" => Place::above_gap(gap()?),
+            other => panic!("place {other}"),
+        };
+        place = place.limit(line.number("limit").unwrap_or(0) as u32).bounded(line.flag("bounded"));
+        if line.contains_key("link") {
+            place = place.link(picture::link(line.text("link")));
+        }
+        let request = feed.plan(None, &place)?;
+
+        let text = |text: &str| Value::Text(text.to_owned());
+        let mut seen: Vec<(&str, Value)> = Vec::new();
+        let mut limited = |kind: &str, limit: u64| {
+            seen.push(("request", text(kind)));
+            seen.push(("limit", Value::Number(limit as i64)));
+        };
+        match request.ask() {
+            Ask::Nothing(refusal) => {
+                limited("none", 0);
+                seen.push(("refusal", text(refusal.name())));
+            }
+            Ask::Link { link, limit } => {
+                limited("link", limit);
+                seen.push(("link", Value::Text(picture::word(link))));
+            }
+            Ask::Position { position, limit } => {
+                limited("position", limit);
+                seen.push(("position", Value::Number(position as i64)));
+            }
+            Ask::Page { number, limit } => {
+                limited("page", limit);
+                seen.push(("position", Value::Number(number as i64)));
+            }
+            Ask::Around { target, limit } => {
+                limited("around", limit);
+                seen.push(("link", Value::Text(picture::text(target))));
+            }
+            Ask::Snapshot => limited("snapshot", 0),
+            Ask::Bodies(ids) => {
+                limited("bodies", 0);
+                seen.push(("ids", Value::List(ids.iter().map(picture::text).collect())));
+            }
+            Ask::Other(kind) => panic!("request {kind}"),
+        }
+        seen.push(("overlapping", Value::Flag(request.is_overlapping())));
+        seen.push(("until", Value::Text(picture::text(request.until().unwrap_or_default()))));
+        seen.push(("ticket", Value::Number(request.ticket() as i64)));
+        self.seen.extend(seen.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        self.tickets.insert(line.text("as").into(), request.ticket());
+        Ok(())
+    }
+
+    fn describe(&mut self, outcome: &Outcome) {
+        self.see("outcome", Value::Text(outcome.verdict().name().into()));
+        self.see("reason", Value::Text(outcome.reason().into()));
+        let numbers = [
+            ("page", outcome.page().unwrap_or(0)),
+            ("duplicates_in_page", outcome.duplicates_in_page()),
+            ("opaque_rows", outcome.opaque_rows()),
+            ("gaps_closed", outcome.gaps_closed()),
+            ("gaps_opened", outcome.gaps_opened()),
+        ];
+        for (name, number) in numbers {
+            self.see(name, Value::Number(number as i64));
+        }
+        let lists = [
+            ("added", outcome.added()),
+            ("duplicates", outcome.duplicates()),
+            ("moved", outcome.moved()),
+            ("removed", outcome.removed()),
+            ("kept", outcome.kept()),
+            ("displaced", outcome.displaced()),
+            ("ignored", outcome.ignored()),
+            ("sticky", outcome.sticky()),
+        ];
+        for (name, ids) in lists {
+            self.see(name, Value::List(ids.iter().map(picture::text).collect()));
+        }
+    }
+
+    fn observe(&mut self, feed: &Feed) -> Result<(), Error> {
+        let snapshot = self.cache.snapshot()?;
+        let info = snapshot.info(feed)?;
+        let seen = &mut self.seen;
+        seen.insert("picture".into(), Value::Text(picture::show(&snapshot, feed)?));
+        seen.insert("in_sequence".into(), Value::Flag(info.is_in_sequence));
+        seen.insert("drift".into(), Value::Number(info.drift));
+        seen.insert("page_count".into(), Value::Number(info.pages as i64));
+        seen.insert("claimed".into(), Value::List(picture::claimed_seams(&snapshot, feed)?));
+        seen.insert("pages".into(), Value::List(picture::pages(&snapshot, feed)?));
+        picture::posts(&snapshot, &self.cache, seen)?;
+        picture::cross_check(&snapshot, feed)?;
+        assert_eq!(self.cache.check(0)?, [], "the cache is sound");
+        Ok(())
+    }
+
+    fn complaints(&self, line: &Object) -> Vec<String> {
+        let expected = line.iter().filter_map(|(name, value)| Some((name.strip_prefix('=')?, value)));
+        let wrong = expected.filter(|(name, value)| match (self.seen.get(*name), value) {
+            // Of these, a line names only those it is about.
+            (Some(Value::List(all)), Value::List(some))
+                if ["pages", "fields", "references"].contains(name) =>
+            {
+                !some.iter().all(|one| all.contains(one))
+            }
+            (seen, value) => seen != Some(value),
+        });
+        wrong
+            .map(|(name, value)| format!("{name} is {:?}, expected {value:?}", self.seen.get(name)))
+            .collect()
+    }
+}
+
+fn open(path: &Path) -> Replay {
+    let _ = std::fs::remove_file(path);
+    let cache = Cache::open(path).unwrap();
+    Replay {
+        cache,
+        feeds: HashMap::new(),
+        runs: HashMap::new(),
+        tickets: HashMap::new(),
+        seen: Object::new(),
+    }
+}
+
+#[test]
+fn conformance() {
+    let file = std::env::var_os("QUIRE_CONFORMANCE")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance.json"), PathBuf::from);
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let directory = std::env::temp_dir().join(format!("quire-replay-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("replay.quire");
+
+    let mut cases: Vec<(String, Vec<String>)> = Vec::new();
+    let mut replay = open(&path);
+    for text in text.lines().filter(|text| !text.is_empty()) {
+        let line = json::line(text).unwrap();
+        if line.text("op") == "case" {
+            drop(replay);
+            replay = open(&path);
+            cases.push((format!("{} {}", line.text("id"), line.text("title")), Vec::new()));
+            continue;
+        }
+        let (_, complaints) = cases.last_mut().expect("a case begins the file");
+        if !complaints.is_empty() {
+            continue; // the case has failed: its later lines mean nothing
+        }
+        match replay.line(&line) {
+            Ok(()) => complaints.extend(replay.complaints(&line)),
+            Err(error) => complaints.push(format!("{:?}: {error}", error.status)),
+        }
+        complaints.iter_mut().for_each(|complaint| *complaint += &format!("\n     {text}"));
+    }
+    drop(replay);
+    let _ = std::fs::remove_dir_all(&directory);
+
+    let failed: Vec<_> = cases.iter().filter(|(_, complaints)| !complaints.is_empty()).collect();
+    for (name, complaints) in &failed {
+        println!("FAIL {name}\n     {}", complaints.join("\n     "));
+    }
+    println!("conformance: {} passed, {} failed", cases.len() - failed.len(), failed.len());
+    assert!(failed.is_empty() && !cases.is_empty());
+}

@@ -1,0 +1,289 @@
+//! What the crate adds to the C API: ownership, iterators, errors, batches as closures.
+use quire::{
+    Answer, Ask, Batch, Cache, CacheOptions, ChangeKind, Error, Feed, FeedOptions, Link, Order, Place, Post,
+    PrunePolicy, Refusal, Row, RowName, Status, Update, Verdict,
+};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A path of one test, removed with what is there.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let directory = std::env::temp_dir().join(format!("quire-unit-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        Scratch(directory)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.join("cache.quire")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Posts "0" ... in one page.
+fn fill(feed: &Feed, batch: Option<&Batch>, count: usize, body_size: usize) -> Result<(), Error> {
+    let posts: Vec<_> =
+        (0..count).map(|i| (i.to_string(), format!("{i}{}", ".".repeat(body_size)))).collect();
+    let answer = Answer::new(posts.iter().map(|(id, body)| Post::new(id, body))).next(Link::token("next"));
+    let request = feed.plan(batch, &Place::head())?;
+    feed.ingest(batch, request.ticket(), &answer).map(drop)
+}
+
+fn status<T>(result: Result<T, Error>) -> Status {
+    result.map_or_else(|error| error.status, |_| Status::Ok)
+}
+
+#[test]
+fn rows_by_the_screenful() -> Result<(), Error> {
+    let scratch = Scratch::new("rows");
+    let cache = Cache::open(scratch.path())?;
+    for count in [0, 1, 63, 64, 65, 128, 200] {
+        let feed = cache.feed(&format!("feed {count}"))?;
+        if count > 0 {
+            fill(&feed, None, count, 8)?;
+        }
+        let snapshot = cache.snapshot()?;
+        // Rows may be kept: they borrow from the snapshot alone, not from the feed.
+        let rows = {
+            let again = cache.feed(&format!("feed {count}"))?;
+            snapshot.rows(&again).collect::<Result<Vec<_>, _>>()?
+        };
+        assert_eq!(rows.len(), count);
+        for (i, row) in rows.iter().enumerate() {
+            let post = row.post().unwrap();
+            assert_eq!(post.id, i.to_string().as_bytes());
+            assert_eq!((post.page, post.key), (Some(1), None));
+        }
+        assert_eq!(snapshot.rows_upwards(&feed).count(), count);
+        assert_eq!(snapshot.page(&feed, 1).count(), count);
+        assert_eq!(snapshot.info(&feed)?.posts, count as u64);
+        if let Some(last) = rows.last() {
+            assert_eq!(snapshot.rows_after(&feed, rows[0].position()).count(), count - 1);
+            assert_eq!(snapshot.rows_before(&feed, last.position()).count(), count - 1);
+        }
+    }
+    assert_eq!(cache.feed_names()?.len(), 7);
+    Ok(())
+}
+
+#[test]
+fn errors_and_values() -> Result<(), Error> {
+    let scratch = Scratch::new("errors");
+    assert_ne!(status(Cache::open("/does/not/exist/x")), Status::Ok);
+    assert_eq!(status(Cache::open("a\0b")), Status::BadArgument);
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    let error = cache.feed("").err().expect("a feed has a name");
+    assert_eq!(error.status, Status::BadArgument);
+    assert!(!error.to_string().is_empty());
+    let ranked = FeedOptions { order: Order::Ranked, ..FeedOptions::default() };
+    assert_eq!(status(cache.feed_with("f", &ranked)), Status::OptionsDiffer);
+    assert_eq!(status(feed.evict_page(7)), Status::NotFound);
+
+    assert!(cache.find_feed("g")?.is_none() && cache.find_feed("f")?.is_some());
+    assert!(!feed.pin(None, "x")? && !feed.unpin(None, "x")? && !feed.remove_local(None, "x")?);
+    assert!(feed.insert_local(None, "x", "body")? && !feed.insert_local(None, "x", "body")?);
+    assert!(feed.pin(None, "x")? && feed.unpin(None, "x")?);
+    let snapshot = cache.snapshot()?;
+    assert!(snapshot.find(&feed, "y")?.is_none() && snapshot.post("y")?.is_none());
+    assert_eq!(cache.update_fields(None, "x", &[("likes", "1")], 1)?, Update::Changed);
+    assert_eq!(cache.update_body(None, "y", "b", None)?, Update::Missing);
+    let fields = cache.snapshot()?.post("x")?.unwrap().fields.len();
+    assert_eq!(fields, 1);
+
+    let empty = cache.feed("empty")?.plan(None, &Place::gap(9))?;
+    assert!(matches!(empty.ask(), Ask::Nothing(Refusal::NoSuchGap | Refusal::Empty)));
+    Ok(())
+}
+
+#[test]
+fn requests_and_outcomes_own_their_texts() -> Result<(), Error> {
+    let scratch = Scratch::new("outcomes");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    fill(&feed, None, 3, 8)?;
+    let request = feed.plan(None, &Place::tail())?;
+    let outcome = std::thread::scope(|scope| {
+        let answer = Answer::new([Post::new("2", "again"), Post::new("7", "new")]).next(Link::End);
+        let feed = &feed;
+        scope.spawn(move || feed.ingest(None, request.ticket(), &answer)).join().unwrap()
+    })?;
+    drop(feed);
+    drop(cache);
+    assert_eq!(outcome.added().iter().collect::<Vec<_>>(), [b"7"]);
+    assert_eq!(outcome.duplicates().len(), 1);
+    assert_eq!((outcome.verdict(), outcome.verdict().name()), (Verdict::Ok, "ok"));
+    Ok(())
+}
+
+#[test]
+fn batches() -> Result<(), Error> {
+    let scratch = Scratch::new("batches");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    let before = cache.generation()?;
+    let left = cache.batch(|batch| -> Result<u64, Error> {
+        fill(&feed, Some(batch), 10, 8)?;
+        feed.evict(Some(batch), &["3"])
+    })?;
+    assert_eq!((left, cache.generation()?), (1, before + 1));
+
+    #[derive(Debug, PartialEq)]
+    struct Trouble(&'static str);
+    impl From<Error> for Trouble {
+        fn from(_: Error) -> Self {
+            Trouble("quire")
+        }
+    }
+    let undone = cache.batch(|batch| -> Result<(), Trouble> {
+        feed.reset(Some(batch))?;
+        Err(Trouble("mine"))
+    });
+    assert_eq!(undone, Err(Trouble("mine")));
+    assert_eq!(feed.contains(&["0", "3"])?, [true, false]);
+
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        cache.batch(|batch| -> Result<(), Error> {
+            feed.reset(Some(batch))?;
+            panic!("a panic undoes the batch")
+        })
+    }));
+    assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"a panic undoes the batch"));
+    assert!(feed.contains(&["0"])?[0]);
+
+    // A write beside its own batch, and what becomes of a batch whose failure is ignored.
+    let deadlock = cache.batch(|_| feed.reset(None));
+    assert_eq!(status(deadlock), Status::WouldDeadlock);
+    let nested = cache.batch(|_| cache.batch(|_| Ok::<(), Error>(())));
+    assert_eq!(status(nested), Status::WouldDeadlock);
+    Ok(())
+}
+
+#[test]
+fn a_batch_that_outgrows_the_file_runs_again() -> Result<(), Error> {
+    let scratch = Scratch::new("growth");
+    let options = CacheOptions { is_durable: false, map_size: 1 << 20 };
+    let cache = Cache::open_with(scratch.path(), &options)?;
+    let feed = cache.feed("f")?;
+    let mut calls = 0;
+    cache.batch(|batch| {
+        calls += 1;
+        fill(&feed, Some(batch), 64, 1 << 16)
+    })?;
+    assert!(calls > 1);
+    assert_eq!(cache.snapshot()?.info(&feed)?.posts, 64);
+    assert_eq!(cache.check(0)?, []);
+    Ok(())
+}
+
+#[test]
+fn recorded_runs() -> Result<(), Error> {
+    let scratch = Scratch::new("runs");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    let mut run = feed.run_from_head(1)?;
+    cache.batch(|batch| -> Result<(), Error> {
+        for page in 0..70 {
+            let id = (1000 - page).to_string();
+            run.record(Some(batch), None, &Answer::new([Post::new(&id, "")]))?;
+        }
+        Ok(())
+    })?;
+    std::thread::scope(|scope| {
+        scope
+            .spawn(|| run.record(None, Some(72), &Answer::new([Post::new("7", "")])).map(drop))
+            .join()
+            .unwrap()
+    })?;
+    let snapshot = cache.snapshot()?;
+    let pages = snapshot.pages(&feed, 0).collect::<Result<Vec<_>, _>>()?;
+    assert_eq!((pages.len(), pages[70].index), (71, 70));
+    assert_eq!(snapshot.pages(&feed, 70).count(), 1);
+    assert!(matches!(snapshot.gaps(&feed).next(), Some(Ok(Row::Gap(_)))));
+    Ok(())
+}
+
+#[test]
+fn changes_and_waiting() -> Result<(), Error> {
+    let scratch = Scratch::new("changes");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    fill(&feed, None, 2, 8)?;
+    let seen = cache.snapshot()?.generation()?;
+    assert_eq!(cache.wait(seen, Duration::from_millis(1))?, seen);
+    let now = std::thread::scope(|scope| {
+        scope.spawn(|| feed.delete(None, "0"));
+        cache.wait(seen, Duration::from_secs(10))
+    })?;
+    assert!(now > seen);
+    let snapshot = cache.snapshot()?;
+    let changes: Vec<_> = snapshot.changes_since(seen)?.unwrap().collect();
+    assert_eq!(changes.len(), 1);
+    assert_eq!((changes[0].kind, changes[0].row), (ChangeKind::Removed, RowName::Post(b"0")));
+    assert_eq!(changes[0].feed, snapshot.info(&feed)?.number);
+    assert_eq!(cache.stats()?.posts, 1);
+    Ok(())
+}
+
+#[test]
+fn a_snapshot_sees_no_later_write_and_may_move() -> Result<(), Error> {
+    let scratch = Scratch::new("snapshot");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    fill(&feed, None, 3, 8)?;
+    let snapshot = cache.snapshot()?;
+    feed.reset(None)?;
+    let feed = &feed;
+    let body = std::thread::scope(|scope| {
+        scope
+            .spawn(move || -> Result<Vec<u8>, Error> {
+                Ok(snapshot.find(feed, "1")?.and_then(Row::post).unwrap().body.to_vec())
+            })
+            .join()
+            .unwrap()
+    })?;
+    assert_eq!(body, b"1........");
+    Ok(())
+}
+
+#[test]
+fn upkeep() -> Result<(), Error> {
+    let scratch = Scratch::new("upkeep");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    fill(&feed, None, 100, 8)?;
+    let copy = scratch.0.join("copy.quire");
+    cache.copy_to(&copy)?;
+    assert_eq!(status(cache.copy_to(&copy)), Status::BadArgument);
+    let twin = Cache::open(&copy)?;
+    assert_eq!(twin.snapshot()?.info(&twin.feed("f")?)?.posts, 100);
+    let mut policy = PrunePolicy { maximum_posts: Some(0), rehearse: true, ..PrunePolicy::default() };
+    assert_eq!(feed.prune(None, &policy)?.posts, 100);
+    policy.rehearse = false;
+    assert!(feed.prune(None, &policy)?.is_done);
+    assert_eq!(cache.snapshot()?.info(&feed)?.posts, 0);
+    while cache.reclaim(0)? != 0 {}
+    assert_eq!(cache.check(0)?, []);
+    Ok(())
+}
+
+#[test]
+fn types_are_shared_as_the_thread_tags_allow() {
+    fn any<T: Send + Sync>() {}
+    fn one<T: Send>() {}
+    any::<Cache>();
+    any::<Feed>();
+    any::<Answer<'_>>();
+    any::<Row<'_>>();
+    one::<quire::Snapshot<'_>>();
+    one::<quire::Run>();
+    one::<quire::Outcome>();
+    one::<quire::Request>();
+}
