@@ -57,6 +57,11 @@ check "layout of the structs" gcc -std=c11 -IInclude -c -o "$work/layout.o" Sour
 check "symbols, dependencies, size" Tests/C/symbols.sh
 check "installed tree" Tests/C/install.sh
 check "README" fresh Tests/C/readme.sh
+if command -v valgrind >/dev/null && [ -d .build/library/release/Modules ]; then
+    check "instructions, C against Swift" fresh Tests/C/instructions.sh
+else
+    skip "instructions, C against Swift" "needs valgrind and the build of the library"
+fi
 
 check "build: misuse" link misuse -std=c11 -g Tests/C/misuse*.c
 check "misuse" fresh "$work/misuse"

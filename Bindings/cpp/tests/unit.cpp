@@ -130,6 +130,21 @@ void errors()
     must(feed.c() == nullptr && moved.c() != nullptr, "moved");
 }
 
+void attributes()
+{
+    quire::cache cache(fresh("attributes"));
+    quire::feed feed = cache.feed("f");
+    feed.set_attribute("etag", std::string_view("v\0\1", 3));
+    feed.set_attribute("empty", "");
+    feed.reset();
+    const quire::snapshot snapshot = cache.snapshot();
+    feed.set_attribute("etag", std::nullopt);
+    must(snapshot.attribute(feed, "etag") == std::string_view("v\0\1", 3), "any bytes, kept by reset");
+    must(snapshot.attribute(feed, "empty") == "", "an empty value is a value");
+    must(!cache.snapshot().attribute(feed, "etag"), "forgotten");
+    must(status_of([&] { feed.set_attribute("", "x"); }) == quire::status::bad_argument, "a name");
+}
+
 void batches()
 {
     quire::cache cache(fresh("batches"));
@@ -233,7 +248,7 @@ int main(int argc, char **argv)
     directory = argv[1];
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
-        {"growth", growth},       {"changes", changes}, {"upkeep", upkeep},       {"returning", returning}};
+        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep},       {"returning", returning}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

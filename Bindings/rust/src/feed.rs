@@ -2,7 +2,7 @@
 use crate::batch::{self, Batch};
 use crate::bytes::{to_c, IdArray};
 use crate::{sys, Answer, Error, Outcome, Place, PrunePolicy, Pruned, Request};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 /// One server list in a cache. May be used from any thread, by readers and writers alike, and keeps the
 /// file open. Where a function takes a batch, `None` is a commit of its own.
@@ -132,6 +132,19 @@ impl Feed {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_remove_local(self.c, batch::c(batch), id, &mut done) })?;
         Ok(done != 0)
+    }
+
+    /// Remembers a value about the feed under a name, such as an ETag; `None` forgets it. The engine gives
+    /// these no meaning, and `reset` keeps them.
+    pub fn set_attribute(
+        &self, batch: Option<&Batch>, name: &str, value: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        let value = value.map(to_c);
+        let value = value.as_ref().map_or(null(), |value| value as *const _);
+        // SAFETY: see `plan`.
+        Error::check(unsafe {
+            sys::quire_set_attribute(self.c, batch::c(batch), to_c(name.as_bytes()), value)
+        })
     }
 
     /// Forgets everything in the feed; every outstanding ticket becomes stale.

@@ -217,6 +217,17 @@ impl<'cache> Snapshot<'cache> {
         }
     }
 
+    /// What [`Feed::set_attribute`] remembered.
+    pub fn attribute(&self, feed: &Feed, name: &str) -> Result<Option<&[u8]>, Error> {
+        let mut value = to_c(b"");
+        // SAFETY: see `info`.
+        unsafe {
+            let code = sys::quire_get_attribute(self.c, feed.c(), to_c(name.as_bytes()), &mut value);
+            let is_there = Error::check_unless(sys::QUIRE_NOT_FOUND, code)?;
+            Ok(is_there.then(|| view(value)))
+        }
+    }
+
     /// What each commit after `since` changed, oldest first. `None` if the log does not reach back that
     /// far: read the feeds anew.
     pub fn changes_since(&self, since: u64) -> Result<Option<Changes<'_>>, Error> {

@@ -153,6 +153,12 @@ extern "C" {
         out_done: *mut i32,
     ) -> quire_status;
     pub fn quire_reset(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
+    pub fn quire_set_attribute(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        name: quire_bytes,
+        value: *const quire_bytes,
+    ) -> quire_status;
     pub fn quire_prune(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
@@ -224,6 +230,12 @@ extern "C" {
         snapshot: *mut quire_snapshot,
         id: quire_bytes,
         out_info: *mut quire_post_info,
+    ) -> quire_status;
+    pub fn quire_get_attribute(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        name: quire_bytes,
+        out_value: *mut quire_bytes,
     ) -> quire_status;
     pub fn quire_generation(cache: *mut quire_cache, out_generation: *mut u64) -> quire_status;
     pub fn quire_wait(

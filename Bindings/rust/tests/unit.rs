@@ -104,6 +104,23 @@ fn errors_and_values() -> Result<(), Error> {
 }
 
 #[test]
+fn attributes() -> Result<(), Error> {
+    let scratch = Scratch::new("attributes");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    feed.set_attribute(None, "etag", Some(b"v\0\x01"))?;
+    feed.set_attribute(None, "empty", Some(b""))?;
+    feed.reset(None)?;
+    let snapshot = cache.snapshot()?;
+    feed.set_attribute(None, "etag", None)?;
+    assert_eq!(snapshot.attribute(&feed, "etag")?, Some(&b"v\0\x01"[..]));
+    assert_eq!(snapshot.attribute(&feed, "empty")?, Some(&b""[..]));
+    assert_eq!(cache.snapshot()?.attribute(&feed, "etag")?, None);
+    assert_eq!(status(feed.set_attribute(None, "", Some(b"x"))), Status::BadArgument);
+    Ok(())
+}
+
+#[test]
 fn requests_and_outcomes_own_their_texts() -> Result<(), Error> {
     let scratch = Scratch::new("outcomes");
     let cache = Cache::open(scratch.path())?;

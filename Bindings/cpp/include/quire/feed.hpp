@@ -146,6 +146,16 @@ public:
         return detail::finish(code, done != 0);
     }
 
+    // Remembers a value about the feed under a name, such as an ETag; nothing forgets it. The engine gives
+    // these no meaning, and reset() keeps them.
+    may<void> set_attribute(std::string_view name, std::optional<std::string_view> value,
+                            batch in = own_commit)
+    {
+        const quire_bytes bytes = detail::to_c(value.value_or(std::string_view()));
+        return detail::finish(
+            quire_set_attribute(c(), in.c(), detail::to_c(name), value ? &bytes : nullptr));
+    }
+
     // Forgets everything in the feed; every outstanding ticket becomes stale.
     may<void> reset(batch in = own_commit) { return detail::finish(quire_reset(c(), in.c())); }
 

@@ -298,6 +298,14 @@ public:
         return detail::finish(code, feed_info(info));
     }
 
+    // What feed::set_attribute() remembered.
+    may<std::optional<std::string_view>> attribute(const feed &feed, std::string_view name) const
+    {
+        quire_bytes value = {};
+        const auto code = quire_get_attribute(c(), feed.c(), detail::to_c(name), &value);
+        return detail::finish_unless(QUIRE_NOT_FOUND, code, detail::view(value));
+    }
+
     // Number of commits that the snapshot sees.
     may<std::uint64_t> generation() const
     {
