@@ -71,8 +71,8 @@ passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
 # What must not compile fails for the reason it should; only this switch makes rustdoc look at it.
 RUSTC_BOOTSTRAP=1 one "what must not compile fails as it should" \
-    cargo test --offline --quiet --doc --target-dir target/codes
-one "no warnings" env RUSTFLAGS=-Dwarnings cargo check --offline --quiet --all-targets --target-dir target/strict
+    cargo test --offline --quiet --doc --target-dir "${CARGO_TARGET_DIR:-target}/codes"
+one "no warnings" env RUSTFLAGS=-Dwarnings cargo check --offline --quiet --all-targets --target-dir "${CARGO_TARGET_DIR:-target}/strict"
 one "walkthrough" cargo run --offline --quiet --example walkthrough "$work/walk.quire"
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -7,7 +7,7 @@ import Testing
 /// where QUIRE_TWOPROC names the C program; Tests/C/run.sh sets it.
 @Suite struct TwoProcessTests {
     static let program = ProcessInfo.processInfo.environment["QUIRE_TWOPROC"]
-    static let commits = 2_500
+    static let commits = 5_000
     static let seconds = 30
 
     @Test(.enabled(if: program != nil)) func swiftAndC() async throws {
