@@ -23,7 +23,7 @@ import Testing
                 kept = RawSpan()
             }
             """
-        let output = try Compiler.compile(source, isProgram: false)
+        let output = try Compiler.compile(source)
         if let complaint {
             #expect(output.contains(complaint), "\(output)")
         } else {

@@ -13,19 +13,49 @@ enum Compiler {
         return FileManager.default.fileExists(atPath: folder) ? folder : nil
     }()
 
-    /// What the compiler says about a source file: a program with statements, or declarations only.
-    static func compile(_ source: String, isProgram: Bool) throws -> String {
+    /// What the compiler says about a file of declarations.
+    static func compile(_ source: String) throws -> String {
+        try inFolder(source) { folder in
+            try run(["swiftc", "-emit-sil", "-o", "out", "-parse-as-library"] + flags, in: folder)
+        }
+    }
+
+    /// Builds a program, linked with the engine of this build, and runs it in an empty folder. Returns
+    /// what the compiler complained about, else what the program printed.
+    static func buildAndRun(_ source: String) throws -> String {
+        let objects = URL(fileURLWithPath: modules!).deletingLastPathComponent()
+            .appendingPathComponent("Quire.build").path
+        let names = try FileManager.default.contentsOfDirectory(atPath: objects)
+            .filter { $0.hasSuffix(".o") }.map { objects + "/" + $0 }
+        return try inFolder(source) { folder in
+            let complaints = try run(
+                ["swiftc", "-o", "out"] + flags + names + ["-llmdb"], in: folder)
+            return complaints.isEmpty ? try run(["./out"], in: folder) : complaints
+        }
+    }
+
+    private static var flags: [String] {
+        [
+            "main.swift", "-swift-version", "6", "-I", modules!, "-Xcc",
+            "-fmodule-map-file=\(package)/Sources/CLMDB/module.modulemap",
+        ]
+    }
+
+    private static func inFolder(
+        _ source: String, _ body: (String) throws -> String
+    ) throws -> String {
         let folder = NSTemporaryDirectory() + "/quire-compile-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let file = folder + "/main.swift"
-        try source.write(toFile: file, atomically: false, encoding: .utf8)
+        try source.write(toFile: folder + "/main.swift", atomically: false, encoding: .utf8)
+        return try body(folder)
+    }
+
+    private static func run(_ command: [String], in folder: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["swiftc", "-emit-sil", "-o", folder + "/out", "-swift-version", "6"]
-            + (isProgram ? [] : ["-parse-as-library"])
-            + ["-I", modules!, "-Xcc", "-fmodule-map-file=\(package)/Sources/CLMDB/module.modulemap", file]
+        process.arguments = command
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
         let pipe = Pipe()
         process.standardError = pipe
         process.standardOutput = pipe
