@@ -68,14 +68,9 @@ public final class Cache: Sendable {
                 return nil
             }
             var reader = try ByteReader(value, "the number of feed \(name)")
-            let number = try reader.number()
-            guard let bytes = try transaction.get(transaction.tables.feeds, NumberKey(number)) else {
-                throw QuireError.corrupt("feed \(name)")
-            }
-            let record = try FeedRecord(bytes, "feed \(name)")
-            return Feed(
-                cache: self, number: UInt32(truncatingIfNeeded: number), name: name,
-                options: record.options)
+            let number = UInt32(truncatingIfNeeded: try reader.number())
+            let record = try transaction.feed(number)
+            return Feed(cache: self, number: number, name: name, options: record.options)
         }
     }
 

@@ -3,13 +3,7 @@ struct RowReader {
     let transaction: Transaction
     let feed: UInt32
 
-    func record() throws -> FeedRecord {
-        let key = NumberKey(UInt64(feed))
-        guard let value = try transaction.get(transaction.tables.feeds, key) else {
-            throw QuireError(.notFound, "there is no feed number \(feed)")
-        }
-        return try FeedRecord(value, "feed number \(feed)")
-    }
+    func record() throws -> FeedRecord { try transaction.feed(feed) }
 
     func gaps() throws -> [GapRow] {
         try FeedLoader.gaps(transaction, feed).map { Self.row($0.record, at: $0.position) }
@@ -50,11 +44,7 @@ struct RowReader {
     func find(_ id: PostID) throws -> PostRow? {
         let posts = PostTable(transaction: transaction)
         guard let at = try posts.place(of: id, in: feed) else { return nil }
-        let key = FeedKey(feed, at)
-        guard let value = try transaction.get(transaction.tables.pieces, key) else {
-            throw QuireError.corrupt("the place of post \(id)")
-        }
-        let piece = try PieceRecord(value, "a piece of feed number \(feed)")
+        let piece = try transaction.piece(at: at, of: feed)
         guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
             throw QuireError.corrupt("the place of post \(id)")
         }
@@ -79,11 +69,7 @@ struct RowReader {
     }
 
     private func page(_ number: UInt64, index: Int, start: UInt64) throws -> PageInfo {
-        let key = FeedKey(feed, number)
-        guard let value = try transaction.get(transaction.tables.pages, key) else {
-            throw QuireError.corrupt("page \(number) of feed number \(feed)")
-        }
-        let record = try PageRecord(value, "page \(number) of feed number \(feed)")
+        let record = try transaction.page(number, of: feed)
         let page = record.page
         return PageInfo(
             number: number, index: index, own: page.own, next: page.next, previous: page.previous,

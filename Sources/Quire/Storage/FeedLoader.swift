@@ -22,10 +22,7 @@ final class FeedLoader {
         self.transaction = transaction
         self.feed = feed
         self.clock = clock
-        guard
-            let value = try transaction.get(transaction.tables.feeds, NumberKey(UInt64(feed)))
-        else { throw QuireError(.notFound, "there is no feed number \(feed)") }
-        record = try FeedRecord(value, "feed number \(feed)")
+        record = try transaction.feed(feed)
         gaps = try Self.gaps(transaction, feed)
         countsRuns = record.options.paging.isPositional  // they ask for ranks
     }
@@ -175,9 +172,7 @@ final class FeedLoader {
                 high = last
                 continue
             }
-            let bytes = try transaction.get(
-                transaction.tables.pieces, FeedKey(feed, position))!
-            let piece = try PieceRecord(bytes, "a piece of feed \(record.name)")
+            let piece = try transaction.piece(at: position, of: feed)
             guard let first = piece.entries.lazy.compactMap(\.key).first, first < key else {
                 low = position
                 continue
@@ -213,11 +208,7 @@ final class FeedLoader {
 
     func page(_ number: UInt64) throws(QuireError) -> PageRecord {
         if let page = pages[number] { return page }
-        let key = FeedKey(feed, number)
-        guard let value = try transaction.get(transaction.tables.pages, key) else {
-            throw .corrupt("page \(number) of feed \(record.name)")
-        }
-        let page = try PageRecord(value, "page \(number) of feed \(record.name)")
+        let page = try transaction.page(number, of: feed)
         pages[number] = page
         return page
     }

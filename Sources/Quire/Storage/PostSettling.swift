@@ -119,10 +119,7 @@ extension WriteSession {
     func repoint(_ id: PostID, to reference: BodyReference, except feed: UInt32?) throws {
         for (other, position) in try posts.places(of: id) where other != feed {
             let key = FeedKey(other, position)
-            guard let value = try transaction.get(transaction.tables.pieces, key) else {
-                throw QuireError.corrupt("a piece of feed number \(other)")
-            }
-            var piece = try PieceRecord(value, "a piece of feed number \(other)")
+            var piece = try transaction.piece(at: position, of: other)
             var difference = 0
             for i in piece.entries.indices where piece.entries[i].id == id {
                 difference += Int(reference.length) - Int(piece.entries[i].body.length)
@@ -140,10 +137,7 @@ extension WriteSession {
 
     private func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
         let key = NumberKey(UInt64(feed))
-        guard let value = try transaction.get(transaction.tables.feeds, key) else {
-            throw QuireError.corrupt("feed number \(feed)")
-        }
-        var record = try FeedRecord(value, "feed number \(feed)")
+        var record = try transaction.feed(feed)
         change(&record.counts)
         try transaction.put(transaction.tables.feeds, key, record.encoded())
     }

@@ -49,7 +49,7 @@ extension WriteSession {
     }
 
     private func exceeds(_ feed: UInt32, _ policy: PrunePolicy) throws -> Bool {
-        let counts = try RowReader(transaction: transaction, feed: feed).record().counts
+        let counts = try transaction.feed(feed).counts
         return policy.maximumPosts.map { counts.entries > $0 } ?? false
             || policy.maximumPages.map { counts.pages > $0 } ?? false
             || policy.maximumBytes.map { counts.bodyBytes > $0 } ?? false
@@ -71,7 +71,7 @@ extension WriteSession {
             let number = piece.record.page
             if number == 0 { continue }
             let entries = piece.record.entries + (partial[number] ?? [])
-            let page = try page(number, of: feed)
+            let page = try transaction.page(number, of: feed)
             if entries.count < page.entries {
                 partial[number] = entries
                 continue
@@ -131,13 +131,5 @@ extension WriteSession {
             return false
         }
         return found
-    }
-
-    private func page(_ number: UInt64, of feed: UInt32) throws -> PageRecord {
-        let key = FeedKey(feed, number)
-        guard let value = try transaction.get(transaction.tables.pages, key) else {
-            throw QuireError.corrupt("page \(number) of feed number \(feed)")
-        }
-        return try PageRecord(value, "page \(number) of feed number \(feed)")
     }
 }
