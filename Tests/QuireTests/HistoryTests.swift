@@ -51,6 +51,9 @@ import Testing
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
+        try #require(
+            process.terminationStatus == 0,
+            "fuzz.py stopped: one of these histories breaks the model itself; try another QUIRE_START")
         return try JSON(data).list!
     }
 }

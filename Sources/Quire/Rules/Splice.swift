@@ -86,11 +86,13 @@ extension Draft {
         return at..<at
     }
 
-    /// A page with keys speaks for everything strictly between its first and its last key.
+    /// A page with keys speaks for everything strictly between its first and its last key; an equal key
+    /// may be on the next page, except in a stable feed, where no two posts share one.
     private func widenedByKeys(
         _ window: Range<Int>, _ page: [Int], upper: Upper, lower: Int?
     ) throws(Interruption) -> Range<Int> {
         var (start, end) = (window.lowerBound, window.upperBound)
+        let isTotal = state.options.order == .stable
         if lower == nil, let low = key(page[page.count - 1]) {
             var row = start
             while row < rows.count {
@@ -98,7 +100,11 @@ extension Draft {
                     throw .needs(row < end ? .all(run) : .top(run))
                 }
                 if let entry = rows[row].entry, let key = key(entry) {
-                    if key > low { end = max(end, row + 1) } else if row >= end { break }
+                    if key > low || isTotal && key == low {
+                        end = max(end, row + 1)
+                    } else if row >= end {
+                        break
+                    }
                 }
                 row += 1
             }
@@ -110,7 +116,11 @@ extension Draft {
                     throw .needs(row >= start ? .all(run) : .bottom(run))
                 }
                 if let entry = rows[row].entry, let key = key(entry) {
-                    if key < high { start = min(start, row) } else if row < start { break }
+                    if key < high || isTotal && key == high {
+                        start = min(start, row)
+                    } else if row < start {
+                        break
+                    }
                 }
                 row -= 1
             }
