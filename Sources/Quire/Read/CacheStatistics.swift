@@ -1,5 +1,3 @@
-import CLMDB
-
 /// Totals of a cache and of its file.
 public struct CacheStatistics: Sendable, Hashable {
     public let feeds: Int
@@ -37,19 +35,8 @@ public struct CacheStatistics: Sendable, Hashable {
             }
             return dead
         }
-        var used = 0
-        var pageSize = 0
-        for table in tables.all {
-            var statistics = MDB_stat()
-            mdb_stat(transaction.handle, table.dbi, &statistics)
-            used += statistics.ms_branch_pages + statistics.ms_leaf_pages
-            used += statistics.ms_overflow_pages
-            pageSize = Int(statistics.ms_psize)
-        }
-        var info = MDB_envinfo()
-        mdb_env_info(mdb_txn_env(transaction.handle), &info)
-        usedBytes = UInt64(used * pageSize)
-        let all = UInt64((info.me_last_pgno + 1) * pageSize)
-        freeBytes = all > usedBytes ? all - usedBytes : 0
+        let (used, all) = transaction.fileUse()
+        usedBytes = used
+        freeBytes = all > used ? all - used : 0
     }
 }

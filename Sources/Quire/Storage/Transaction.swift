@@ -65,6 +65,22 @@ struct Transaction {
         return statistics.ms_entries
     }
 
+    /// Bytes of the file that records occupy, and all bytes.
+    func fileUse() -> (used: UInt64, all: UInt64) {
+        var used = 0
+        var pageSize = 0
+        for table in tables.all {
+            var statistics = MDB_stat()
+            mdb_stat(handle, table.dbi, &statistics)
+            used += statistics.ms_branch_pages + statistics.ms_leaf_pages
+            used += statistics.ms_overflow_pages
+            pageSize = Int(statistics.ms_psize)
+        }
+        var info = MDB_envinfo()
+        mdb_env_info(mdb_txn_env(handle), &info)
+        return (UInt64(used * pageSize), UInt64((info.me_last_pgno + 1) * pageSize))
+    }
+
     func withCursor<R>(_ table: Table, _ body: (Cursor) throws -> R) throws -> R {
         var opened: OpaquePointer?
         try check(mdb_cursor_open(handle, table.dbi, &opened), "cannot read \(table.name)", path)

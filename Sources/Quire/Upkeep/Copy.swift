@@ -1,5 +1,3 @@
-import CLMDB
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -19,8 +17,7 @@ extension Cache {
         let draft = "\(path).copy-\(getpid())"
         defer { unlink(draft) }
         unlink(draft)
-        let status = mdb_env_copy2(environment.handle, draft, UInt32(MDB_CP_COMPACT))
-        try Quire.check(status, "cannot copy to \(path)", self.path)
+        try environment.copyCompactly(to: draft)
         let descriptor = open(draft, O_RDWR | O_CLOEXEC)
         if descriptor < 0 { throw QuireError.system("cannot copy", path, errno) }
         fchmod(descriptor, 0o600)
