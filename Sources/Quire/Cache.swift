@@ -41,8 +41,8 @@ public final class Cache: Sendable {
             let key = Array(name.utf8)
             let tables = session.transaction.tables
             if let value = try session.transaction.get(tables.names, key) {
-                var reader = try ByteReader(value, "the number of feed \(name)")
-                return UInt32(truncatingIfNeeded: try reader.number())
+                return UInt32(
+                    truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
             }
             session.counters.feeds += 1
             session.touch()
@@ -67,8 +67,8 @@ public final class Cache: Sendable {
             guard let value = try transaction.get(transaction.tables.names, Array(name.utf8)) else {
                 return nil
             }
-            var reader = try ByteReader(value, "the number of feed \(name)")
-            let number = UInt32(truncatingIfNeeded: try reader.number())
+            let number = UInt32(
+                truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
             let record = try transaction.feed(number)
             return Feed(cache: self, number: number, name: name, options: record.options)
         }

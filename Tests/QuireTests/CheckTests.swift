@@ -63,20 +63,20 @@ import Testing
     /// Counts that are wrong although every record reads back.
     @Test func wrongCountsAreFound() throws {
         let tables = storage.cache.environment.tables
-        try change(tables.feeds, FeedRecord.init) { $0.lastSegment.entries += 1 }
-        try change(tables.feeds, FeedRecord.init) { $0.lastSegment.unkeyed += 1 }
-        try change(tables.feeds, FeedRecord.init) { $0.counts.claimedSeams += 1 }
-        try change(tables.feeds, FeedRecord.init) { $0.tail.number = $0.head.number }
-        try change(tables.gaps, GapRecord.init) { $0.above.entries += 1 }
-        try change(tables.gaps, GapRecord.init) { $0.gap.down.link = .end }
-        try change(tables.gaps, GapRecord.init) { $0.gap.up.number = $0.gap.down.number }
-        try change(tables.pages, PageRecord.init) { $0.entries += 1 }
-        try change(tables.bodyUse, BodyUse.init) { $0.live += 1 }
-        try change(tables.bodyUse, BodyUse.init) { $0.total += 1 }
-        try change(tables.pieces, PieceRecord.init) { $0.entries.removeLast() }
-        try change(tables.pieces, PieceRecord.init) { $0.entries.append($0.entries[0]) }
-        try change(tables.pieces, PieceRecord.init) { $0.entries[0].body.length += 1 }
-        try change(tables.pieces, PieceRecord.init) { $0.entries[0].isClaimed.toggle() }
+        try change(tables.feeds, FeedRecord.self) { $0.lastSegment.entries += 1 }
+        try change(tables.feeds, FeedRecord.self) { $0.lastSegment.unkeyed += 1 }
+        try change(tables.feeds, FeedRecord.self) { $0.counts.claimedSeams += 1 }
+        try change(tables.feeds, FeedRecord.self) { $0.tail.number = $0.head.number }
+        try change(tables.gaps, GapRecord.self) { $0.above.entries += 1 }
+        try change(tables.gaps, GapRecord.self) { $0.gap.down.link = .end }
+        try change(tables.gaps, GapRecord.self) { $0.gap.up.number = $0.gap.down.number }
+        try change(tables.pages, PageRecord.self) { $0.entries += 1 }
+        try change(tables.bodyUse, BodyUse.self) { $0.live += 1 }
+        try change(tables.bodyUse, BodyUse.self) { $0.total += 1 }
+        try change(tables.pieces, PieceRecord.self) { $0.entries.removeLast() }
+        try change(tables.pieces, PieceRecord.self) { $0.entries.append($0.entries[0]) }
+        try change(tables.pieces, PieceRecord.self) { $0.entries[0].body.length += 1 }
+        try change(tables.pieces, PieceRecord.self) { $0.entries[0].isClaimed.toggle() }
     }
 
     // MARK: Damage
@@ -123,11 +123,10 @@ import Testing
 
     /// Changes each record of a table in turn and expects a finding.
     private func change<R: Record>(
-        _ table: Table, _ decode: (UnsafeRawBufferPointer, String) throws(QuireError) -> R,
-        _ change: (inout R) -> Void
+        _ table: Table, _ type: R.Type, _ change: (inout R) -> Void
     ) throws {
         for (key, value) in try records(table) {
-            var record = try value.withUnsafeBytes { try decode($0, table.name) }
+            var record = try value.withUnsafeBytes { try R($0, table.name) }
             change(&record)
             try put(table, key, record.encoded())
             #expect(try !storage.cache.check().isEmpty, "\(table.name): \(key)")

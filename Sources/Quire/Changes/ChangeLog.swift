@@ -3,19 +3,24 @@
 struct ChangeLog {
     let transaction: Transaction
 
-    /// So many commits can be replayed.
+    /// So many commits can be replayed, at least.
     static let length: UInt64 = 1024
+    /// Old ones are dropped so many at a time: each time dirties the oldest page of the table.
+    private static let slack: UInt64 = 64
 
     func append(_ changes: [(feed: UInt32, changes: [Change])], generation: UInt64) throws {
         var writer = ByteWriter()
         writer.list(changes) { writer, item in
             writer.number(UInt64(item.feed))
-            writer.list(item.changes) { $1.encode(&$0) }
+            Self.encode(item.changes, &writer)
         }
         let log = transaction.tables.log
         try transaction.put(log, NumberKey(generation), writer.sealed())
-        if generation > Self.length {
-            try transaction.delete(log, NumberKey(generation - Self.length))
+        if generation > Self.length, generation.isMultiple(of: Self.slack) {
+            let last = generation - Self.length
+            for old in max(last, Self.slack) - Self.slack + 1...last {
+                try transaction.delete(log, NumberKey(old))
+            }
         }
     }
 
@@ -28,19 +33,55 @@ struct ChangeLog {
         for number in generation..<now {
             let key = NumberKey(number + 1)
             guard let value = try transaction.get(transaction.tables.log, key) else { return nil }
-            var reader = try ByteReader(value, "the log of commit \(number + 1)")
-            let items = try reader.list { reader throws(QuireError) in
-                let feed = UInt32(truncatingIfNeeded: try reader.number())
-                return (feed, try reader.list { r throws(QuireError) in try Change(&r) })
+            let items = try ByteReader.read(value, "the log of commit \(number + 1)") {
+                reader throws(QuireError) in
+                try reader.list { reader throws(QuireError) in
+                    let feed = UInt32(truncatingIfNeeded: try reader.number())
+                    return (feed, try Self.changes(&reader))
+                }
             }
             for (feed, changes) in items { found.append((number + 1, feed, changes)) }
         }
         return found
     }
+
+    // A page adds its rows one below the other: then each change names its row only.
+
+    private static let below: UInt8 = 5
+
+    private static func encode(_ changes: [Change], _ writer: inout ByteWriter) {
+        writer.number(changes.count)
+        var upper: RowID?
+        for change in changes {
+            if case .inserted(let row, let below?) = change, below == upper {
+                writer.byte(Self.below)
+                row.encode(&writer)
+            } else {
+                change.encode(&writer)
+            }
+            if case .inserted(let row, _) = change { upper = row } else { upper = nil }
+        }
+    }
+
+    private static func changes(_ reader: inout ByteReader) throws(QuireError) -> [Change] {
+        var changes: [Change] = []
+        var upper: RowID?
+        for _ in 0..<(try reader.count()) {
+            let kind = try reader.byte()
+            if kind == Self.below {
+                guard let above = upper else { throw ByteReader.damage }
+                changes.append(.inserted(try RowID(&reader), below: above))
+            } else {
+                changes.append(try Change(kind, &reader))
+            }
+            if case .inserted(let row, _)? = changes.last { upper = row } else { upper = nil }
+        }
+        return changes
+    }
 }
 
-extension Change: Record {
-    func encode(_ writer: inout ByteWriter) {
+extension Change {
+    fileprivate func encode(_ writer: inout ByteWriter) {
         switch self {
         case .inserted(let row, let below):
             writer.byte(1)
@@ -56,15 +97,15 @@ extension Change: Record {
         }
     }
 
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        switch try reader.byte() {
+    fileprivate init(_ kind: UInt8, _ reader: inout ByteReader) throws(QuireError) {
+        switch kind {
         case 1:
             let row = try RowID(&reader)
             self = .inserted(row, below: try reader.optional { r throws(QuireError) in try RowID(&r) })
         case 2: self = .removed(try RowID(&reader))
         case 3: self = .updated(try reader.postID())
         case 4: self = .reset
-        default: throw reader.damage
+        default: throw ByteReader.damage
         }
     }
 }

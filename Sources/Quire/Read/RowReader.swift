@@ -42,8 +42,7 @@ struct RowReader {
     }
 
     func find(_ id: PostID) throws -> PostRow? {
-        let posts = PostTable(transaction: transaction)
-        guard let at = try posts.place(of: id, in: feed) else { return nil }
+        guard let at = try PostIndex(transaction).position(of: id, in: feed) else { return nil }
         let piece = try transaction.piece(at: at, of: feed)
         guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
             throw QuireError.corrupt("the place of post \(id)")
@@ -83,12 +82,12 @@ struct RowReader {
         try rows(ofPage: page.number, count: page.posts, from: page.start)
     }
 
-    /// The same for a page of which only the number is known: its first piece is searched from the top.
+    /// The same for a page of which only the number is known.
     func rows(ofPage number: UInt64) throws -> [PostRow] {
         let key = FeedKey(feed, number)
         guard let value = try transaction.get(transaction.tables.pages, key) else { return [] }
         let record = try PageRecord(value, "page \(number) of feed number \(feed)")
-        return try rows(ofPage: number, count: record.entries, from: 0)
+        return try rows(ofPage: number, count: record.entries, from: record.start)
     }
 
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {

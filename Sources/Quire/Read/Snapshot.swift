@@ -34,8 +34,9 @@ public struct Snapshot: ~Copyable {
     public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
         let key = Attributes.key(feed.number, name)
         guard let value = try transaction.get(transaction.tables.attributes, key) else { return nil }
-        var reader = try ByteReader(value, "attribute \(name) of feed \(feed.name)")
-        return Array(try reader.blob())
+        return try ByteReader.read(value, "attribute \(name) of feed \(feed.name)") {
+            reader throws(QuireError) in Array(try reader.blob())
+        }
     }
 
     // MARK: Rows
@@ -71,8 +72,8 @@ public struct Snapshot: ~Copyable {
 
     /// Which of these posts the feed holds: one answer each, in the order asked.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
-        let posts = PostTable(transaction: transaction)
-        return try ids.map { try posts.place(of: $0, in: feed.number) != nil }
+        let index = try PostIndex(transaction)
+        return ids.map { index.position(of: $0, in: feed.number) != nil }
     }
 
     /// The post in its place in the feed, nil if the feed does not hold it.
@@ -80,12 +81,14 @@ public struct Snapshot: ~Copyable {
 
     /// What is stored about a post, nil if no feed holds it.
     public func post(_ id: PostID) throws -> PostInfo? {
-        guard let record = try PostTable(transaction: transaction).record(of: id) else { return nil }
+        let index = try PostIndex(transaction)
+        guard let entry = try transaction.post(id, index) else { return nil }
+        let fields = try transaction.fields(of: id)?.fields ?? []
         return PostInfo(
-            id: id, version: record.version, feeds: record.holders,
-            bodySize: Int(record.body.length),
-            fields: Dictionary(uniqueKeysWithValues: record.fields.map { ($0.name, $0.value) }),
-            body: record.body)
+            id: id, version: entry.version, feeds: index.positions(of: id).count,
+            bodySize: Int(entry.body.length),
+            fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }),
+            body: entry.body)
     }
 
     /// The bytes of a row's body, as received; empty if the post has none. They are lent: the compiler

@@ -38,7 +38,7 @@ struct BodyReference: Hashable {
 }
 
 /// The place of a post in one feed.
-struct Entry {
+struct Entry: Hashable {
     let id: PostID
     var key: Int64?
     /// Number of the page that last delivered it, 0 if none did.
@@ -55,6 +55,8 @@ struct Entry {
     /// False for a post of an answer that the feed does not hold, or no longer.
     var isCached = true
     var body = BodyReference()
+    /// The state of the post that its body is of, nil if the server does not say.
+    var version: Int64?
     /// The record this entry was read from; storage's own business. 0: not stored yet.
     var piece: UInt64 = 0
 }

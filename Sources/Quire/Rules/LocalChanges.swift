@@ -33,6 +33,7 @@ extension FeedState {
                 entries[entry].isFault = true
                 entries[entry].page = 0
                 entries[entry].body = BodyReference()
+                entries[entry].version = nil
             }
             return doomed
         }

@@ -1,51 +1,10 @@
-/// The bodies of posts. Those of one response are one immutable record, appended under a growing
-/// number, so reading a page is one scan; a record goes when nothing refers to it any longer.
+/// The bodies of posts. Those of one response lie together in an immutable record, appended under a
+/// growing number, so reading a page is one scan; the responses of one commit share a record. It goes
+/// when nothing refers to it any longer.
 ///
-///     count u32 | count x (offset u32, length u32, key length u16, post key) | bodies | checksum u32
+///     bodies | count x address hash u64le | count u32le | checksum u32le
 struct BodyStore {
     let transaction: Transaction
-
-    /// LMDB values end at 4 GiB, and so do the offsets.
-    static let byteLimit = 1 << 30
-
-    /// Writes bodies as one record and returns where each is. `ranges` are into `bytes`.
-    func store(
-        _ ids: [PostID], _ ranges: [Range<Int>], of bytes: [UInt8], as number: UInt64
-    ) throws -> [BodyReference] {
-        let keys = ids.map(PostKey.prefix)
-        let head = 4 + keys.reduce(0) { $0 + 10 + $1.count }
-        let payload = ranges.reduce(0) { $0 + $1.count }
-        let count = head + payload + 4
-        if count > Self.byteLimit {
-            throw QuireError(.badArgument, "the bodies of one answer are \(payload) bytes")
-        }
-        var references: [BodyReference] = []
-        try transaction.append(transaction.tables.bodies, NumberKey(number), count: count) { target in
-            var at = head
-            var entry = 4
-            target.storeBytes(of: UInt32(keys.count).littleEndian, toByteOffset: 0, as: UInt32.self)
-            for (key, range) in zip(keys, ranges) {
-                let (offset, length) = (UInt32(at), UInt32(range.count))
-                target.storeBytes(of: offset.littleEndian, toByteOffset: entry, as: UInt32.self)
-                target.storeBytes(of: length.littleEndian, toByteOffset: entry + 4, as: UInt32.self)
-                target.storeBytes(
-                    of: UInt16(key.count).littleEndian, toByteOffset: entry + 8, as: UInt16.self)
-                UnsafeMutableRawBufferPointer(rebasing: target[(entry + 10)...])
-                    .copyBytes(from: key)
-                entry += 10 + key.count
-                UnsafeMutableRawBufferPointer(rebasing: target[at...])
-                    .copyBytes(from: bytes[range])
-                references.append(BodyReference(record: number, offset: offset, length: length))
-                at += range.count
-            }
-            let body = UnsafeRawBufferPointer(rebasing: target[..<at])
-            let sum = UInt32(truncatingIfNeeded: Checksum.of(body))
-            target.storeBytes(of: sum.littleEndian, toByteOffset: at, as: UInt32.self)
-        }
-        let use = BodyUse(posts: keys.count, live: payload, total: payload)
-        try transaction.put(transaction.tables.bodyUse, NumberKey(number), use.encoded())
-        return references
-    }
 
     /// The bytes of a body; valid as long as the transaction's bytes are.
     func bytes(_ reference: BodyReference) throws(QuireError) -> UnsafeRawBufferPointer {
@@ -67,44 +26,107 @@ struct BodyStore {
     ) throws(QuireError) -> UnsafeRawBufferPointer {
         let start = Int(reference.offset)
         let end = start + Int(reference.length)
-        if end + 4 > record.count { throw .corrupt("body record \(reference.record)") }
+        if end + 8 > record.count { throw .corrupt("body record \(reference.record)") }
         return UnsafeRawBufferPointer(rebasing: record[start..<end])
     }
 
-    /// Which posts a record holds, whether or not they still refer to it; nil for damaged bytes.
+    /// The bytes of bodies in a record, and the address hashes of the posts they were stored for,
+    /// whether or not these still refer to it; nil for damaged bytes.
     static func contents(
         _ value: UnsafeRawBufferPointer
-    ) -> [(key: [UInt8], reference: (offset: Int, length: Int))]? {
+    ) -> (payload: Int, hashes: [UInt64])? {
         guard value.count >= 8 else { return nil }
-        var contents: [(key: [UInt8], reference: (offset: Int, length: Int))] = []
-        var at = 4
-        for _ in 0..<UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)) {
-            guard at + 10 <= value.count else { return nil }
-            let offset = Int(UInt32(littleEndian: value.loadUnaligned(fromByteOffset: at, as: UInt32.self)))
-            let length = Int(UInt32(littleEndian: value.loadUnaligned(fromByteOffset: at + 4, as: UInt32.self)))
-            let key = Int(UInt16(littleEndian: value.loadUnaligned(fromByteOffset: at + 8, as: UInt16.self)))
-            guard at + 10 + key <= value.count, offset + length + 4 <= value.count else { return nil }
-            contents.append((Array(value[(at + 10)..<(at + 10 + key)]), (offset, length)))
-            at += 10 + key
+        let count = Int(
+            UInt32(littleEndian: value.loadUnaligned(fromByteOffset: value.count - 8, as: UInt32.self)))
+        let payload = value.count - 8 - count * 8
+        guard payload >= 0 else { return nil }
+        let hashes = (0..<count).map {
+            UInt64(littleEndian: value.loadUnaligned(fromByteOffset: payload + $0 * 8, as: UInt64.self))
         }
-        return contents
+        return (payload, hashes)
     }
 
-    /// One post no longer refers to its body; the record goes with the last.
-    func release(_ reference: BodyReference) throws {
-        if reference.record == 0 { return }
-        let key = NumberKey(reference.record)
-        guard let value = try transaction.get(transaction.tables.bodyUse, key) else {
-            throw QuireError.corrupt("the use of body record \(reference.record)")
-        }
-        var use = try BodyUse(value, "the use of body record \(reference.record)")
-        use.posts -= 1
-        use.live -= Int(reference.length)
-        if use.posts <= 0 {
-            try transaction.delete(transaction.tables.bodyUse, key)
-            try transaction.delete(transaction.tables.bodies, key)
+    /// Posts no longer refer to so many bytes of a record; it goes with the last.
+    func release(_ count: Int, of number: UInt64) throws {
+        let key = NumberKey(number)
+        let tables = transaction.tables
+        var use: BodyUse
+        if let value = try transaction.get(tables.bodyUse, key) {
+            use = try BodyUse(value, "the use of body record \(number)")
         } else {
-            try transaction.put(transaction.tables.bodyUse, key, use.encoded())
+            guard let contents = Self.contents(try record(number)) else {
+                throw QuireError.corrupt("body record \(number)")
+            }
+            use = BodyUse(live: contents.payload, total: contents.payload)
+        }
+        let wasFull = use.live == use.total
+        use.live -= count
+        if use.live > 0 {
+            try transaction.put(tables.bodyUse, key, use.encoded())
+        } else {
+            if !wasFull { try transaction.delete(tables.bodyUse, key) }
+            try transaction.delete(tables.bodies, key)
+        }
+    }
+}
+
+/// Bodies that a write session gathers for a record it has not written yet.
+struct OpenBodies {
+    /// LMDB values end at 4 GiB, and so do the offsets.
+    static let byteLimit = 1 << 30
+    /// A record that has reached this size takes no more. A record ends on a border of LMDB pages, which
+    /// leaves 9 % of one with a page of 30 posts unused and 2 % of one of this size; a larger one would
+    /// be freed later when pages are pruned.
+    static let sizeLimit = 1 << 17
+
+    let number: UInt64
+    private(set) var size = 0
+    private var hashes: [UInt64] = []
+    /// Arrays of bytes, not copied, and where each body is in them.
+    private var sources: [[UInt8]] = []
+    private var bodies: [(offset: Int, source: Int, range: Range<Int>)] = []
+
+    init(number: UInt64) { self.number = number }
+
+    /// Bytes into which the bodies added next point.
+    mutating func add(source: [UInt8]) { sources.append(source) }
+
+    mutating func add(_ range: Range<Int>, for address: PostAddress) -> BodyReference {
+        let reference = BodyReference(
+            record: number, offset: UInt32(size), length: UInt32(range.count))
+        bodies.append((size, sources.count - 1, range))
+        hashes.append(address.hash)
+        size += range.count
+        return reference
+    }
+
+    func isEqual(_ reference: BodyReference, _ other: ArraySlice<UInt8>) -> Bool {
+        var (low, high) = (0, bodies.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if bodies[middle].offset < Int(reference.offset) { low = middle + 1 } else { high = middle }
+        }
+        return sources[bodies[low].source][bodies[low].range] == other
+    }
+
+    /// Writes the record, each body copied once, straight into LMDB's page.
+    func write(in transaction: Transaction) throws {
+        let count = size + hashes.count * 8 + 8
+        try transaction.append(transaction.tables.bodies, NumberKey(number), count: count) { target in
+            var at = 0
+            for body in bodies {
+                sources[body.source].withUnsafeBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: target[at...])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[body.range]))
+                }
+                at += body.range.count
+            }
+            for hash in hashes {
+                target.storeBytes(of: hash.littleEndian, toByteOffset: at, as: UInt64.self)
+                at += 8
+            }
+            target.storeBytes(of: UInt32(hashes.count).littleEndian, toByteOffset: at, as: UInt32.self)
+            Checksum.seal(target)
         }
     }
 }

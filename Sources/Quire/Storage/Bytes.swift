@@ -3,9 +3,12 @@
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 
     mutating func number(_ value: UInt64) {
+        if value < 0x80 { return bytes.append(UInt8(value)) }
         var value = value
         while value >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: value) | 0x80)
@@ -41,7 +44,9 @@ struct ByteWriter {
     /// The finished value.
     consuming func sealed() -> [UInt8] {
         let sum = UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { Checksum.of($0) })
-        withUnsafeBytes(of: sum.littleEndian) { bytes.append(contentsOf: $0) }
+        for shift in [0, 8, 16, 24] as [UInt32] {
+            bytes.append(UInt8(truncatingIfNeeded: sum >> shift))
+        }
         return bytes
     }
 }
@@ -51,13 +56,34 @@ struct ByteWriter {
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var at = 0
-    private let what: String
 
     /// The last four bytes are the checksum; `isSealed` compares them.
-    init(_ value: UnsafeRawBufferPointer, _ what: String) throws(QuireError) {
-        guard value.count >= 4 else { throw .corrupt(what) }
+    init(_ value: UnsafeRawBufferPointer) throws(QuireError) {
+        guard value.count >= 4 else { throw Self.damage }
         bytes = UnsafeRawBufferPointer(rebasing: value[..<(value.count - 4)])
-        self.what = what
+    }
+
+    /// What `body` makes of a value, to its last byte. `what` names the record if that fails; nobody
+    /// builds the name before.
+    static func read<T>(
+        _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String,
+        _ body: (inout ByteReader) throws(QuireError) -> T
+    ) throws(QuireError) -> T {
+        do throws(QuireError) {
+            var reader = try ByteReader(value)
+            let result = try body(&reader)
+            if reader.at != reader.bytes.count { throw damage }
+            return result
+        } catch {
+            throw .corrupt(what())
+        }
+    }
+
+    /// The number that a value is.
+    static func number(
+        _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
+    ) throws(QuireError) -> UInt64 {
+        try read(value, what()) { reader throws(QuireError) in try reader.number() }
     }
 
     static func isSealed(_ value: UnsafeRawBufferPointer) -> Bool {
@@ -67,10 +93,10 @@ struct ByteReader {
         return UInt32(littleEndian: sum) == UInt32(truncatingIfNeeded: Checksum.of(body))
     }
 
-    var damage: QuireError { .corrupt(what) }
+    static var damage: QuireError { .corrupt("a record") }
 
     mutating func byte() throws(QuireError) -> UInt8 {
-        guard at < bytes.count else { throw damage }
+        guard at < bytes.count else { throw Self.damage }
         defer { at += 1 }
         return bytes[at]
     }
@@ -80,7 +106,7 @@ struct ByteReader {
         var shift: UInt64 = 0
         while true {
             let byte = try byte()
-            if shift == 63 && byte > 1 || shift > 63 { throw damage }
+            if shift == 63 && byte > 1 || shift > 63 { throw Self.damage }
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return value }
             shift += 7
@@ -88,7 +114,7 @@ struct ByteReader {
     }
 
     mutating func int() throws(QuireError) -> Int {
-        guard let value = Int(exactly: try number()) else { throw damage }
+        guard let value = Int(exactly: try number()) else { throw Self.damage }
         return value
     }
 
@@ -99,7 +125,7 @@ struct ByteReader {
 
     mutating func blob() throws(QuireError) -> UnsafeRawBufferPointer {
         let count = try int()
-        guard count <= bytes.count - at else { throw damage }
+        guard count <= bytes.count - at else { throw Self.damage }
         defer { at += count }
         return UnsafeRawBufferPointer(rebasing: bytes[at..<at + count])
     }
@@ -108,11 +134,17 @@ struct ByteReader {
         String(decoding: try blob(), as: UTF8.self)
     }
 
+    /// A number of things that follow, each of a byte at least.
+    mutating func count() throws(QuireError) -> Int {
+        let count = try int()
+        guard count <= bytes.count - at else { throw Self.damage }
+        return count
+    }
+
     mutating func list<T>(
         _ each: (inout ByteReader) throws(QuireError) -> T
     ) throws(QuireError) -> [T] {
-        let count = try int()
-        guard count <= bytes.count - at else { throw damage }  // each takes a byte at least
+        let count = try count()
         var values: [T] = []
         values.reserveCapacity(count)
         for _ in 0..<count { values.append(try each(&self)) }
@@ -123,10 +155,5 @@ struct ByteReader {
         _ each: (inout ByteReader) throws(QuireError) -> T
     ) throws(QuireError) -> T? {
         try byte() == 0 ? nil : try each(&self)
-    }
-
-    /// Nothing may follow.
-    func end() throws(QuireError) {
-        if at != bytes.count { throw damage }
     }
 }

@@ -34,6 +34,13 @@ enum Checksum {
         return hash ^ hash >> 32
     }
 
+    /// Writes the checksum of all but the last four bytes into these.
+    static func seal(_ bytes: UnsafeMutableRawBufferPointer) {
+        let end = bytes.count - 4
+        let sum = UInt32(truncatingIfNeeded: of(UnsafeRawBufferPointer(rebasing: bytes[..<end])))
+        bytes.storeBytes(of: sum.littleEndian, toByteOffset: end, as: UInt32.self)
+    }
+
     @inline(__always)
     private static func mix(_ lane: UInt64, _ word: UInt64) -> UInt64 {
         let product = (lane ^ word) &* prime1

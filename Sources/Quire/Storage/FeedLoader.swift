@@ -4,6 +4,7 @@ final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
     let record: FeedRecord
+    let index: PostIndex
     private let clock: UInt64
     /// All gaps, by position, top first.
     let gaps: [(position: UInt64, record: GapRecord)]
@@ -18,9 +19,15 @@ final class FeedLoader {
     /// Pieces whose neighbours are loaded too: the posts of a page mostly share a few.
     private var surrounded: Set<UInt64> = []
 
-    init(_ transaction: Transaction, feed: UInt32, clock: UInt64) throws {
+    /// Where other feeds hold the posts that were asked for by name.
+    private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
+
+    init(
+        _ transaction: Transaction, feed: UInt32, clock: UInt64, index: PostIndex
+    ) throws {
         self.transaction = transaction
         self.feed = feed
+        self.index = index
         self.clock = clock
         record = try transaction.feed(feed)
         gaps = try Self.gaps(transaction, feed)
@@ -45,13 +52,17 @@ final class FeedLoader {
 
     /// The piece of every known post among these, with its neighbours; and their tombstones.
     func load(posts ids: some Sequence<PostID>) throws {
-        let posts = PostTable(transaction: transaction)
+        let hasTombstones = transaction.count(transaction.tables.tombstones) > 0
         for id in ids {
-            if let position = try posts.place(of: id, in: feed) { try loadAround(position) }
+            var positions = index.positions(of: id)
+            if let own = positions.firstIndex(where: { $0.feed == feed }) {
+                try loadAround(positions.remove(at: own).position)
+            }
+            if !positions.isEmpty { elsewhere[id] = positions }
+            if !hasTombstones { continue }
             let key = Self.tombstoneKey(feed, id)
             if let value = try transaction.get(transaction.tables.tombstones, key) {
-                var reader = try ByteReader(value, "the tombstone of post \(id)")
-                tombstones[id] = try reader.number()
+                tombstones[id] = try ByteReader.number(value, "the tombstone of post \(id)")
             }
         }
     }

@@ -92,9 +92,10 @@ extension WriteSession {
             answer.next = .token("page=\(number + 1)")
         }
         let end = run.ends[number - 1]
-        let earlier = try run.earlier(than: number).lazy
+        let index = try index()
+        let earlier = run.earlier(than: number).lazy
             .compactMap { [run] in run.ends[$0] }
-            .first { try self.posts.place(of: $0, in: feed) != nil }
+            .first { index.position(of: $0, in: feed) != nil }
         let replaced = replacedBodies
         let (answerNow, runNow) = (answer, run)
         var (outcome, last) = try change(

@@ -3,52 +3,68 @@
 struct FeedWriter {
     let loader: FeedLoader
     let old: FeedState
-    var new: FeedState
-    let tuning: Tuning
+    let new: FeedState
 
     private var transaction: Transaction { loader.transaction }
     private var tables: Tables { loader.transaction.tables }
     private var feed: UInt32 { loader.feed }
 
-    init(_ loader: FeedLoader, from old: FeedState, to new: FeedState, _ tuning: Tuning) {
-        (self.loader, self.old, self.new, self.tuning) = (loader, old, new, tuning)
+    init(_ loader: FeedLoader, from old: FeedState, to new: FeedState) {
+        (self.loader, self.old, self.new) = (loader, old, new)
     }
 
-    /// Writes rows, pages, gaps, index, counters. The bodies of the new state are in place already.
-    mutating func write(_ layout: Layout) throws {
+    /// Writes rows, pages, gaps, counters. The bodies of the new state are settled already. Returns what
+    /// the index must learn.
+    func write(_ layout: Layout) throws -> [Location] {
         try writePieces(layout)
         let segments = try writeGaps(layout)
-        let pages = try writePages()
+        let pages = try writePages(layout)
         try writeTombstones()
         try writeFeed(layout, lastSegment: segments, pagesAdded: pages)
+        return locations(layout)
     }
+
+    /// By how many entries the feed grew.
+    var entriesAdded: Int { new.entries.count { $0.isCached } - old.entries.count }
 
     // MARK: Pieces and the id index
 
     private func writePieces(_ layout: Layout) throws {
-        let posts = PostTable(transaction: transaction)
         let kept = Set(layout.pieces.map(\.position))
         for position in loader.pieces.keys where !kept.contains(position) {
             try transaction.delete(tables.pieces, FeedKey(feed, position))
         }
-        for piece in layout.pieces {
+        for piece in layout.pieces where isChanged(piece) {
             let record = PieceRecord(
                 page: piece.page, entries: piece.entries.map { new.entries[$0] })
-            let key = FeedKey(feed, piece.position)
-            let bytes = record.encoded()
-            if let stored = try transaction.get(tables.pieces, key), stored.elementsEqual(bytes) {
-                continue
-            }
-            try transaction.put(tables.pieces, key, bytes)
+            try transaction.put(tables.pieces, FeedKey(feed, piece.position), record.encoded())
         }
+    }
+
+    private func isChanged(_ piece: Layout.Piece) -> Bool {
+        guard let stored = loader.pieces[piece.position]?.record, stored.page == piece.page,
+            stored.entries.count == piece.entries.count
+        else { return true }
+        for (entry, was) in zip(piece.entries, stored.entries)
+        where entry >= old.entries.count || old.entries[entry].id != was.id
+            || new.entries[entry] != old.entries[entry]
+        { return true }
+        return false
+    }
+
+    private func locations(_ layout: Layout) -> [Location] {
+        var locations: [Location] = []
         for piece in layout.pieces {
             for entry in piece.entries where new.entries[entry].piece != piece.position {
-                try posts.setPlace(of: new.entries[entry].id, in: feed, to: piece.position)
+                let address = loader.index.address(of: new.entries[entry].id)
+                locations.append(Location(address, feed: feed, position: piece.position))
             }
         }
         for entry in old.entries.indices where !new.entries[entry].isCached {
-            try posts.removePlace(of: new.entries[entry].id, in: feed)
+            let address = loader.index.address(of: new.entries[entry].id)
+            locations.append(Location(address, feed: feed, position: Location.gone))
         }
+        return locations
     }
 
     // MARK: Gaps
@@ -102,7 +118,11 @@ struct FeedWriter {
 
     /// Writes the pages whose entries or links changed; a page without entries goes. Returns by how
     /// many the feed's pages grew.
-    private func writePages() throws -> Int {
+    private func writePages(_ layout: Layout) throws -> Int {
+        var starts: [UInt64: UInt64] = [:]
+        for piece in layout.pieces where starts[piece.page] == nil {
+            starts[piece.page] = piece.position
+        }
         var change: [UInt64: Int] = [:]
         for entry in old.entries { change[entry.page, default: 0] -= 1 }
         for entry in new.entries where entry.isCached { change[entry.page, default: 0] += 1 }
@@ -111,8 +131,10 @@ struct FeedWriter {
         for (number, page) in new.pages {
             let key = FeedKey(feed, number)
             let before = loader.pages[number]
+            let start = [starts[number], before?.start].compactMap(\.self).min() ?? 0
             let record = PageRecord(
-                page: page, entries: (before?.entries ?? 0) + change[number, default: 0])
+                page: page, entries: (before?.entries ?? 0) + change[number, default: 0],
+                start: start)
             if record.entries == 0 {
                 if before != nil {
                     try transaction.delete(tables.pages, key)

@@ -55,17 +55,10 @@ extension [UInt8]: Key {
     }
 }
 
-/// A post, and what of it: the post itself (feed 0) or its place in a feed. All records of one post
-/// are neighbours.
+/// A post as a key, where few posts have a record.
 enum PostKey {
     /// Ids longer than this are hashed; LMDB's keys end at 511 bytes.
     static let longestPlainID = 200
-
-    static func bytes(_ id: PostID, feed: UInt32) -> [UInt8] {
-        var key = prefix(id)
-        withUnsafeBytes(of: feed.bigEndian) { key.append(contentsOf: $0) }
-        return key
-    }
 
     /// 1 and eight bytes, or 2, a length and the bytes, or 3 and a hash of 16 bytes. No prefix begins
     /// another.
@@ -88,21 +81,5 @@ enum PostKey {
             }
         }
         return key
-    }
-
-    /// The id and the feed of a key, the id nil if it was hashed; nil if the bytes are no such key.
-    static func parse(_ key: UnsafeRawBufferPointer) -> (id: PostID?, feed: UInt32)? {
-        guard key.count >= 5 else { return nil }
-        let body = UnsafeRawBufferPointer(rebasing: key[1..<(key.count - 4)])
-        let feed = UInt32(
-            bigEndian: key.loadUnaligned(fromByteOffset: key.count - 4, as: UInt32.self))
-        switch key[0] {
-        case 1 where body.count == 8:
-            return (PostID(UInt64(bigEndian: body.loadUnaligned(as: UInt64.self))), feed)
-        case 2 where body.count > 1 && Int(body[0]) == body.count - 1:
-            return (PostID(bytes: body.dropFirst()), feed)
-        case 3 where body.count == 16: return (nil, feed)
-        default: return nil
-        }
     }
 }

@@ -11,17 +11,45 @@ extension Transaction {
 
     /// A page that an entry names.
     func page(_ number: UInt64, of feed: UInt32) throws(QuireError) -> PageRecord {
-        let what = "page \(number) of feed number \(feed)"
-        guard let value = try get(tables.pages, FeedKey(feed, number)) else { throw .corrupt(what) }
-        return try PageRecord(value, what)
+        guard let value = try get(tables.pages, FeedKey(feed, number)) else {
+            throw .corrupt("page \(number) of feed number \(feed)")
+        }
+        return try PageRecord(value, "page \(number) of feed number \(feed)")
+    }
+
+    /// An entry that the index names.
+    func entry(
+        of id: PostID, at position: UInt64, of feed: UInt32
+    ) throws(QuireError) -> Entry {
+        let piece = try piece(at: position, of: feed)
+        guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
+            throw .corrupt("the place of post \(id)")
+        }
+        return piece.entries[slot]
+    }
+
+    /// An entry of the post, rather one with a body than a fault; nil if no feed holds it.
+    func post(_ id: PostID, _ index: PostIndex) throws(QuireError) -> Entry? {
+        var found: Entry?
+        for (feed, position) in index.positions(of: id) {
+            let entry = try entry(of: id, at: position, of: feed)
+            if !entry.isFault { return entry }
+            found = entry
+        }
+        return found
+    }
+
+    func fields(of id: PostID) throws(QuireError) -> FieldsRecord? {
+        guard let value = try get(tables.fields, PostKey.prefix(id)) else { return nil }
+        let record = try FieldsRecord(value, "the fields of post \(id)")
+        return record.id == id ? record : nil
     }
 
     /// A piece that the index names.
     func piece(at position: UInt64, of feed: UInt32) throws(QuireError) -> PieceRecord {
-        let what = "a piece of feed number \(feed)"
         guard let value = try get(tables.pieces, FeedKey(feed, position)) else {
-            throw .corrupt(what)
+            throw .corrupt("a piece of feed number \(feed)")
         }
-        return try PieceRecord(value, what)
+        return try PieceRecord(value, "a piece of feed number \(feed)")
     }
 }

@@ -1,113 +1,120 @@
 // Posts are stored once and shared by all feeds (I6): what an entry that comes, stays or goes means for
-// the post behind it.
+// the post behind it. A post is what its entries say: all of them show the same body and version, except
+// faults, which show none.
 
 extension WriteSession {
-    /// Brings posts and bodies in line with the entries of the new state, and gives those entries the
-    /// bodies they show.
+    /// Gives the entries of the new state the bodies they show, stores bodies that are new, and lets go
+    /// of those that nothing shows any longer.
     func settlePosts<R>(
-        _ effect: Effect<R>, in feed: UInt32, from old: FeedState, to new: inout FeedState
+        _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
     ) throws {
-        for entry in new.entries.indices {
-            let had = entry < old.entries.count
-            let has = new.entries[entry].isCached
-            if had && !has { try leave(new.entries[entry].id) }
-            if had && has && new.entries[entry].isFault && !old.entries[entry].isFault {
-                try dropBody(of: new.entries[entry].id, feed: feed)
+        for entry in old.entries.indices {
+            let was = old.entries[entry]
+            if !new.entries[entry].isCached {
+                if isLast(was.id, loader) { try forget(was) }
+            } else if new.entries[entry].isFault && !was.isFault {
+                new.entries[entry].version = nil
+                if isLast(was.id, loader) { release(was.body) }
             }
         }
-        try storeBodies(effect, in: feed, &new)
+        try storeBodies(effect, loader, &new)
         let placed = Set(effect.placements.map(\.entry))
         for entry in old.entries.count..<new.entries.count
         where new.entries[entry].isCached && !placed.contains(entry) {
-            try enter(entry, &new)
+            try enter(entry, loader, &new)
         }
     }
 
-    /// One feed fewer holds the post; it goes with the last.
-    private func leave(_ id: PostID) throws {
-        guard var post = try posts.record(of: id) else { throw QuireError.corrupt("post \(id)") }
-        post.holders -= 1
-        if post.holders > 0 { return try posts.put(post, of: id) }
-        try releaseBody(&post)
-        try posts.remove(id)
+    /// No other feed holds the post.
+    private func isLast(_ id: PostID, _ loader: FeedLoader) -> Bool {
+        !loader.index.positions(of: id).contains { $0.feed != loader.feed }
+    }
+
+    /// The last feed that held the post lets it go.
+    private func forget(_ entry: Entry) throws {
+        release(entry.body)
         counters.posts &-= 1
+        if counters.fieldRecords > 0, try transaction.fields(of: entry.id) != nil {
+            try transaction.delete(transaction.tables.fields, PostKey.prefix(entry.id))
+            counters.fieldRecords -= 1
+        }
     }
 
-    private func releaseBody(_ post: inout PostRecord) throws {
-        try bodies.release(post.body)
-        counters.bodyBytes &-= UInt64(post.body.length)
-        post.body = BodyReference()
-    }
-
-    /// The body of an evicted entry of an id-snapshot feed goes unless another feed shows it.
-    private func dropBody(of id: PostID, feed: UInt32) throws {
-        guard var post = try posts.record(of: id), post.holders == 1 else { return }
-        try releaseBody(&post)
-        post.version = nil
-        try posts.put(post, of: id)
+    /// The entry in another feed of a post that came with this answer, rather one with a body.
+    private func elsewhere(_ id: PostID, _ loader: FeedLoader) throws -> Entry? {
+        if loader.elsewhere.isEmpty { return nil }
+        var found: Entry?
+        for (feed, position) in loader.elsewhere[id] ?? [] {
+            let entry = try transaction.entry(of: id, at: position, of: feed)
+            if !entry.isFault { return entry }
+            found = entry
+        }
+        return found
     }
 
     /// A post that came without a placement (a list of ids) shows the body other feeds brought.
-    private func enter(_ entry: Int, _ new: inout FeedState) throws {
-        let id = new.entries[entry].id
-        var post = try posts.record(of: id)
-        if post == nil {
-            post = try posts.newRecord(of: id)
+    private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
+        guard let known = try elsewhere(new.entries[entry].id, loader) else {
             counters.posts += 1
+            return
         }
-        post!.holders += 1
-        try posts.put(post!, of: id)
-        new.entries[entry].body = post!.body
-        if post!.body.record != 0 { new.entries[entry].isFault = false }
+        new.entries[entry].body = known.body
+        new.entries[entry].version = known.version
+        if known.body.record != 0 { new.entries[entry].isFault = false }
     }
 
-    /// Stores the bodies of an answer as one record: those that are new, and those that replace an
-    /// older version. A body that is there already, byte for byte, is not stored again.
+    /// Stores the bodies of an answer that are new, and those that replace an older version. A body that
+    /// is there already, byte for byte, is not stored again.
     private func storeBodies<R>(
-        _ effect: Effect<R>, in feed: UInt32, _ new: inout FeedState
+        _ effect: Effect<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
-        var fresh: [(placement: Placement, post: PostRecord)] = []
+        var fresh: [Placement] = []
         for placement in effect.placements {
-            let id = placement.post.id
-            var post = try posts.record(of: id)
-            if post == nil {
-                post = try posts.newRecord(of: id)
-                counters.posts += 1
+            let (at, post) = (placement.entry, placement.post)
+            let isNew = new.entries[at].piece == 0
+            if isNew || new.entries[at].body.record == 0 {
+                let known = try elsewhere(post.id, loader)
+                if isNew && known == nil { counters.posts += 1 }
+                if let known {
+                    (new.entries[at].body, new.entries[at].version) = (known.body, known.version)
+                }
             }
-            if new.entries[placement.entry].piece == 0 { post!.holders += 1 }
-            if try replaces(placement.post, effect.bytes, post!) {
-                fresh.append((placement, post!))
+            if try replaces(post, effect.bytes, new.entries[at]) {
+                fresh.append(placement)
                 continue
             }
-            post!.version = maximum(post!.version, placement.post.version)
-            try posts.put(post!, of: id)
-            new.entries[placement.entry].body = post!.body
+            let version = maximum(new.entries[at].version, post.version)
+            if version != new.entries[at].version {
+                new.entries[at].version = version
+                try share(new.entries[at], loader)
+            }
         }
         if fresh.isEmpty { return }
-        counters.bodyRecords += 1
-        let references = try bodies.store(
-            fresh.map(\.placement.post.id), fresh.map(\.placement.post.body), of: effect.bytes,
-            as: counters.bodyRecords)
-        for ((placement, record), reference) in zip(fresh, references) {
-            var post = record
-            let hadBody = post.body.record != 0
-            try releaseBody(&post)
-            post.body = reference
-            post.version = maximum(post.version, placement.post.version)
+        let bodies = fresh.map { (loader.index.address(of: $0.post.id), $0.post.body) }
+        for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
+            let at = placement.entry
+            let hadBody = new.entries[at].body.record != 0
+            release(new.entries[at].body)
+            new.entries[at].body = reference
+            new.entries[at].version = maximum(new.entries[at].version, placement.post.version)
             counters.bodyBytes &+= UInt64(reference.length)
-            try posts.put(post, of: placement.post.id)
-            new.entries[placement.entry].body = reference
             if hadBody { replacedBodies += 1 }
-            try repoint(placement.post.id, to: reference, except: feed)
+            try share(new.entries[at], loader)
         }
+    }
+
+    /// Other feeds that hold the post of an answer show what this entry shows.
+    private func share(_ entry: Entry, _ loader: FeedLoader) throws {
+        if loader.elsewhere.isEmpty || loader.elsewhere[entry.id] == nil { return }
+        try repoint(entry, except: loader.feed)
     }
 
     /// True if the body of this post is to be stored: there is none, or it differs and is not older.
-    private func replaces(_ new: Post, _ bytes: [UInt8], _ post: PostRecord) throws -> Bool {
+    private func replaces(_ new: Post, _ bytes: [UInt8], _ known: Entry) throws -> Bool {
         if new.body.isEmpty { return false }
-        if post.body.record == 0 { return true }
-        if let stored = post.version, let version = new.version, version < stored { return false }
-        return try !bodies.bytes(post.body).elementsEqual(bytes[new.body])
+        if known.body.record == 0 { return true }
+        if let stored = known.version, let version = new.version, version < stored { return false }
+        return try !isEqual(known.body, bytes[new.body])
     }
 
     private func maximum(_ a: Int64?, _ b: Int64?) -> Int64? {
@@ -115,30 +122,33 @@ extension WriteSession {
         return max(a, b)
     }
 
-    /// Every entry of the post, in whatever feed, shows its new body.
-    func repoint(_ id: PostID, to reference: BodyReference, except feed: UInt32?) throws {
-        for (other, position) in try posts.places(of: id) where other != feed {
-            let key = FeedKey(other, position)
+    /// Every entry of the post, in whatever other feed, shows the body and version of this one.
+    func repoint(_ new: Entry, except feed: UInt32?) throws {
+        for (other, position) in try index().positions(of: new.id) where other != feed {
             var piece = try transaction.piece(at: position, of: other)
-            var difference = 0
-            for i in piece.entries.indices where piece.entries[i].id == id {
-                difference += Int(reference.length) - Int(piece.entries[i].body.length)
-                piece.entries[i].body = reference
-                if reference.record != 0 && piece.entries[i].isFault {
-                    piece.entries[i].isFault = false
-                    try changeCounts(of: other) { $0.faults -= 1 }
-                }
+            guard let at = piece.entries.firstIndex(where: { $0.id == new.id }) else {
+                throw QuireError.corrupt("the place of post \(new.id)")
             }
-            try transaction.put(transaction.tables.pieces, key, piece.encoded())
-            if difference != 0 { try changeCounts(of: other) { $0.bodyBytes += difference } }
-            note([.updated(id)], in: other)
+            let old = piece.entries[at]
+            piece.entries[at].body = new.body
+            piece.entries[at].version = new.version
+            if new.body.record != 0 { piece.entries[at].isFault = false }
+            try transaction.put(
+                transaction.tables.pieces, FeedKey(other, position), piece.encoded())
+            try changeCounts(of: other) {
+                $0.add(old, -1)
+                $0.add(piece.entries[at], 1)
+            }
+            if old.body != new.body { note([.updated(new.id)], in: other) }
         }
     }
 
     private func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
         let key = NumberKey(UInt64(feed))
         var record = try transaction.feed(feed)
+        let before = record.counts
         change(&record.counts)
+        if record.counts == before { return }
         try transaction.put(transaction.tables.feeds, key, record.encoded())
     }
 }

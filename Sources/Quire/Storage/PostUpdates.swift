@@ -2,27 +2,26 @@
 
 extension WriteSession {
     func update(_ id: PostID, body: [UInt8], version: Int64?) throws -> UpdateResult {
-        guard var post = try posts.record(of: id) else { return .missing }
-        if let stored = post.version, let version, version < stored { return .stale }
-        let newVersion = [post.version, version].compactMap(\.self).max()
-        if post.body.record != 0, try bodies.bytes(post.body).elementsEqual(body) {
-            if newVersion != post.version {
-                post.version = newVersion
-                try posts.put(post, of: id)
+        let index = try index()
+        guard var entry = try transaction.post(id, index) else { return .missing }
+        if let stored = entry.version, let version, version < stored { return .stale }
+        let newVersion = [entry.version, version].compactMap(\.self).max()
+        if entry.body.record != 0, try isEqual(entry.body, body[...]) {
+            if newVersion != entry.version {
+                entry.version = newVersion
+                try repoint(entry, except: nil)
                 touch()
             }
             return .same
         }
-        counters.bodyRecords += 1
-        let references = try bodies.store(
-            [id], [0..<body.count], of: body, as: counters.bodyRecords)
-        try bodies.release(post.body)
-        counters.bodyBytes &-= UInt64(post.body.length)
-        counters.bodyBytes &+= UInt64(body.count)
-        post.body = references[0]
-        post.version = newVersion
-        try posts.put(post, of: id)
-        try repoint(id, to: references[0], except: nil)
+        release(entry.body)
+        entry.body = BodyReference()
+        if !body.isEmpty {
+            entry.body = try store([(index.address(of: id), 0..<body.count)], of: body)[0]
+            counters.bodyBytes &+= UInt64(body.count)
+        }
+        entry.version = newVersion
+        try repoint(entry, except: nil)
         touch()
         return .changed
     }
@@ -30,26 +29,30 @@ extension WriteSession {
     func update(
         _ id: PostID, fields: [String: [UInt8]], version: Int64
     ) throws -> UpdateResult {
-        guard var post = try posts.record(of: id) else { return .missing }
+        let holders = try index().positions(of: id)
+        if holders.isEmpty { return .missing }
+        let stored = try transaction.fields(of: id)
+        var record = stored ?? FieldsRecord(id: id)
         var (isChanged, isApplied) = (false, false)
         for (name, value) in fields {
-            let field = PostRecord.Field(name: name, version: version, value: value)
-            guard let at = post.fields.firstIndex(where: { $0.name == name }) else {
-                post.fields.append(field)
+            let field = FieldsRecord.Field(name: name, version: version, value: value)
+            guard let at = record.fields.firstIndex(where: { $0.name == name }) else {
+                record.fields.append(field)
                 (isChanged, isApplied) = (true, true)
                 continue
             }
-            if version < post.fields[at].version { continue }
+            if version < record.fields[at].version { continue }
             isApplied = true
-            isChanged = isChanged || post.fields[at].value != value
-            post.fields[at] = field
+            isChanged = isChanged || record.fields[at].value != value
+            record.fields[at] = field
         }
         if !isApplied { return .stale }
-        post.fields.sort { $0.name < $1.name }
-        try posts.put(post, of: id)
+        if stored == nil { counters.fieldRecords += 1 }
+        record.fields.sort { $0.name < $1.name }
+        try transaction.put(transaction.tables.fields, PostKey.prefix(id), record.encoded())
         touch()
         if isChanged {
-            for (feed, _) in try posts.places(of: id) { note([.updated(id)], in: feed) }
+            for (feed, _) in holders { note([.updated(id)], in: feed) }
         }
         return isChanged ? .changed : .same
     }

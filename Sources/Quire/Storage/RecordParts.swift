@@ -16,7 +16,7 @@ extension ByteReader {
     mutating func postID() throws(QuireError) -> PostID {
         let bytes = try blob()
         if bytes.isEmpty { return PostID(try number()) }
-        guard let id = PostID(bytes: bytes) else { throw damage }
+        guard let id = PostID(bytes: bytes) else { throw Self.damage }
         return id
     }
 }
@@ -51,7 +51,7 @@ extension Link: Record {
         case 5: self = .token(try reader.text())
         case 6: self = .below(try reader.postID())
         case 7: self = .above(try reader.postID())
-        default: throw reader.damage
+        default: throw ByteReader.damage
         }
     }
 }
@@ -108,7 +108,7 @@ extension TicketRecord: Record {
 
     init(_ reader: inout ByteReader) throws(QuireError) {
         let number = try reader.number()
-        guard let operation = Operation(rawValue: try reader.byte()) else { throw reader.damage }
+        guard let operation = Operation(rawValue: try reader.byte()) else { throw ByteReader.damage }
         self.init(
             number: number, operation: operation, generation: try reader.number(),
             issued: try reader.number())

@@ -9,15 +9,15 @@ protocol Record {
 
 extension Record {
     func encoded() -> [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 240)
         encode(&writer)
         return writer.sealed()
     }
 
-    init(_ value: UnsafeRawBufferPointer, _ what: String) throws(QuireError) {
-        var reader = try ByteReader(value, what)
-        self = try Self(&reader)
-        try reader.end()
+    init(
+        _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
+    ) throws(QuireError) {
+        self = try ByteReader.read(value, what()) { reader throws(QuireError) in try Self(&reader) }
     }
 }
 
@@ -28,8 +28,13 @@ struct Counters: Record {
     var generation: UInt64 = 0
     var feeds: UInt32 = 0
     var bodyRecords: UInt64 = 0
+    /// Distinct posts.
     var posts: UInt64 = 0
+    /// Entries of all feeds, riders included: what the id index leads to.
+    var entries: UInt64 = 0
     var bodyBytes: UInt64 = 0
+    /// Posts with fields.
+    var fieldRecords: UInt64 = 0
 
     init() {}
 
@@ -39,7 +44,9 @@ struct Counters: Record {
         writer.number(UInt64(feeds))
         writer.number(bodyRecords)
         writer.number(posts)
+        writer.number(entries)
         writer.number(bodyBytes)
+        writer.number(fieldRecords)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -48,7 +55,9 @@ struct Counters: Record {
         feeds = UInt32(truncatingIfNeeded: try reader.number())
         bodyRecords = try reader.number()
         posts = try reader.number()
+        entries = try reader.number()
         bodyBytes = try reader.number()
+        fieldRecords = try reader.number()
     }
 }
 
@@ -103,7 +112,7 @@ struct FeedRecord: Record {
         name = try reader.text()
         guard let order = OrderClass(rawValue: try reader.text()),
             let paging = Paging(rawValue: try reader.text())
-        else { throw reader.damage }
+        else { throw ByteReader.damage }
         let flags = try reader.byte()
         options = FeedOptions(
             order: order, paging: paging, trustsEnd: flags & 1 != 0, pageSize: try reader.int(),
@@ -205,67 +214,17 @@ struct GapRecord: Record {
     }
 }
 
-/// Consecutive entries of one page (0: of none). A page whose entries were separated has several.
-struct PieceRecord: Record {
-    var page: UInt64
-    var entries: [Entry]
-
-    init(page: UInt64, entries: [Entry]) {
-        self.page = page
-        self.entries = entries
-    }
-
-    private enum Flag {
-        static let rider: UInt8 = 1
-        static let pinned: UInt8 = 2
-        static let fault: UInt8 = 4
-        static let claimed: UInt8 = 8
-        static let key: UInt8 = 16
-        static let body: UInt8 = 32
-    }
-
-    func encode(_ writer: inout ByteWriter) {
-        writer.number(page)
-        writer.list(entries) { writer, entry in
-            writer.byte(
-                (entry.isRider ? Flag.rider : 0) | (entry.isPinned ? Flag.pinned : 0)
-                    | (entry.isFault ? Flag.fault : 0) | (entry.isClaimed ? Flag.claimed : 0)
-                    | (entry.key != nil ? Flag.key : 0)
-                    | (entry.body.record != 0 ? Flag.body : 0))
-            entry.id.encode(&writer)
-            writer.number(entry.confirmed)
-            if let key = entry.key { writer.signed(key) }
-            if entry.body.record != 0 { entry.body.encode(&writer) }
-        }
-    }
-
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        let page = try reader.number()
-        self.page = page
-        entries = try reader.list { reader throws(QuireError) in
-            let flags = try reader.byte()
-            var entry = Entry(id: try reader.postID())
-            entry.page = page
-            entry.confirmed = try reader.number()
-            if flags & Flag.key != 0 { entry.key = try reader.signed() }
-            if flags & Flag.body != 0 { entry.body = try BodyReference(&reader) }
-            entry.isRider = flags & Flag.rider != 0
-            entry.isPinned = flags & Flag.pinned != 0
-            entry.isFault = flags & Flag.fault != 0
-            entry.isClaimed = flags & Flag.claimed != 0
-            return entry
-        }
-    }
-}
-
 /// A page and how many entries it still has.
 struct PageRecord: Record, Hashable {
     var page: StoredPage
     var entries = 0
+    /// No entry of it stands above this position: where to begin looking for them.
+    var start: UInt64
 
-    init(page: StoredPage, entries: Int) {
+    init(page: StoredPage, entries: Int, start: UInt64) {
         self.page = page
         self.entries = entries
+        self.start = start
     }
 
     func encode(_ writer: inout ByteWriter) {
@@ -279,6 +238,7 @@ struct PageRecord: Record, Hashable {
             writer.number(count)
         }
         writer.signed(page.fetchedAt)
+        writer.number(start)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -293,70 +253,6 @@ struct PageRecord: Record, Hashable {
         page.duplicatesInPage = try reader.int()
         entries = try reader.int()
         page.fetchedAt = try reader.signed()
-    }
-}
-
-/// A post, however many feeds hold it.
-struct PostRecord: Record, Hashable {
-    struct Field: Hashable {
-        var name: String
-        var version: Int64
-        var value: [UInt8]
-    }
-
-    /// Spelled out only if the key holds a hash of it.
-    var longID: PostID?
-    var body = BodyReference()
-    var version: Int64?
-    /// Number of feeds that hold it.
-    var holders = 0
-    /// Values that were updated one by one (R23), sorted by name.
-    var fields: [Field] = []
-
-    init(longID: PostID?) { self.longID = longID }
-
-    func encode(_ writer: inout ByteWriter) {
-        writer.optional(longID) { $1.encode(&$0) }
-        body.encode(&writer)
-        writer.optional(version) { $0.signed($1) }
-        writer.number(holders)
-        writer.list(fields) { writer, field in
-            writer.text(field.name)
-            writer.signed(field.version)
-            writer.blob(field.value)
-        }
-    }
-
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        longID = try reader.optional { r throws(QuireError) in try r.postID() }
-        body = try BodyReference(&reader)
-        version = try reader.optional { r throws(QuireError) in try r.signed() }
-        holders = try reader.int()
-        fields = try reader.list { r throws(QuireError) in
-            Field(name: try r.text(), version: try r.signed(), value: Array(try r.blob()))
-        }
-    }
-}
-
-/// How much of a body record posts still refer to.
-struct BodyUse: Record, Hashable {
-    var posts: Int
-    var live: Int
-    var total: Int
-
-    init(posts: Int, live: Int, total: Int) {
-        (self.posts, self.live, self.total) = (posts, live, total)
-    }
-
-    func encode(_ writer: inout ByteWriter) {
-        writer.number(posts)
-        writer.number(live)
-        writer.number(total)
-    }
-
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        posts = try reader.int()
-        live = try reader.int()
-        total = try reader.int()
+        start = try reader.number()
     }
 }

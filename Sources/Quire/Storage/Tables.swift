@@ -20,11 +20,13 @@ struct Tables {
     let pages: Table
     /// Feed, position of the piece below -> `GapRecord`.
     let gaps: Table
-    /// Post, feed -> the piece that holds its entry; post, 0 -> `PostRecord`.
-    let posts: Table
-    /// Record number -> the bodies of one response.
+    /// Run number -> `SortedRun`: the id index, where each feed holds each post.
+    let locations: Table
+    /// Post -> `FieldsRecord`: values that were updated one by one.
+    let fields: Table
+    /// Record number -> the bodies of one response, or of several of one commit.
     let bodies: Table
-    /// Record number -> `BodyUse`: how much of it is still referred to.
+    /// Record number -> `BodyUse`: how much of it is still referred to, if not all.
     let bodyUse: Table
     /// Feed, post -> clock of its deletion.
     let tombstones: Table
@@ -36,18 +38,25 @@ struct Tables {
     let log: Table
 
     /// Raised when an older program could misread the file.
-    static let formatVersion: UInt64 = 1
+    static let formatVersion: UInt64 = 2
     static let formatKey = Array("format".utf8)
     static let countersKey = Array("counters".utf8)
 
-    private init(_ open: (String) throws(QuireError) -> Table) throws(QuireError) {
+    /// The secret of this cache that spreads ids over the index: nobody can choose ids that collide.
+    let seed: UInt64
+
+    private init(
+        seed: UInt64, _ open: (String) throws(QuireError) -> Table
+    ) throws(QuireError) {
+        self.seed = seed
         header = try open("header")
         names = try open("names")
         feeds = try open("feeds")
         pieces = try open("pieces")
         pages = try open("pages")
         gaps = try open("gaps")
-        posts = try open("posts")
+        locations = try open("locations")
+        fields = try open("fields")
         bodies = try open("bodies")
         bodyUse = try open("body-use")
         tombstones = try open("tombstones")
@@ -58,15 +67,16 @@ struct Tables {
 
     var all: [Table] {
         [
-            header, names, feeds, pieces, pages, gaps, posts, bodies, bodyUse, tombstones, tickets,
-            attributes, log,
+            header, names, feeds, pieces, pages, gaps, locations, fields, bodies, bodyUse, tombstones,
+            tickets, attributes, log,
         ]
     }
 
     /// Makes the tables of a new cache.
     static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
         try begin(environment, path, flags: 0) { transaction throws(QuireError) in
-            let tables = try Tables { name throws(QuireError) in
+            let seed = UInt64.random(in: .min ... .max)
+            let tables = try Tables(seed: seed) { name throws(QuireError) in
                 var dbi: MDB_dbi = 0
                 try check(
                     mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &dbi),
@@ -75,7 +85,7 @@ struct Tables {
             }
             let access = Transaction(handle: transaction, tables: tables, path: path)
             do {
-                try access.put(tables.header, formatKey, encodedFormat)
+                try access.put(tables.header, formatKey, encodedFormat(seed: seed))
                 try access.put(tables.header, countersKey, Counters().encoded())
             } catch {
                 throw error as? QuireError ?? QuireError(.io, "\(path): cannot create the cache")
@@ -88,8 +98,8 @@ struct Tables {
     static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> Tables {
         var found: Tables?
         try begin(environment, path, flags: UInt32(MDB_RDONLY)) { transaction throws(QuireError) in
-            try requireFormat(transaction, path)
-            found = try Tables { name throws(QuireError) in
+            let seed = try requireFormat(transaction, path)
+            found = try Tables(seed: seed) { name throws(QuireError) in
                 var dbi: MDB_dbi = 0
                 if mdb_dbi_open(transaction, name, 0, &dbi) != 0 {
                     throw QuireError(.notACache, "\(path): is not a Quire cache (no table \(name))")
@@ -100,16 +110,18 @@ struct Tables {
         return found!
     }
 
-    private static var encodedFormat: [UInt8] {
+    private static func encodedFormat(seed: UInt64) -> [UInt8] {
         var writer = ByteWriter()
         writer.text("quire")
         writer.number(formatVersion)
+        writer.number(seed)
         return writer.sealed()
     }
 
+    /// The cache's seed, if it is of the format we know.
     private static func requireFormat(
         _ transaction: OpaquePointer, _ path: String
-    ) throws(QuireError) {
+    ) throws(QuireError) -> UInt64 {
         let foreign = QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
         var dbi: MDB_dbi = 0
         if mdb_dbi_open(transaction, "header", 0, &dbi) != 0 { throw foreign }
@@ -119,15 +131,28 @@ struct Tables {
             return mdb_get(transaction, dbi, &key, &value)
         }
         if status != 0 { throw foreign }
-        var reader = try ByteReader(UnsafeRawBufferPointer(value), "\(path): the header")
-        if try reader.text() != "quire" { throw foreign }
-        let version = try reader.number()
+        var reader: ByteReader
+        var version: UInt64 = 0
+        do throws(QuireError) {
+            reader = try ByteReader(UnsafeRawBufferPointer(value))
+            if try reader.text() == "quire" { version = try reader.number() }
+        } catch {
+            throw .corrupt("\(path): the header")
+        }
+        if version == 0 { throw foreign }
         if version > formatVersion {
             throw QuireError(
                 .newerFormat,
                 "\(path): was written by a newer Quire (format \(version), this one knows "
                     + "\(formatVersion))")
         }
+        if version < formatVersion {
+            throw QuireError(
+                .notACache,
+                "\(path): was written by a Quire before its first release (format \(version)): it must "
+                    + "be filled anew")
+        }
+        return try reader.number()
     }
 
     private static func begin(

@@ -1,4 +1,4 @@
-/// One write transaction and what it gathers until it commits: counters and changes.
+/// One write and what it gathers until it commits: counters, changes, bodies, what to add to the index.
 final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
@@ -7,9 +7,11 @@ final class WriteSession {
     private(set) var isDirty = false
     /// Bodies that replaced another one.
     var replacedBodies = 0
-
-    var posts: PostTable { PostTable(transaction: transaction) }
-    var bodies: BodyStore { BodyStore(transaction: transaction) }
+    /// Locations for the index, as runs in memory: look-ups see them like stored ones.
+    private var fresh: [FreshRun] = []
+    private var openBodies: OpenBodies?
+    /// Bytes of body records that posts no longer refer to.
+    private var released: [UInt64: Int] = [:]
 
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
@@ -28,6 +30,10 @@ final class WriteSession {
     func finish() throws {
         if !isDirty { return }
         counters.generation += 1
+        try closeBodies()
+        let bodies = BodyStore(transaction: transaction)
+        for (record, count) in released { try bodies.release(count, of: record) }
+        try PostIndex.store(fresh, in: transaction, live: counters.entries)
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
         try transaction.put(transaction.tables.header, Tables.countersKey, counters.encoded())
     }
@@ -36,6 +42,66 @@ final class WriteSession {
 
     func note(_ changes: [Change], in feed: UInt32) {
         if !changes.isEmpty { self.changes.append((feed, changes)) }
+    }
+
+    // MARK: The index
+
+    /// The index with what this session has added so far.
+    func index() throws -> PostIndex { try PostIndex(transaction, fresh: fresh) }
+
+    func add(_ locations: [Location]) {
+        if locations.isEmpty { return }
+        let added = FreshRun(locations.sorted { $0.precedes($1) })
+        let counts = (fresh + [added]).map(\.run.count)
+        let start = PostIndex.mergeStart(counts)
+        if start == fresh.count { return fresh.append(added) }
+        let merged = withExtendedLifetime(added) {
+            SortedRun.merged(
+                [added.run] + fresh[start...].reversed().map(\.run), dropsGone: false)
+        }
+        fresh.replaceSubrange(start..., with: [FreshRun(merged)])
+    }
+
+    // MARK: Bodies
+
+    /// Stores bodies and returns where each will be. `ranges` are into `bytes`.
+    func store(
+        _ bodies: [(address: PostAddress, range: Range<Int>)], of bytes: [UInt8]
+    ) throws -> [BodyReference] {
+        let payload = bodies.reduce(0) { $0 + $1.range.count }
+        if payload > OpenBodies.byteLimit {
+            throw QuireError(.badArgument, "the bodies of one answer are \(payload) bytes")
+        }
+        if let open = openBodies, open.size > 0, open.size + payload > OpenBodies.sizeLimit {
+            try closeBodies()
+        }
+        if openBodies == nil {
+            counters.bodyRecords += 1
+            openBodies = OpenBodies(number: counters.bodyRecords)
+        }
+        openBodies!.add(source: bytes)
+        return bodies.map { openBodies!.add($0.range, for: $0.address) }
+    }
+
+    private func closeBodies() throws {
+        if let open = openBodies, open.size > 0 { try open.write(in: transaction) }
+        openBodies = nil
+    }
+
+    /// A post no longer refers to its body.
+    func release(_ body: BodyReference) {
+        if body.record == 0 { return }
+        released[body.record, default: 0] += Int(body.length)
+        counters.bodyBytes &-= UInt64(body.length)
+    }
+
+    /// True if a stored body has these bytes.
+    func isEqual(_ body: BodyReference, _ bytes: ArraySlice<UInt8>) throws(QuireError) -> Bool {
+        if Int(body.length) != bytes.count { return false }
+        if let openBodies, openBodies.number == body.record {
+            return openBodies.isEqual(body, bytes)
+        }
+        return try BodyStore(transaction: transaction).bytes(body).elementsEqual(bytes)
     }
 
     // MARK: Running a rule
@@ -56,12 +122,13 @@ final class WriteSession {
     }
 
     /// Runs a rule on what `focus` loads of a feed, loading more as often as the rule asks for it, and
-    /// writes what it changed.
+    /// writes what it changed. `focus` names every post that the rule may bring into the feed.
     func change<R>(
         _ feed: UInt32, focus: (FeedLoader) throws -> Void,
         _ rule: (inout FeedState) throws(Interruption) -> Effect<R>
     ) throws -> R {
-        let loader = try FeedLoader(transaction, feed: feed, clock: counters.clock)
+        let loader = try FeedLoader(
+            transaction, feed: feed, clock: counters.clock, index: try index())
         try focus(loader)
         if loader.record.options.paging == .ids { try loader.loadAll() }
         var spreadsAnew = false
@@ -113,9 +180,10 @@ final class WriteSession {
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         touch()
         counters.clock = new.clock
-        try settlePosts(effect, in: loader.feed, from: old, to: &new)
-        var writer = FeedWriter(loader, from: old, to: new, tuning)
-        try writer.write(layout)
+        try settlePosts(effect, loader, from: old, to: &new)
+        let writer = FeedWriter(loader, from: old, to: new)
+        add(try writer.write(layout))
+        counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         note(RowChanges.between(old, new), in: loader.feed)
     }
 }

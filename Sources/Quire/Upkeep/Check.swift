@@ -35,7 +35,7 @@ extension Cache {
     /// means that the cache is sound.
     public func check(limit: Int = 100) throws -> [Finding] {
         try environment.read { transaction in
-            var check = Check(transaction: transaction, limit: limit)
+            var check = try Check(transaction: transaction, limit: limit)
             try check.run()
             return check.findings
         }
@@ -46,22 +46,36 @@ struct Check {
     let transaction: Transaction
     let limit: Int
     private(set) var findings: [Finding] = []
-    /// Per body record: the posts that refer to it and their bytes.
-    private var bodyUse: [UInt64: (posts: Int, live: Int)] = [:]
+    private var index: PostIndex
+    private var use = Use()
     private var feedNames: [UInt32: String] = [:]
     /// Entries of each feed, to be compared with the index.
     private var entries: [UInt32: Int] = [:]
 
+    /// Distinct posts, and what they refer to.
+    struct Use {
+        var posts = 0
+        var bytes = 0
+        /// Body record -> bytes of it that posts refer to.
+        var records: [UInt64: Int] = [:]
+    }
+
     var tables: Tables { transaction.tables }
 
-    init(transaction: Transaction, limit: Int) {
+    init(transaction: Transaction, limit: Int) throws {
         (self.transaction, self.limit) = (transaction, limit)
+        do {
+            index = try PostIndex(transaction)
+        } catch {
+            index = PostIndex(runs: [], transaction.tables.seed)
+            find(.unreadable, "locations", "a run of the id index")
+        }
     }
 
     mutating func run() throws {
         try checkSeals()
         try checkFeeds()
-        try checkPosts()
+        try checkIndex()
         try checkBodies()
         try checkRest()
     }
@@ -107,8 +121,8 @@ struct Check {
     private mutating func checkFeeds() throws {
         try each(tables.names) { check, record in
             let name = String(decoding: record.key, as: UTF8.self)
-            var reader = try ByteReader(record.value, "feed \(name)")
-            check.feedNames[UInt32(truncatingIfNeeded: try reader.number())] = name
+            let number = try ByteReader.number(record.value, "feed \(name)")
+            check.feedNames[UInt32(truncatingIfNeeded: number)] = name
         }
         try each(tables.feeds) { check, record in
             guard let key = NumberKey(record.key) else {
@@ -119,7 +133,9 @@ struct Check {
             if check.feedNames[number] != feed.name {
                 check.find(.orphan, "feed \(feed.name)", "no name leads to it")
             }
-            var feedCheck = FeedCheck(transaction: check.transaction, feed: number, record: feed)
+            var feedCheck = FeedCheck(
+                transaction: check.transaction, index: check.index, feed: number, record: feed,
+                use: check.use)
             do {
                 try feedCheck.run()
             } catch let error as QuireError where error.code == .corrupt {
@@ -128,6 +144,7 @@ struct Check {
             for finding in feedCheck.findings {
                 check.find(finding.code, finding.place, finding.message)
             }
+            check.use = feedCheck.use
             check.entries[number] = feedCheck.counts.entries + feedCheck.counts.riders
         }
         for (number, name) in feedNames where entries[number] == nil {
@@ -135,54 +152,38 @@ struct Check {
         }
     }
 
-    // MARK: Posts and the index
+    // MARK: The index
 
-    private mutating func checkPosts() throws {
+    /// Every entry is found by the index (``FeedCheck``); here, that it leads to no other place.
+    private mutating func checkIndex() throws {
         var places: [UInt32: Int] = [:]
-        var posts: UInt64 = 0
-        var bytes: UInt64 = 0
-        var holders = 0
-        var open: (name: String, record: PostRecord)?
-        func close(_ check: inout Check) {
-            if let open, open.record.holders != holders {
-                check.find(
-                    .count, open.name, "says \(open.record.holders) feeds, the index \(holders)")
+        let runs = index.runs
+        for (age, run) in runs.enumerated() {
+            run.forEach { location in
+                if runs[..<age].contains(where: { $0.position(of: location) != nil }) { return }
+                if location.position != Location.gone { places[location.feed, default: 0] += 1 }
             }
         }
-        try each(tables.posts) { check, record in
-            guard let (id, feed) = PostKey.parse(record.key) else {
-                return check.find(.unreadable, "posts", "a key of \(record.key.count) bytes")
-            }
-            if feed != 0 {
-                holders += 1
-                places[feed, default: 0] += 1
-                if open == nil { check.find(.orphan, "posts", "a place without its post") }
-                return
-            }
-            close(&check)
-            let post = try PostRecord(record.value, "a post")
-            let name = "post \((id ?? post.longID)?.description ?? "?")"
-            (open, holders) = ((name, post), 0)
-            posts += 1
-            bytes += UInt64(post.body.length)
-            if post.body.record != 0 {
-                let use = check.bodyUse[post.body.record] ?? (0, 0)
-                check.bodyUse[post.body.record] = (
-                    use.posts + 1, use.live + Int(post.body.length)
-                )
-            }
-        }
-        close(&self)
-        for (feed, count) in places where entries[feed] != count {
+        var all: UInt64 = 0
+        for (feed, count) in places {
+            all += UInt64(count)
+            if entries[feed] == count { continue }
             let name = feedNames[feed] ?? "number \(feed)"
             find(.index, "feed \(name)", "\(count) in the index, \(entries[feed] ?? 0) in its rows")
         }
         let counters = try WriteSession.counters(transaction)
-        if counters.posts != posts {
-            find(.count, "counters", "say \(counters.posts) posts, there are \(posts)")
+        for (name, said, found) in [
+            ("entries", counters.entries, all), ("posts", counters.posts, UInt64(use.posts)),
+            ("body bytes", counters.bodyBytes, UInt64(use.bytes)),
+            ("posts with fields", counters.fieldRecords, UInt64(transaction.count(tables.fields))),
+        ] where said != found {
+            find(.count, "counters", "say \(said) \(name), there are \(found)")
         }
-        if counters.bodyBytes != bytes {
-            find(.count, "counters", "say \(counters.bodyBytes) body bytes, there are \(bytes)")
+        try each(tables.fields) { check, record in
+            let fields = try FieldsRecord(record.value, "the fields of a post")
+            if check.index.positions(of: fields.id).isEmpty {
+                check.find(.orphan, "post \(fields.id)", "has fields, but no feed holds it")
+            }
         }
     }
 
@@ -197,26 +198,25 @@ struct Check {
             guard let contents = BodyStore.contents(record.value) else {
                 return check.find(.unreadable, place, "its table of contents")
             }
-            guard let value = try check.transaction.get(check.tables.bodyUse, key) else {
-                return check.find(.missing, place, "nothing says what uses it")
+            let seen = check.use.records.removeValue(forKey: key.number) ?? 0
+            var use = BodyUse(live: contents.payload, total: contents.payload)
+            if let value = try check.transaction.get(check.tables.bodyUse, key) {
+                use = try BodyUse(value, place)
             }
-            let use = try BodyUse(value, place)
-            let seen = check.bodyUse.removeValue(forKey: key.number) ?? (0, 0)
-            if use.posts != seen.posts || use.live != seen.live {
-                check.find(
-                    .count, place,
-                    "says \(use.posts) posts with \(use.live) bytes, there are \(seen.posts) with "
-                        + "\(seen.live)")
+            if use.live != seen {
+                check.find(.count, place, "says \(use.live) bytes are in use, there are \(seen)")
             }
-            if use.total != contents.reduce(0, { $0 + $1.reference.length }) {
+            if use.total != contents.payload {
                 check.find(.count, place, "says \(use.total) bytes in all")
             }
         }
-        for number in bodyUse.keys.sorted() {
+        for number in use.records.keys.sorted() {
             find(.missing, "body record \(number)", "posts refer to it")
         }
-        if transaction.count(tables.bodies) != transaction.count(tables.bodyUse) {
-            find(.orphan, "body-use", "a record about bodies that do not exist")
+        try each(tables.bodyUse) { check, record in
+            guard let key = NumberKey(record.key),
+                try check.transaction.get(check.tables.bodies, key) != nil
+            else { return check.find(.orphan, "body-use", "a record about bodies that do not exist") }
         }
     }
 
@@ -230,14 +230,12 @@ struct Check {
             }
         }
         try each(tables.attributes) { _, record in
-            var reader = try ByteReader(record.value, "an attribute")
-            _ = try reader.blob()
-            try reader.end()
+            try ByteReader.read(record.value, "an attribute") { reader throws(QuireError) in
+                _ = try reader.blob()
+            }
         }
         try each(tables.tombstones) { _, record in
-            var reader = try ByteReader(record.value, "a tombstone")
-            _ = try reader.number()
-            try reader.end()
+            _ = try ByteReader.number(record.value, "a tombstone")
         }
         let generation = try WriteSession.counters(transaction).generation
         let oldest = generation > ChangeLog.length ? generation - ChangeLog.length : 0

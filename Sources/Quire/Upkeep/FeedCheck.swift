@@ -1,12 +1,15 @@
 /// Tests the rows, gaps, pages and counters of one feed.
 struct FeedCheck {
     let transaction: Transaction
+    let index: PostIndex
     let feed: UInt32
     let record: FeedRecord
+    private(set) var use: Check.Use
     private(set) var findings: [Finding] = []
     private(set) var counts = FeedCounts()
 
-    private var pages: [UInt64: Int] = [:]
+    /// Page -> how many entries it has, and the first piece with one.
+    private var pages: [UInt64: (entries: Int, first: UInt64)] = [:]
     private var gaps: [UInt64: GapRecord] = [:]
     private var segment = SegmentCount()
     private var lastKey: Int64?
@@ -15,8 +18,11 @@ struct FeedCheck {
 
     private enum Row { case nothing, gap, entry }
 
-    init(transaction: Transaction, feed: UInt32, record: FeedRecord) {
-        (self.transaction, self.feed, self.record) = (transaction, feed, record)
+    init(
+        transaction: Transaction, index: PostIndex, feed: UInt32, record: FeedRecord, use: Check.Use
+    ) {
+        (self.transaction, self.index) = (transaction, index)
+        (self.feed, self.record, self.use) = (feed, record, use)
     }
 
     mutating func find(_ code: Finding.Code, _ message: String) {
@@ -61,17 +67,17 @@ struct FeedCheck {
 
     private mutating func check(_ piece: PieceRecord, at position: UInt64) throws {
         if piece.entries.isEmpty { find(.missing, "a piece without entries") }
-        let posts = PostTable(transaction: transaction)
         var seen: Set<PostID> = []
         for entry in piece.entries {
             counts.add(entry, 1)
-            if piece.page != 0 { pages[piece.page, default: 0] += 1 }
-            if try posts.place(of: entry.id, in: feed) != position
+            if piece.page != 0 { pages[piece.page, default: (0, position)].entries += 1 }
+            let positions = index.positions(of: entry.id)
+            if positions.first(where: { $0.feed == feed })?.position != position
                 || !seen.insert(entry.id).inserted
             {
                 find(.index, "post \(entry.id) stands where the index does not have it")
             }
-            try checkBody(of: entry, posts)
+            try checkBody(of: entry, positions)
             if entry.isRider { continue }
             if entry.isClaimed && above != .entry {
                 find(.gap, "the seam above post \(entry.id) is claimed, but there is none")
@@ -83,19 +89,35 @@ struct FeedCheck {
         }
     }
 
-    private mutating func checkBody(of entry: Entry, _ posts: PostTable) throws {
-        guard let post = try posts.record(of: entry.id) else {
-            return find(.missing, "post \(entry.id) has an entry, but no record")
+    /// All entries of a post show one body, except faults. The feed with the lowest number that shows it
+    /// counts it.
+    private mutating func checkBody(
+        of entry: Entry, _ positions: [(feed: UInt32, position: UInt64)]
+    ) throws {
+        let lowest = positions.min { $0.feed < $1.feed }
+        if lowest?.feed == feed { use.posts += 1 }
+        if entry.isFault {
+            if entry.body.record != 0 { find(.body, "post \(entry.id) is a fault with a body") }
+            return
         }
-        if !entry.isFault && entry.body != post.body {
-            find(.body, "post \(entry.id) shows another body than it has")
-        }
-        if entry.body.record != 0 {
-            do throws(QuireError) {
-                _ = try BodyStore(transaction: transaction).bytes(entry.body)
-            } catch {
-                find(.body, "post \(entry.id): \(error.message)")
+        var isCounted = false
+        for (other, position) in positions where other != feed {
+            let shown = try transaction.entry(of: entry.id, at: position, of: other)
+            if shown.isFault { continue }
+            if shown.body != entry.body || shown.version != entry.version {
+                find(.body, "post \(entry.id) shows another body than in feed number \(other)")
             }
+            isCounted = isCounted || other < feed
+        }
+        if entry.body.record == 0 { return }
+        if !isCounted {
+            use.bytes += Int(entry.body.length)
+            use.records[entry.body.record, default: 0] += Int(entry.body.length)
+        }
+        do throws(QuireError) {
+            _ = try BodyStore(transaction: transaction).bytes(entry.body)
+        } catch {
+            find(.body, "post \(entry.id): \(error.message)")
         }
     }
 
@@ -124,7 +146,8 @@ struct FeedCheck {
             var missing = pages
             while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
                 let page = try PageRecord(value, "page \(key.number) of feed \(record.name)")
-                let count = missing.removeValue(forKey: key.number) ?? 0
+                let (count, first) = missing.removeValue(forKey: key.number) ?? (0, .max)
+                if page.start > first { find(.index, "page \(key.number) begins further up") }
                 if page.entries != count {
                     find(.count, "page \(key.number) says \(page.entries) entries, it has \(count)")
                 }

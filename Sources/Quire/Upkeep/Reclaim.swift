@@ -35,39 +35,35 @@ extension WriteSession {
 
     /// Writes the bodies still in use as a new record and lets every entry show them there.
     fileprivate func rewriteBodies(of number: UInt64) throws {
-        let what = "body record \(number)"
-        guard let value = try transaction.get(transaction.tables.bodies, NumberKey(number)),
-            let contents = BodyStore.contents(value)
-        else { throw QuireError.corrupt(what) }
-        var bytes: [UInt8] = []
-        var live: [(id: PostID, post: PostRecord, range: Range<Int>)] = []
-        for (key, reference) in contents {
-            guard let (id, post) = try post(withKey: key), post.body.record == number,
-                Int(post.body.offset) == reference.offset
-            else { continue }
-            let start = bytes.count
-            bytes += value[reference.offset..<reference.offset + reference.length]
-            live.append((id, post, start..<bytes.count))
+        let index = try index()
+        guard
+            let contents = BodyStore.contents(
+                try BodyStore(transaction: transaction).record(number))
+        else { throw QuireError.corrupt("body record \(number)") }
+        var live: [PostID: Entry] = [:]
+        for hash in contents.hashes {
+            for (feed, position) in index.positions(withHash: hash) {
+                for entry in try transaction.piece(at: position, of: feed).entries
+                where entry.body.record == number {
+                    live[entry.id] = entry
+                }
+            }
         }
         touch()
-        counters.bodyRecords += 1
-        let references = try bodies.store(
-            live.map(\.id), live.map(\.range), of: bytes, as: counters.bodyRecords)
-        for ((id, post, _), reference) in zip(live, references) {
-            try bodies.release(post.body)
-            var post = post
-            post.body = reference
-            try posts.put(post, of: id)
-            try repoint(id, to: reference, except: nil)
+        let ordered = live.values.sorted { $0.body.offset < $1.body.offset }
+        var bytes: [UInt8] = []
+        var bodies: [(address: PostAddress, range: Range<Int>)] = []
+        for entry in ordered {
+            let start = bytes.count
+            bytes += try BodyStore(transaction: transaction).bytes(entry.body)
+            bodies.append((index.address(of: entry.id), start..<bytes.count))
         }
-    }
-
-    private func post(withKey prefix: [UInt8]) throws -> (id: PostID, post: PostRecord)? {
-        let key = prefix + [0, 0, 0, 0]
-        guard let value = try transaction.get(transaction.tables.posts, key) else { return nil }
-        let post = try PostRecord(value, "a post")
-        let plain = key.withUnsafeBytes { PostKey.parse($0)?.id }
-        guard let id = post.longID ?? plain else { return nil }
-        return (id, post)
+        for (entry, reference) in zip(ordered, try store(bodies, of: bytes)) {
+            release(entry.body)
+            counters.bodyBytes &+= UInt64(reference.length)
+            var moved = entry
+            moved.body = reference
+            try repoint(moved, except: nil)
+        }
     }
 }

@@ -107,8 +107,12 @@ enum Picture {
         _ text: String, into feed: Feed, pages: [Page]? = nil, keys: [String: Int64] = [:]
     ) throws {
         let tokens = try tokens(text)
+        var sketch = FeedState(options: feed.options)
+        var segments: [[Int]] = []
+        for token in tokens { add(token, keys, to: &sketch, segments: &segments) }
+        let ids = sketch.entries.map(\.id)
         try feed.cache.write { session in
-            try session.change(feed.number, focus: { _ in }) { state throws(Interruption) in
+            try session.change(feed.number, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
                 var segments: [[Int]] = []
                 for token in tokens { add(token, keys, to: &state, segments: &segments) }
                 addPages(pages ?? defaultPages(state, segments), to: &state)

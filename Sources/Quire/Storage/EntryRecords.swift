@@ -1,0 +1,157 @@
+// The records that hold entries and what is known about their posts.
+
+/// Consecutive entries of one page (0: of none). A page whose entries were separated has several.
+///
+/// Entries of one page mostly came in one answer: they were confirmed together and their bodies lie one
+/// behind the other. What is as expected takes a byte or none, so that an entry is about 17 bytes long.
+struct PieceRecord: Record {
+    var page: UInt64
+    var entries: [Entry]
+
+    init(page: UInt64, entries: [Entry]) {
+        self.page = page
+        self.entries = entries
+    }
+
+    private enum Flag {
+        static let rider: UInt8 = 1
+        static let pinned: UInt8 = 2
+        static let fault: UInt8 = 4
+        static let claimed: UInt8 = 8
+        static let key: UInt8 = 16
+        static let version: UInt8 = 32
+        static let body: UInt8 = 64
+        /// The body does not follow that of the entry above.
+        static let jump: UInt8 = 128
+    }
+
+    /// What an entry is expected to be, from those above it.
+    private struct Expected {
+        var confirmed: UInt64
+        var key: Int64 = 0
+        var version: Int64 = 0
+        var body = BodyReference()
+
+        mutating func follow(_ entry: Entry) {
+            if let key = entry.key { self.key = key }
+            if let version = entry.version { self.version = version }
+            body = entry.body
+            body.offset &+= body.length
+        }
+    }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter(capacity: 24 + entries.count * 26)
+        encode(&writer)
+        return writer.sealed()
+    }
+
+    func encode(_ writer: inout ByteWriter) {
+        writer.number(page)
+        var expected = Expected(confirmed: entries.first?.confirmed ?? 0)
+        writer.number(expected.confirmed)
+        writer.number(entries.count)
+        for entry in entries {
+            let hasBody = entry.body.record != 0
+            let jumps =
+                hasBody
+                && (entry.body.record != expected.body.record
+                    || entry.body.offset != expected.body.offset)
+            writer.byte(
+                (entry.isRider ? Flag.rider : 0) | (entry.isPinned ? Flag.pinned : 0)
+                    | (entry.isFault ? Flag.fault : 0) | (entry.isClaimed ? Flag.claimed : 0)
+                    | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
+                    | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
+            entry.id.encode(&writer)
+            writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
+            if let key = entry.key { writer.signed(key &- expected.key) }
+            if let version = entry.version { writer.signed(version &- expected.version) }
+            if jumps {
+                writer.number(entry.body.record)
+                writer.number(UInt64(entry.body.offset))
+            }
+            if hasBody { writer.number(UInt64(entry.body.length)) }
+            expected.follow(entry)
+        }
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        page = try reader.number()
+        entries = []
+        var expected = Expected(confirmed: try reader.number())
+        let count = try reader.count()
+        entries.reserveCapacity(count)
+        for _ in 0..<count {
+            let flags = try reader.byte()
+            var entry = Entry(id: try reader.postID())
+            entry.page = page
+            entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
+            if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
+            if flags & Flag.version != 0 {
+                entry.version = expected.version &+ (try reader.signed())
+            }
+            if flags & Flag.body != 0 {
+                entry.body = expected.body
+                if flags & Flag.jump != 0 {
+                    entry.body.record = try reader.number()
+                    entry.body.offset = UInt32(truncatingIfNeeded: try reader.number())
+                }
+                entry.body.length = UInt32(truncatingIfNeeded: try reader.number())
+            }
+            entry.isRider = flags & Flag.rider != 0
+            entry.isPinned = flags & Flag.pinned != 0
+            entry.isFault = flags & Flag.fault != 0
+            entry.isClaimed = flags & Flag.claimed != 0
+            expected.follow(entry)
+            entries.append(entry)
+        }
+    }
+}
+
+/// Values of a post that were updated one by one (R23), sorted by name.
+struct FieldsRecord: Record, Hashable {
+    struct Field: Hashable {
+        var name: String
+        var version: Int64
+        var value: [UInt8]
+    }
+
+    let id: PostID
+    var fields: [Field] = []
+
+    init(id: PostID) { self.id = id }
+
+    func encode(_ writer: inout ByteWriter) {
+        id.encode(&writer)
+        writer.list(fields) { writer, field in
+            writer.text(field.name)
+            writer.signed(field.version)
+            writer.blob(field.value)
+        }
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        id = try reader.postID()
+        fields = try reader.list { r throws(QuireError) in
+            Field(name: try r.text(), version: try r.signed(), value: Array(try r.blob()))
+        }
+    }
+}
+
+/// How many bytes of a body record posts still refer to, if not all of them.
+struct BodyUse: Record, Hashable {
+    var live: Int
+    var total: Int
+
+    init(live: Int, total: Int) { (self.live, self.total) = (live, total) }
+
+    func encode(_ writer: inout ByteWriter) {
+        writer.number(live)
+        writer.number(total)
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        live = try reader.int()
+        total = try reader.int()
+    }
+}

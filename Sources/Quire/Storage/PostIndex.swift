@@ -1,0 +1,153 @@
+/// The id index: which feeds hold a post, and in which piece. It is exact: a post is in a feed if and
+/// only if the index says so.
+///
+/// It is a list of sorted runs, one LMDB record each, written when a commit adds to the index and merged
+/// as they become many. A commit of 30 random ids writes one record of a kilobyte instead of dirtying 30
+/// leaves of a B-tree; the newest run that knows a place is right about it.
+struct PostIndex {
+    /// Newest first.
+    let runs: [SortedRun]
+    private let seed: UInt64
+    /// Owns the bytes of those runs that are not stored yet.
+    private var fresh: [FreshRun] = []
+
+    /// The index as the transaction sees it, with what `fresh` adds to it. Valid until the next commit.
+    init(_ transaction: Transaction, fresh: [FreshRun] = []) throws {
+        self.fresh = fresh
+        seed = transaction.tables.seed
+        var runs = fresh.reversed().map(\.run)
+        runs += try Self.stored(transaction).reversed().map(\.run)
+        self.runs = runs
+    }
+
+    init(runs: [SortedRun], _ seed: UInt64) { (self.runs, self.seed) = (runs, seed) }
+
+    /// The stored runs, oldest first.
+    static func stored(
+        _ transaction: Transaction
+    ) throws -> [(number: UInt64, run: SortedRun)] {
+        try transaction.withCursor(transaction.tables.locations) { cursor in
+            var runs: [(number: UInt64, run: SortedRun)] = []
+            var found = try cursor.first()
+            while let (key, value) = found {
+                guard let key = NumberKey(key), let run = SortedRun(value) else {
+                    throw QuireError.corrupt("the id index")
+                }
+                runs.append((key.number, run))
+                found = try cursor.next()
+            }
+            return runs
+        }
+    }
+
+    func address(of id: PostID) -> PostAddress { PostAddress(id, seed: seed) }
+
+    /// The piece in which this feed holds the post, nil if it does not hold it.
+    func position(of id: PostID, in feed: UInt32) -> UInt64? {
+        let address = address(of: id)
+        for run in runs {
+            guard var slot = run.first(address) else { continue }
+            while let location = run.location(slot), location.address == address {
+                if location.feed == feed {
+                    return location.position == Location.gone ? nil : location.position
+                }
+                slot += 1
+            }
+        }
+        return nil
+    }
+
+    /// The feeds that hold the post, and the piece in each.
+    func positions(of id: PostID) -> [(feed: UInt32, position: UInt64)] {
+        positions(at: address(of: id))
+    }
+
+    /// The same for all posts with this hash.
+    func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
+        var addresses: Set<PostAddress> = []
+        for run in runs {
+            guard var slot = run.first(hash: hash) else { continue }
+            while let location = run.location(slot), location.hash == hash {
+                addresses.insert(location.address)
+                slot += 1
+            }
+        }
+        return addresses.flatMap(positions(at:))
+    }
+
+    private func positions(at address: PostAddress) -> [(feed: UInt32, position: UInt64)] {
+        var known: [(feed: UInt32, position: UInt64)] = []
+        for run in runs {
+            guard var slot = run.first(address) else { continue }
+            while let location = run.location(slot), location.address == address {
+                if !known.contains(where: { $0.feed == location.feed }) {
+                    known.append((location.feed, location.position))
+                }
+                slot += 1
+            }
+        }
+        known.removeAll { $0.position == Location.gone }
+        return known
+    }
+
+    // MARK: Keeping few runs
+
+    /// So many runs of about one size become one. 4 and not 8: a look-up visits half as many runs, and
+    /// a location is written 7 instead of 5 times on its way to the largest one.
+    private static let fanOut = 4
+    private static let smallest = 32
+
+    /// The runs to merge when one joins them, as a suffix of `counts`, which ends with the new one.
+    /// A merge takes at most a quarter of the index: what it frees at once, later commits carry along in
+    /// LMDB's list of free pages until they have used it.
+    static func mergeStart(_ counts: [Int]) -> Int {
+        let limit = max(1 << 17, counts.reduce(0, +) / 4)
+        var start = counts.count - 1
+        var total = counts[start]
+        while true {
+            var first = start
+            var sum = total
+            while first > 0, tier(counts[first - 1]) <= tier(total) {
+                first -= 1
+                sum += counts[first]
+            }
+            if start - first + 1 < fanOut || sum > limit { return start }
+            (start, total) = (first, sum)
+        }
+    }
+
+    private static func tier(_ count: Int) -> Int {
+        var (tier, size) = (0, smallest * fanOut)
+        while count >= size { (tier, size) = (tier + 1, size * fanOut) }
+        return tier
+    }
+
+    /// Stores what a session gathered: one new run, merged with older ones where those have become
+    /// many. `live` is the number of entries of all feeds: what runs hold beyond it is outdated.
+    static func store(
+        _ fresh: [FreshRun], in transaction: Transaction, live: UInt64
+    ) throws {
+        if fresh.isEmpty { return }
+        let stored = try stored(transaction)
+        let added = SortedRun.merged(fresh.reversed().map(\.run), dropsGone: stored.isEmpty)
+        let counts = stored.map(\.run.count) + [added.count]
+        var start = mergeStart(counts)
+        if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { start = 0 }
+        var result = added
+        if start < stored.count {
+            let newest = FreshRun(added)
+            result = withExtendedLifetime(newest) {
+                SortedRun.merged(
+                    [newest.run] + stored[start...].reversed().map(\.run), dropsGone: start == 0)
+            }
+        }
+        let table = transaction.tables.locations
+        let number = (stored.last?.number ?? 0) + 1
+        for (number, _) in stored[start...] { try transaction.delete(table, NumberKey(number)) }
+        if result.isEmpty { return }
+        try transaction.append(table, NumberKey(number), count: SortedRun.size(of: result)) {
+            $0.initializeMemory(as: UInt8.self, repeating: 0)
+            SortedRun.write(result, into: $0)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+/// Where the id index files a post. Of an integer id the hash is the id itself, shuffled, so two of
+/// them never share one; other ids have 96 bits of a hash whose seed is the cache's secret.
+struct PostAddress: Hashable {
+    let hash: UInt64
+    /// 0 for integers, odd for other ids.
+    let check: UInt32
+
+    init(_ id: PostID, seed: UInt64) {
+        switch id.storage {
+        case .integer(let number):
+            var word = number ^ seed
+            word = (word ^ word >> 33) &* 0xFF51_AFD7_ED55_8CCD
+            word = (word ^ word >> 33) &* 0xC4CE_B9FE_1A85_EC53
+            (hash, check) = (word ^ word >> 33, 0)
+        case .bytes(let bytes):
+            hash = bytes.withUnsafeBytes { Checksum.of($0, seed: seed) }
+            let other = bytes.withUnsafeBytes { Checksum.of($0, seed: ~seed) }
+            check = UInt32(truncatingIfNeeded: other) | 1
+        }
+    }
+
+    init(hash: UInt64, check: UInt32) { (self.hash, self.check) = (hash, check) }
+}
+
+/// One post in one feed: the piece that holds it, or that it is there no longer.
+struct Location {
+    /// The position of a post that left.
+    static let gone: UInt64 = 0
+
+    var hash: UInt64
+    var position: UInt64
+    /// Never 0: that is an empty slot.
+    var feed: UInt32
+    var check: UInt32
+
+    init(_ address: PostAddress, feed: UInt32, position: UInt64) {
+        (hash, check) = (address.hash, address.check)
+        (self.feed, self.position) = (feed, position)
+    }
+
+    var address: PostAddress { PostAddress(hash: hash, check: check) }
+
+    func isSamePlace(as other: Location) -> Bool {
+        hash == other.hash && feed == other.feed && check == other.check
+    }
+
+    func precedes(_ other: Location) -> Bool {
+        if hash != other.hash { return hash < other.hash }
+        if check != other.check { return check < other.check }
+        return feed < other.feed
+    }
+}
+
+/// Locations in the order of their hashes, each in the slot its hash points to or, if that is taken,
+/// in the next free one. Hashes are evenly spread, so a look-up is one jump and a short scan: one cache
+/// miss, known or not, without a Bloom filter; and two runs merge in one pass.
+///
+///     count u64le | slots u64le | slots x (hash u64le, position u64le, feed u32le, check u32le) | checksum u32le
+struct SortedRun {
+    private static let head = 16
+    private static let stride = 24
+
+    private let base: UnsafeRawPointer
+    /// Locations in it.
+    let count: Int
+    private let slots: Int
+
+    /// The run in these bytes, which must outlive it; nil if they are not one.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.head + 4, let start = bytes.baseAddress else { return nil }
+        let count = UInt64(littleEndian: start.loadUnaligned(as: UInt64.self))
+        let slots = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        guard count < slots, slots == UInt64((bytes.count - Self.head - 4) / Self.stride) else {
+            return nil
+        }
+        base = start + Self.head
+        (self.count, self.slots) = (Int(count), Int(slots))
+    }
+
+    // MARK: Looking up
+
+    /// The slot of the first location with this hash, nil if there is none.
+    func first(hash wanted: UInt64) -> Int? {
+        var slot = Self.ideal(wanted, count)
+        while slot < slots, feed(slot) != 0 {
+            let hash = hash(slot)
+            if hash >= wanted { return hash == wanted ? slot : nil }
+            slot += 1
+        }
+        return nil
+    }
+
+    /// The slot of the first location with this address, nil if there is none.
+    func first(_ address: PostAddress) -> Int? {
+        guard var slot = first(hash: address.hash) else { return nil }
+        while check(slot) != address.check {
+            slot += 1
+            guard slot < slots, feed(slot) != 0, hash(slot) == address.hash else { return nil }
+        }
+        return slot
+    }
+
+    /// The location in a slot, nil if it is empty or behind the last.
+    func location(_ slot: Int) -> Location? {
+        guard slot < slots, feed(slot) != 0 else { return nil }
+        let address = PostAddress(hash: hash(slot), check: check(slot))
+        return Location(address, feed: feed(slot), position: position(slot))
+    }
+
+    /// What this run says about a place: nil if nothing.
+    func position(of place: Location) -> UInt64? {
+        guard var slot = first(place.address) else { return nil }
+        while let location = location(slot), location.address == place.address {
+            if location.feed == place.feed { return location.position }
+            slot += 1
+        }
+        return nil
+    }
+
+    /// Calls `body` with each location, in order.
+    func forEach(_ body: (Location) throws -> Void) rethrows {
+        for slot in 0..<slots {
+            if let location = location(slot) { try body(location) }
+        }
+    }
+
+    private func hash(_ slot: Int) -> UInt64 {
+        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride, as: UInt64.self))
+    }
+    private func position(_ slot: Int) -> UInt64 {
+        UInt64(
+            littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride + 8, as: UInt64.self))
+    }
+    private func feed(_ slot: Int) -> UInt32 {
+        UInt32(
+            littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride + 16, as: UInt32.self))
+    }
+    private func check(_ slot: Int) -> UInt32 {
+        UInt32(
+            littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride + 20, as: UInt32.self))
+    }
+
+    // MARK: Building
+
+    /// Four of five slots are used: looking up visits three on average, and 30 bytes hold a location.
+    private static func ideal(_ hash: UInt64, _ count: Int) -> Int {
+        Int(hash.multipliedFullWidth(by: UInt64(count + count / 4)).high)
+    }
+
+    /// How many bytes these locations need as a run.
+    static func size(of sorted: [Location]) -> Int {
+        var next = 0
+        for location in sorted { next = max(next, ideal(location.hash, sorted.count)) + 1 }
+        return head + (next + 1) * stride + 4
+    }
+
+    /// Writes locations, in order and each place once, as a run into as many zeroed bytes as
+    /// ``size(of:)`` says.
+    static func write(_ sorted: [Location], into target: UnsafeMutableRawBufferPointer) {
+        let slots = UInt64((target.count - head - 4) / stride)
+        target.storeBytes(of: UInt64(sorted.count).littleEndian, as: UInt64.self)
+        target.storeBytes(of: slots.littleEndian, toByteOffset: 8, as: UInt64.self)
+        var next = 0
+        for location in sorted {
+            next = max(next, ideal(location.hash, sorted.count))
+            let at = head + next * stride
+            target.storeBytes(of: location.hash.littleEndian, toByteOffset: at, as: UInt64.self)
+            target.storeBytes(
+                of: location.position.littleEndian, toByteOffset: at + 8, as: UInt64.self)
+            target.storeBytes(of: location.feed.littleEndian, toByteOffset: at + 16, as: UInt32.self)
+            target.storeBytes(of: location.check.littleEndian, toByteOffset: at + 20, as: UInt32.self)
+            next += 1
+        }
+        Checksum.seal(target)
+    }
+
+    // MARK: Merging
+
+    /// What runs say together, the newest first: of each place the newest location. Those of posts that
+    /// left are dropped if no older run is left that they could contradict.
+    static func merged(_ newestFirst: [SortedRun], dropsGone: Bool) -> [Location] {
+        var result: [Location] = []
+        for run in newestFirst { result = merge(result, run) }
+        if dropsGone { result.removeAll { $0.position == Location.gone } }
+        return result
+    }
+
+    private static func merge(_ newer: [Location], _ older: SortedRun) -> [Location] {
+        var result: [Location] = []
+        result.reserveCapacity(newer.count + older.count)
+        var at = 0
+        older.forEach { location in
+            while at < newer.count, newer[at].precedes(location) {
+                result.append(newer[at])
+                at += 1
+            }
+            if at < newer.count, newer[at].isSamePlace(as: location) { return }
+            result.append(location)
+        }
+        result.append(contentsOf: newer[at...])
+        return result
+    }
+}
+
+/// A run in memory: locations that a write session has not stored yet.
+final class FreshRun {
+    private let bytes: UnsafeMutableRawBufferPointer
+    let run: SortedRun
+
+    init(_ sorted: [Location]) {
+        let size = SortedRun.size(of: sorted)
+        bytes = .allocate(byteCount: size, alignment: 8)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        SortedRun.write(sorted, into: bytes)
+        run = SortedRun(UnsafeRawBufferPointer(bytes))!
+    }
+
+    deinit { bytes.deallocate() }
+}
