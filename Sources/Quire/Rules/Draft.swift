@@ -14,7 +14,7 @@ struct Draft {
     /// Posts of the answer by entry number; -1 for entries it does not show.
     private var shownPost: [Int]
     /// Position of each shown entry in the server's answer, sticky rows not counted.
-    var serverPosition: [Int: Int] = [:]
+    var serverPosition: EntryMap
     /// Entries of the page now placed in the feed, in order.
     var accepted: [Int] = []
     /// Known entries the answer showed without placing them, such as its border.
@@ -58,6 +58,7 @@ struct Draft {
         overlap = state.overlap
         rows = state.serverRows
         shownPost = [Int](repeating: -1, count: state.entries.count)
+        serverPosition = EntryMap(entries: state.entries.count)
         gapsBefore = state.gapRows.map { state.gaps[$0] }
         for (i, row) in rows.enumerated() {
             guard case .gap(let gap) = row else { continue }
@@ -71,7 +72,7 @@ struct Draft {
     /// The entries of the answer that may be placed, in order. Moved entries leave their old place.
     mutating func clean() throws(Interruption) -> [Int] {
         var page: [Int] = []
-        var seen: Set<Int> = []
+        var seen = EntrySet()
         var position = 0
         for (i, post) in answer.posts.enumerated() {
             let entry = number(of: post.id)
@@ -81,7 +82,7 @@ struct Draft {
             }
             if serverPosition[entry] == nil { serverPosition[entry] = position }
             position += 1
-            if !seen.insert(entry).inserted {
+            if !seen.insert(entry) {
                 duplicatesInPage += 1  // R4: never evidence of overlap
                 continue
             }
@@ -163,14 +164,13 @@ struct Draft {
     /// Moved entries leave their old place; the neighbours close up.
     mutating func rowsWithout(_ gone: [Int]) {
         if gone.isEmpty { return }
-        let gone = Set(gone)
+        let gone = EntrySet(gone)
         rows.removeAll { row in row.entry.map(gone.contains) ?? false }
     }
 
     /// Entry number -> row; nil for entries that have no row.
-    func places() -> [Int: Int] {
-        var places: [Int: Int] = [:]
-        places.reserveCapacity(rows.count)
+    func places() -> EntryMap {
+        var places = EntryMap(entries: state.entries.count)
         for (i, row) in rows.enumerated() {
             if case .entry(let entry) = row { places[entry] = i }
         }

@@ -55,8 +55,9 @@ extension Draft {
 
     /// An entry that moved, but was not placed after all, stays where it was: moving must not lose it.
     private mutating func keepUnplaced() {
-        let placed = Set(rows)
-        let lost = moved.filter { isEntry($0) && !placed.contains(.entry($0)) }
+        if moved.isEmpty { return }
+        let placed = EntrySet(rows.lazy.compactMap(\.entry))
+        let lost = moved.filter { isEntry($0) && !placed.contains($0) }
         if lost.isEmpty { return }
         rows = state.reattach(rows, old: state.serverRows, wanderers: lost.map(Row.entry))
         moved.removeAll(where: lost.contains)
@@ -114,7 +115,7 @@ extension Draft {
 
     /// R25. A seam is proven once one answer shows both neighbours.
     private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
-        let covered = Set(accepted + shown)
+        let covered = EntrySet(accepted + shown)
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,

@@ -11,7 +11,7 @@ extension Draft {
         let isRun =
             at >= start && at + run.count <= rows.count
             && Array(rows[at..<at + run.count]) == run.map(Row.entry)
-        let inPage = Set(page)
+        let inPage = EntrySet(page)
         let over = isRun ? try entries(in: rows[start..<at]).filter { !inPage.contains($0) } : []
         let joined = isRun && over.isEmpty
         moved += page.filter { places[$0] != nil && !(joined && run.contains($0)) }

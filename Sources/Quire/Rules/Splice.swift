@@ -12,7 +12,7 @@ extension Draft {
         if state.options.order.hasKeys {
             window = try widenedByKeys(window, page, upper: upper, lower: lower)
         }
-        let inPage = Set(page)
+        let inPage = EntrySet(page)
         let windowRows = rows[window]
         let missing = try entries(in: windowRows).filter { !inPage.contains($0) }
         if try distrustsBorder(page, anchors, places, window, upper: upper, lower: lower) { return }
@@ -53,7 +53,7 @@ extension Draft {
     private mutating func chooseAnchors(_ page: [Int]) throws(Interruption) -> [Int] {
         let places = places()
         let known = page.filter { places[$0] != nil }
-        let anchors = Set(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
+        let anchors = EntrySet(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
         let strays = known.filter { !anchors.contains($0) }
         if strays.isEmpty { return page }
         if state.options.order == .appendOnly { throw .refused(.contradiction) }
@@ -62,14 +62,14 @@ extension Draft {
         ignored += newer
         moved += left
         rowsWithout(left)
-        let dropped = Set(newer)
+        let dropped = EntrySet(newer)
         return page.filter { !dropped.contains($0) }
     }
 
     // MARK: The window (R9)
 
     private func window(
-        _ page: [Int], _ anchors: [Int], _ places: [Int: Int], upper: Upper, lower: Int?
+        _ page: [Int], _ anchors: [Int], _ places: EntryMap, upper: Upper, lower: Int?
     ) throws(Interruption) -> Range<Int> {
         var start: Int?
         switch upper {
@@ -154,10 +154,10 @@ extension Draft {
     /// True if an entry seen later than the border would be removed between it and the nearest anchor:
     /// then perhaps it is the border that is gone. Entries stay, the link is given up.
     private mutating func distrustsBorder(
-        _ page: [Int], _ anchors: [Int], _ places: [Int: Int], _ window: Range<Int>, upper: Upper,
+        _ page: [Int], _ anchors: [Int], _ places: EntryMap, _ window: Range<Int>, upper: Upper,
         lower: Int?
     ) throws(Interruption) -> Bool {
-        let inPage = Set(page)
+        let inPage = EntrySet(page)
         func wouldLoseNewer(_ range: Range<Int>, than border: Int) throws(Interruption) -> Bool {
             try entries(in: rows[range]).contains {
                 !inPage.contains($0)

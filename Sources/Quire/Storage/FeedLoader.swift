@@ -4,8 +4,9 @@ final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
     let record: FeedRecord
-    let index: PostIndex
     private let clock: UInt64
+    private let openIndex: () throws -> PostIndex
+    private var opened: PostIndex?
     /// All gaps, by position, top first.
     let gaps: [(position: UInt64, record: GapRecord)]
     /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
@@ -23,15 +24,24 @@ final class FeedLoader {
     private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
 
     init(
-        _ transaction: Transaction, feed: UInt32, clock: UInt64, index: PostIndex
+        _ transaction: Transaction, feed: UInt32, clock: UInt64,
+        index: @escaping () throws -> PostIndex
     ) throws {
         self.transaction = transaction
         self.feed = feed
-        self.index = index
+        openIndex = index
         self.clock = clock
         record = try transaction.feed(feed)
         gaps = try Self.gaps(transaction, feed)
         countsRuns = record.options.paging.isPositional  // they ask for ranks
+    }
+
+    /// The id index, opened when it is first asked.
+    func index() throws -> PostIndex {
+        if let opened { return opened }
+        let index = try openIndex()
+        opened = index
+        return index
     }
 
     static func gaps(
@@ -52,6 +62,7 @@ final class FeedLoader {
 
     /// The piece of every known post among these, with its neighbours; and their tombstones.
     func load(posts ids: some Sequence<PostID>) throws {
+        let index = try index()
         let hasTombstones = transaction.count(transaction.tables.tombstones) > 0
         for id in ids {
             var positions = index.positions(of: id)
@@ -96,11 +107,11 @@ final class FeedLoader {
     }
 
     func loadTop() throws {
-        if let first = try position(atOrAfter: 0) { try load(from: first, count: 2) }
+        if let first = try position(atOrAfter: 0) { try load(from: first, count: 1) }
     }
 
     func loadBottom() throws {
-        if let last = try position(before: nil) { try load(upTo: last, count: 2) }
+        if let last = try position(before: nil) { try load(from: last, count: 1) }
     }
 
     func loadAll() throws {
@@ -109,8 +120,7 @@ final class FeedLoader {
 
     func loadAround(_ position: UInt64) throws {
         if !surrounded.insert(position).inserted { return }
-        try load(from: position, count: 2)
-        if let previous = try self.position(before: position) { try load(from: previous, count: 1) }
+        try load(from: position, count: 1)
     }
 
     /// What a rule that stopped must see; `run` is that run in the state it stopped in.
@@ -210,9 +220,12 @@ final class FeedLoader {
         state.skippedAbove = record.skippedAbove
         state.tombstones = tombstones
         state.tickets = tickets
+        let count = pieces.values.reduce(0) { $0 + $1.record.entries.count }
+        state.entries.reserveCapacity(2 * count + 64)  // and those of an answer
+        state.index.reserveCapacity(2 * count + 64)
         try appendRows(to: &state)
-        for entry in state.entries where entry.page != 0 && state.pages[entry.page] == nil {
-            state.pages[entry.page] = try page(entry.page).page
+        for piece in pieces.values where piece.record.page != 0 {
+            state.pages[piece.record.page] = try page(piece.record.page).page
         }
         return state
     }

@@ -19,7 +19,9 @@ extension WriteSession {
                 let result = try state.plan(
                     place, limit: limit, isBounded: isBounded, link: link)
                 let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
-                return Effect(result: (plan: result, issued: issued), isChange: issued != nil)
+                return Effect(
+                    result: (plan: result, issued: issued), isChange: issued != nil,
+                    changesRows: false)
             })
         if let issued = result.issued { try tickets.issue(issued, amongst: all) }
         switch result.plan {

@@ -21,7 +21,7 @@ struct FeedWriter {
         let pages = try writePages(layout)
         try writeTombstones()
         try writeFeed(layout, lastSegment: segments, pagesAdded: pages)
-        return locations(layout)
+        return try locations(layout)
     }
 
     /// By how many entries the feed grew.
@@ -52,16 +52,17 @@ struct FeedWriter {
         return false
     }
 
-    private func locations(_ layout: Layout) -> [Location] {
+    private func locations(_ layout: Layout) throws -> [Location] {
+        let index = try loader.index()
         var locations: [Location] = []
         for piece in layout.pieces {
             for entry in piece.entries where new.entries[entry].piece != piece.position {
-                let address = loader.index.address(of: new.entries[entry].id)
+                let address = index.address(of: new.entries[entry].id)
                 locations.append(Location(address, feed: feed, position: piece.position))
             }
         }
         for entry in old.entries.indices where !new.entries[entry].isCached {
-            let address = loader.index.address(of: new.entries[entry].id)
+            let address = index.address(of: new.entries[entry].id)
             locations.append(Location(address, feed: feed, position: Location.gone))
         }
         return locations
@@ -120,17 +121,22 @@ struct FeedWriter {
     /// many the feed's pages grew.
     private func writePages(_ layout: Layout) throws -> Int {
         var starts: [UInt64: UInt64] = [:]
-        for piece in layout.pieces where starts[piece.page] == nil {
+        for piece in layout.pieces where piece.position != piece.home && starts[piece.page] == nil {
             starts[piece.page] = piece.position
         }
         var change: [UInt64: Int] = [:]
-        for entry in old.entries { change[entry.page, default: 0] -= 1 }
-        for entry in new.entries where entry.isCached { change[entry.page, default: 0] += 1 }
-        change[0] = nil
+        for i in new.entries.indices {
+            let before = i < old.entries.count ? old.entries[i].page : 0
+            let after = new.entries[i].isCached ? new.entries[i].page : 0
+            if before == after { continue }
+            change[before, default: 0] -= 1
+            change[after, default: 0] += 1
+        }
         var added = 0
         for (number, page) in new.pages {
-            let key = FeedKey(feed, number)
             let before = loader.pages[number]
+            if change[number] == nil, page == before?.page, starts[number] == nil { continue }
+            let key = FeedKey(feed, number)
             let start = [starts[number], before?.start].compactMap(\.self).min() ?? 0
             let record = PageRecord(
                 page: page, entries: (before?.entries ?? 0) + change[number, default: 0],
@@ -164,9 +170,25 @@ struct FeedWriter {
         }
     }
 
+    /// Writes what a rule counted on; all else is as it was.
+    func writeCounters() throws {
+        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), newRecord.encoded())
+    }
+
     private func writeFeed(
         _ layout: Layout, lastSegment: SegmentCount, pagesAdded: Int
     ) throws {
+        var record = newRecord
+        record.lastSegment = lastSegment
+        record.counts.pages += pagesAdded
+        record.counts.gaps = new.gapRows.count
+        record.counts.pieces += layout.pieces.count - loader.pieces.count
+        for entry in old.entries { record.counts.add(entry, -1) }
+        for entry in new.entries where entry.isCached { record.counts.add(entry, 1) }
+        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+    }
+
+    private var newRecord: FeedRecord {
         var record = loader.record
         record.generation = new.generation
         record.changed = new.changed
@@ -177,13 +199,7 @@ struct FeedWriter {
         (record.head, record.tail) = (new.head, new.tail)
         (record.drift, record.overlap) = (new.drift, new.overlap)
         record.skippedAbove = new.skippedAbove
-        record.lastSegment = lastSegment
-        record.counts.pages += pagesAdded
-        record.counts.gaps = new.gapRows.count
-        record.counts.pieces += layout.pieces.count - loader.pieces.count
-        for entry in old.entries { record.counts.add(entry, -1) }
-        for entry in new.entries where entry.isCached { record.counts.add(entry, 1) }
-        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+        return record
     }
 }
 

@@ -11,10 +11,10 @@ extension WriteSession {
         for entry in old.entries.indices {
             let was = old.entries[entry]
             if !new.entries[entry].isCached {
-                if isLast(was.id, loader) { try forget(was) }
+                if try isLast(was.id, loader) { try forget(was) }
             } else if new.entries[entry].isFault && !was.isFault {
                 new.entries[entry].version = nil
-                if isLast(was.id, loader) { release(was.body) }
+                if try isLast(was.id, loader) { release(was.body) }
             }
         }
         try storeBodies(effect, loader, &new)
@@ -26,8 +26,8 @@ extension WriteSession {
     }
 
     /// No other feed holds the post.
-    private func isLast(_ id: PostID, _ loader: FeedLoader) -> Bool {
-        !loader.index.positions(of: id).contains { $0.feed != loader.feed }
+    private func isLast(_ id: PostID, _ loader: FeedLoader) throws -> Bool {
+        try !loader.index().positions(of: id).contains { $0.feed != loader.feed }
     }
 
     /// The last feed that held the post lets it go.
@@ -90,7 +90,8 @@ extension WriteSession {
             }
         }
         if fresh.isEmpty { return }
-        let bodies = fresh.map { (loader.index.address(of: $0.post.id), $0.post.body) }
+        let index = try loader.index()
+        let bodies = fresh.map { (index.address(of: $0.post.id), $0.post.body) }
         for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
             let at = placement.entry
             let hadBody = new.entries[at].body.record != 0

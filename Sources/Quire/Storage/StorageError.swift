@@ -41,7 +41,9 @@ extension QuireError {
     }
 }
 
-/// Throws unless LMDB's return code says success.
-func check(_ status: Int32, _ what: String, _ path: String) throws(QuireError) {
-    if status != 0 { throw QuireError.storage(what, path, status) }
+/// Throws unless LMDB's return code says success. Nobody builds the message before that is known.
+func check(
+    _ status: Int32, _ what: @autoclosure () -> String, _ path: String
+) throws(QuireError) {
+    if status != 0 { throw QuireError.storage(what(), path, status) }
 }

@@ -119,6 +119,8 @@ final class WriteSession {
         var bytes: [UInt8] = []
         /// False if the state is to be left as it was.
         var isChange = true
+        /// False if the rule only counted on: entries, gaps and links are as they were.
+        var changesRows = true
     }
 
     /// Runs a rule on what `focus` loads of a feed, loading more as often as the rule asks for it, and
@@ -128,7 +130,7 @@ final class WriteSession {
         _ rule: (inout FeedState) throws(Interruption) -> Effect<R>
     ) throws -> R {
         let loader = try FeedLoader(
-            transaction, feed: feed, clock: counters.clock, index: try index())
+            transaction, feed: feed, clock: counters.clock, index: index)
         try focus(loader)
         if loader.record.options.paging == .ids { try loader.loadAll() }
         var spreadsAnew = false
@@ -173,13 +175,14 @@ final class WriteSession {
         _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
         spreadsAnew: Bool
     ) throws {
+        touch()
+        counters.clock = new.clock
+        if !effect.changesRows { return try FeedWriter(loader, from: old, to: new).writeCounters() }
         var new = new
         let homePages = loader.pieces.mapValues(\.record.page)
         // Before anything is written: it may ask to start again with the whole feed.
         let layout = try Layout(
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
-        touch()
-        counters.clock = new.clock
         try settlePosts(effect, loader, from: old, to: &new)
         let writer = FeedWriter(loader, from: old, to: new)
         add(try writer.write(layout))
