@@ -110,7 +110,9 @@ public final class Cache: Sendable {
     ///     }
     ///
     /// It runs on the calling thread. A write through another handle inside `body` throws
-    /// `.wouldDeadlock`.
+    /// `.wouldDeadlock`. Batches of several threads may share one commit: `body` runs again, from its
+    /// start, if the file had to grow or another of them failed; and it must not wait for the writes of
+    /// other threads.
     public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
         try write { session in
             let batch = Batch(session: session)

@@ -35,7 +35,10 @@ public struct Feed: Sendable {
         _ answer: Answer, page: Int?, in run: inout RecordedRun
     ) throws -> Outcome {
         var advanced = run
-        let outcome = try cache.batch { try $0.record(answer, page: page, in: &advanced, of: self) }
+        let outcome = try cache.batch {
+            advanced = run  // this may be the second time
+            return try $0.record(answer, page: page, in: &advanced, of: self)
+        }
         run = advanced  // only once it is committed
         return outcome
     }

@@ -29,8 +29,11 @@ final class Environment: @unchecked Sendable {
     /// this locked and at zero. A count and not a read-write lock, which would have to be released by
     /// the thread that took it: an ``OpenSnapshot`` may end on another thread.
     private let alive = Mutex(0)
-    /// The thread inside a write transaction; a second write there would wait for itself.
+    /// The thread that runs the body of a write; a second write there would wait for itself.
     private let writer = Mutex<pthread_t?>(nil)
+    let queue = WriteQueue()
+    /// Of the body that runs: only one does.
+    private let mark = WriteMark()
 
     private init(
         handle: OpaquePointer, path: String, file: FileKey, tables: Tables,
@@ -196,44 +199,103 @@ final class Environment: @unchecked Sendable {
         alive.withLock { $0 -= 1 }
     }
 
-    /// Runs `body` in the one write transaction of all processes; commits when it returns, undoes
-    /// everything when it throws. If the map was full, it is grown and `body` runs once more.
+    /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
+    /// it is committed; undoes everything when it throws. Writers that wait at the same time share a
+    /// commit, see ``WriteQueue``. If the map was full, or another writer of the commit failed after it
+    /// had written, `body` runs again from its start.
     func write<R>(_ body: (Transaction) throws -> R) throws -> R {
         try requireThisProcess()
-        let me = pthread_self()
-        if writer.withLock({ $0.map { pthread_equal($0, me) != 0 } ?? false }) {
+        if writer.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
             throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
         }
         while true {
             do {
-                return try writeOnce(me, body)
+                return try writeInTurn(body)
             } catch let error as MapFull {
+                // Out of turn: a writer that waits may hold the snapshot that keeps the map in place.
                 try grow(to: error.isResized ? 0 : currentMapSize * 2)
             }
         }
     }
 
-    private func writeOnce<R>(_ me: pthread_t, _ body: (Transaction) throws -> R) throws -> R {
+    private func writeInTurn<R>(_ body: (Transaction) throws -> R) throws -> R {
+        guard let place = queue.enter() else { return try lead(WriteGroup(isAlone: false), body) }
+        var result: Result<R, any Error>?
+        while true {
+            switch queue.wait(at: place) {
+            case .lead:
+                return try lead(WriteGroup(isAlone: place.isAlone), body)
+            case .run(let group):
+                let ran = Result { try run(body, in: group.transaction!) }
+                // What it threw before it wrote anything is its own affair; anything else undoes all.
+                if case .failure = ran, mark.hasWritten { group.isUndone = true }
+                if mark.failure != 0 { group.isUndone = true }
+                result = ran
+                queue.passOn(group)
+            case .committed:
+                return try result!.get()
+            case .failed(let error):
+                throw error
+            }
+        }
+    }
+
+    /// Runs `body` and those of the followers, and tells them how it ended.
+    private func lead<R>(_ group: WriteGroup, _ body: (Transaction) throws -> R) throws -> R {
+        while true {
+            do {
+                let result = try writeOnce(group, body)
+                queue.finish(group, .committed)
+                return result
+            } catch is Undone {
+                queue.putBack(group)
+            } catch {
+                // Its own body failed before anybody followed, or nobody can commit.
+                queue.finish(group, .failed(error))
+                throw error
+            }
+        }
+    }
+
+    private func writeOnce<R>(
+        _ group: WriteGroup, _ body: (Transaction) throws -> R
+    ) throws -> R {
         alive.withLock { $0 += 1 }
         defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
         try check(status, "cannot write", path)
-        writer.withLock { $0 = me }
-        defer { writer.withLock { $0 = nil } }
-        let transaction = Transaction(handle: begun!, tables: tables, path: path)
+        let transaction = Transaction(handle: begun!, tables: tables, path: path, mark: mark)
         let result: R
         do {
-            result = try body(transaction)
+            result = try run(body, in: transaction)
+            group.transaction = transaction
+            queue.share(group)
+            if group.isUndone { throw Undone() }
         } catch {
             mdb_txn_abort(transaction.handle)
             throw error
         }
         let committed = mdb_txn_commit(transaction.handle)  // frees the handle, even on failure
-        if committed == MDB_MAP_FULL { throw MapFull(isResized: false) }
+        if committed == MDB_MAP_FULL {
+            if group.isShared { throw Undone() }
+            throw MapFull(isResized: false)
+        }
         try check(committed, "cannot commit", path)
         return result
+    }
+
+    /// A failure that the body swallowed counts: LMDB commits nothing of a transaction that was full.
+    private func run<R>(
+        _ body: (Transaction) throws -> R, in transaction: Transaction
+    ) throws -> R {
+        (mark.hasWritten, mark.failure) = (false, 0)
+        writer.withLock { $0 = pthread_self() }
+        defer { writer.withLock { $0 = nil } }
+        let result = Result { try body(transaction) }
+        if mark.failure == MDB_MAP_FULL { throw MapFull(isResized: false) }
+        return try result.get()
     }
 
     /// Writes the records, without free space, to a new file.
@@ -263,6 +325,7 @@ final class Environment: @unchecked Sendable {
     }
 
     private func growNow(to size: Int) throws(QuireError) {
+        if size != 0 && size <= currentMapSize { return }  // another writer was faster
         // Idle read transactions count as alive.
         let stale = idle.withLock { idle in
             defer { idle = [] }

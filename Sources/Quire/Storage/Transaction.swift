@@ -7,6 +7,8 @@ struct Transaction {
     let handle: OpaquePointer
     let tables: Tables
     let path: String
+    /// Of a write transaction; belongs to the environment, which outlives it.
+    unowned(unsafe) var mark: WriteMark?
 
     func get(_ table: Table, _ key: some Key) throws(QuireError) -> UnsafeRawBufferPointer? {
         var value = MDB_val()
@@ -54,6 +56,8 @@ struct Transaction {
     }
 
     private func checkWrite(_ status: Int32, _ table: Table) throws {
+        mark?.hasWritten = true
+        if status != 0 && mark?.failure == 0 { mark?.failure = status }
         if status == MDB_MAP_FULL { throw MapFull(isResized: false) }
         try check(status, "cannot write \(table.name)", path)
     }

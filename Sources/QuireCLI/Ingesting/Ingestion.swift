@@ -52,7 +52,9 @@ struct Ingestion {
         var (totals, run) = (totals, run)
         if pages.contains(where: isWorthAFeed) {
             let feed = try destination.create()
+            let before = (totals, run)
             try feed.cache.batch { batch in
+                (problems, totals, run) = ([], before.0, before.1)  // this may be the second time
                 for page in pages {
                     if let problem = try Self.record(page, in: &run, of: feed, batch, &totals) {
                         problems.append(problem)

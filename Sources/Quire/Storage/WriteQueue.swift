@@ -1,0 +1,188 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The writers of this process, first come, first served, and how several share one commit.
+///
+/// The first to come leads: it begins LMDB's transaction and alone may end it, because LMDB's write lock
+/// belongs to the thread that took it. When its body has run, the baton goes to those who wait: one after
+/// the other runs its body, each on its own thread, in the leader's transaction. The last one gives the
+/// baton back, the leader commits, and all return. Who comes later waits for the next commit; its first
+/// writer leads. Nobody waits for others to come.
+final class WriteQueue: @unchecked Sendable {
+    // @unchecked: everything that changes is behind `lock`.
+
+    /// Most followers of one commit: other processes get their turn between commits.
+    static let groupLimit = 64
+
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private var isLed = false
+    private var waiting: [Place] = []
+
+    /// What a waiting writer is told.
+    enum Turn {
+        /// Lead the next commit or, to the one who leads: the baton is back.
+        case lead
+        /// You have the baton.
+        case run(WriteGroup)
+        case committed
+        case failed(any Error)
+    }
+
+    /// Where a thread waits.
+    final class Place {
+        fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
+        fileprivate var turn: Turn?
+        /// Its group was undone: it shares no transaction a second time.
+        fileprivate(set) var isAlone = false
+
+        fileprivate init() {
+            condition = .allocate(capacity: 1)
+            pthread_cond_init(condition, nil)
+        }
+
+        deinit {
+            pthread_cond_destroy(condition)
+            condition.deallocate()
+        }
+    }
+
+    init() {
+        lock = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+    }
+
+    /// Writers that wait for a baton or to lead.
+    var waitingCount: Int { withLock { waiting.count } }
+
+    /// Nil: the caller leads. Else it has to ``wait(at:)``.
+    func enter() -> Place? {
+        withLock {
+            if isLed {
+                let place = Place()
+                waiting.append(place)
+                return place
+            }
+            isLed = true
+            return nil
+        }
+    }
+
+    func wait(at place: Place) -> Turn {
+        withLock { awaitTurn(place) }
+    }
+
+    /// For the leader, when its own body has run: returns when all followers have.
+    func share(_ group: WriteGroup) {
+        withLock {
+            guard let next = nextFollower(of: group) else { return }
+            let leader = Place()
+            group.leader = leader
+            tell(next, .run(group))
+            _ = awaitTurn(leader)
+        }
+    }
+
+    /// For a follower, when its body has run: the baton goes on, or back to the leader.
+    func passOn(_ group: WriteGroup) {
+        withLock {
+            if let next = nextFollower(of: group) {
+                tell(next, .run(group))
+            } else {
+                tell(group.leader!, .lead)
+            }
+        }
+    }
+
+    /// The leader's transaction was undone: all of its group run again, each in a commit of its own and
+    /// before those who came later.
+    func putBack(_ group: WriteGroup) {
+        withLock {
+            for place in group.followers { place.isAlone = true }
+            waiting.insert(contentsOf: group.followers, at: 0)
+            group.isolate()
+        }
+    }
+
+    /// The leader is done, its followers with it; the first of those who wait leads.
+    func finish(_ group: WriteGroup, _ outcome: Turn) {
+        withLock {
+            if waiting.isEmpty {
+                isLed = false
+            } else {
+                tell(waiting.removeFirst(), .lead)
+            }
+            for place in group.followers { tell(place, outcome) }
+        }
+    }
+
+    // MARK: Under the lock
+
+    private func nextFollower(of group: WriteGroup) -> Place? {
+        guard !group.isAlone, !group.isUndone, group.followers.count < Self.groupLimit,
+            let next = waiting.first, !next.isAlone
+        else { return nil }
+        group.followers.append(waiting.removeFirst())
+        return next
+    }
+
+    private func tell(_ place: Place, _ turn: Turn) {
+        place.turn = turn
+        pthread_cond_signal(place.condition)
+    }
+
+    private func awaitTurn(_ place: Place) -> Turn {
+        while true {
+            if let turn = place.turn {
+                place.turn = nil
+                return turn
+            }
+            pthread_cond_wait(place.condition, lock)
+        }
+    }
+
+    private func withLock<R>(_ body: () -> R) -> R {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        return body()
+    }
+}
+
+/// Writers that share one transaction. Only who has the baton touches it.
+final class WriteGroup {
+    private(set) var isAlone: Bool
+    /// Set by the leader before it gives the baton away.
+    var transaction: Transaction?
+    /// Nothing of this transaction may be committed.
+    var isUndone = false
+    fileprivate var leader: WriteQueue.Place?
+    fileprivate var followers: [WriteQueue.Place] = []
+
+    var isShared: Bool { !followers.isEmpty }
+
+    init(isAlone: Bool) { self.isAlone = isAlone }
+
+    fileprivate func isolate() {
+        (isAlone, transaction, isUndone, leader, followers) = (true, nil, false, nil, [])
+    }
+}
+
+/// Half of what a follower wanted to write is in the transaction that all share. Never leaves
+/// `Environment`.
+struct Undone: Error {}
+
+/// What the body that has the baton did to its transaction.
+final class WriteMark {
+    var hasWritten = false
+    /// Of its first write that failed, 0 if none did.
+    var failure: Int32 = 0
+}

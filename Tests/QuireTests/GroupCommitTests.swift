@@ -1,0 +1,374 @@
+import CLMDB
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Quire
+
+/// Writers that wait at the same time share one transaction, and nobody notices.
+@Suite struct GroupCommitTests {
+    private let storage: TemporaryCache
+    private var cache: Cache { storage.cache }
+
+    init() throws { storage = try TemporaryCache() }
+
+    private struct Stop: Error, Equatable { var number = 0 }
+
+    /// What threads did, by their numbers.
+    private final class Notes<Value: Sendable>: Sendable {
+        private let values = Mutex<[Int: Value]>([:])
+        var all: [Int: Value] { values.withLock { $0 } }
+        func set(_ number: Int, _ value: Value) { values.withLock { $0[number] = value } }
+    }
+
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+        var count: Int { value.withLock { $0 } }
+        func add() { value.withLock { $0 += 1 } }
+    }
+
+    /// A thread each: the tasks of Swift share too few.
+    private func start(_ body: @escaping @Sendable () -> Void) -> DispatchGroup {
+        let done = DispatchGroup()
+        done.enter()
+        Thread.detachNewThread {
+            body()
+            done.leave()
+        }
+        return done
+    }
+
+    private func transactions() -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(cache.environment.handle, &info)
+        return info.me_last_txnid
+    }
+
+    private func generation() throws -> UInt64 { try cache.withSnapshot { try $0.generation } }
+
+    private func posts(of feed: Feed) throws -> [PostID] {
+        try cache.withSnapshot { try $0.rows(of: feed, limit: .max).compactMap(\.post?.id) }
+    }
+
+    /// Leads a commit that `count` threads wait to follow, in their order; returns when all are done.
+    @discardableResult
+    private func together<R>(
+        _ count: Int, in other: Cache? = nil, _ follow: @escaping @Sendable (Int) -> Void,
+        lead: (borrowing Batch) throws -> R
+    ) throws -> R {
+        let cache = other ?? self.cache
+        var threads: [DispatchGroup] = []
+        defer { for thread in threads { thread.wait() } }
+        return try cache.batch { batch in
+            while threads.count < count {
+                let number = threads.count
+                threads.append(start { follow(number) })
+                while cache.environment.queue.waitingCount <= number { sched_yield() }
+            }
+            return try lead(batch)
+        }
+    }
+
+    // MARK: One commit
+
+    @Test func whoWaitsTogetherSharesATransaction() throws {
+        let feed = try cache.feed(named: "f")
+        let results = Notes<Bool>()
+        let (before, generations) = (transactions(), try generation())
+        let cache = self.cache
+        let own = try together(15) { number in
+            let id = PostID(UInt64(number / 2))  // every second finds its post there
+            results.set(number, (try? feed.insertLocal(id, body: [UInt8(number)])) ?? false)
+            // It is committed: everybody sees it.
+            let isThere = try? cache.withSnapshot { try $0.contains([id], in: feed) }
+            #expect(isThere == [true])
+        } lead: { batch in
+            try batch.insertLocal(99, body: [], in: feed)
+        }
+        #expect(own)
+        for number in 0..<15 { #expect(results.all[number] == (number % 2 == 0)) }
+        #expect(transactions() == before + 1)
+        #expect(try generation() == generations + 9)
+        #expect(try posts(of: feed) == [7, 6, 5, 4, 3, 2, 1, 0, 99])
+        #expect(try cache.check().isEmpty)
+    }
+
+    @Test func aCommitIsBounded() throws {
+        let feed = try cache.feed(named: "f")
+        let before = transactions()
+        try together(WriteQueue.groupLimit + 10) { number in
+            _ = try? feed.insertLocal(PostID(UInt64(number)), body: [])
+        } lead: { _ in }
+        #expect(transactions() == before + 2)
+        #expect(try posts(of: feed).count == WriteQueue.groupLimit + 10)
+    }
+
+    @Test func aLoneWriterSharesWithNobody() throws {
+        let feed = try cache.feed(named: "f")
+        let before = transactions()
+        for number in 0..<5 as Range<UInt64> { try feed.insertLocal(PostID(number), body: []) }
+        #expect(transactions() == before + 5)
+        #expect(cache.environment.queue.waitingCount == 0)
+    }
+
+    // MARK: Failures
+
+    @Test func whoFailsBeforeWritingFailsAlone() throws {
+        let feed = try cache.feed(named: "f")
+        let (errors, runs) = (Notes<any Error>(), Counter())
+        let before = transactions()
+        let cache = self.cache
+        try together(6) { number in
+            do {
+                try cache.batch { batch in
+                    runs.add()
+                    if number == 3 { throw Stop(number: number) }
+                    if number == 4 { throw QuireError(.notFound, "no") }
+                    try batch.insertLocal(PostID(UInt64(number)), body: [], in: feed)
+                }
+            } catch {
+                errors.set(number, error)
+            }
+        } lead: { batch in
+            try batch.insertLocal(99, body: [], in: feed)
+        }
+        #expect(errors.all.count == 2)
+        #expect(errors.all[3] as? Stop == Stop(number: 3))
+        #expect(errors.all[4] as? QuireError == QuireError(.notFound, "no"))
+        #expect(runs.count == 6)
+        #expect(transactions() == before + 1)
+        #expect(try posts(of: feed) == [5, 2, 1, 0, 99])
+        #expect(try cache.check().isEmpty)
+    }
+
+    @Test func whatAFailedWriterWroteIsGoneAndOthersLoseNothing() throws {
+        let (feed, other) = (try cache.feed(named: "f"), try cache.feed(named: "g"))
+        let ticket = try other.plan(.head).request!.ticket
+        let (errors, runs, leads) = (Notes<any Error>(), Counter(), Counter())
+        let (before, generations) = (transactions(), try generation())
+        let cache = self.cache
+        let own = try together(6) { number in
+            do {
+                try cache.batch { batch in
+                    runs.add()
+                    if number == 2 {
+                        var answer = Answer(next: .end)
+                        answer.append(id: 77, body: [7])
+                        let outcome = try batch.ingest(answer, for: ticket, in: other)
+                        #expect(outcome.new == [77])
+                        throw Stop(number: 2)
+                    }
+                    try batch.insertLocal(PostID(UInt64(number)), body: [], in: feed)
+                }
+            } catch {
+                errors.set(number, error)
+            }
+        } lead: { batch in
+            leads.add()
+            return try batch.insertLocal(99, body: [], in: feed)
+        }
+        #expect(own && leads.count == 2)
+        #expect(errors.all.count == 1 && errors.all[2] as? Stop == Stop(number: 2))
+        // Those up to the one that failed twice, the others once.
+        #expect(runs.count == 9)
+        #expect(try posts(of: feed) == [5, 4, 3, 1, 0, 99])
+        #expect(try posts(of: other).isEmpty)
+        #expect(try generation() == generations + 6)
+        // The leader and those undone alone, in order; the rest together.
+        #expect(transactions() == before + 4)
+        #expect(try cache.check().isEmpty)
+    }
+
+    @Test func aLeaderThatFailsRunsOnceAndTheOthersGoOn() throws {
+        let feed = try cache.feed(named: "f")
+        let (runs, leads) = (Counter(), Counter())
+        let before = transactions()
+        #expect(throws: Stop.self) {
+            try together(5) { number in
+                runs.add()
+                _ = try? feed.insertLocal(PostID(UInt64(number)), body: [])
+            } lead: { batch in
+                leads.add()
+                try batch.insertLocal(99, body: [], in: feed)
+                throw Stop()
+            }
+        }
+        #expect(leads.count == 1 && runs.count == 5)
+        #expect(try posts(of: feed) == [4, 3, 2, 1, 0])
+        #expect(transactions() == before + 1)
+        #expect(try cache.check().isEmpty)
+    }
+
+    @Test func aCommitThatFailsIsEverybodysFailure() throws {
+        let feed = try cache.feed(named: "f")
+        let codes = Notes<QuireError.Code>()
+        var descriptor: mdb_filehandle_t = -1
+        mdb_env_get_fd(cache.environment.handle, &descriptor)
+        let file = dup(descriptor)
+        let full = open("/dev/full", O_RDWR)
+        try #require(full >= 0)
+        defer { for open in [file, full] { close(open) } }
+        do {
+            try together(4) { number in
+                do {
+                    try feed.insertLocal(PostID(UInt64(number)), body: [])
+                } catch {
+                    codes.set(number, (error as? QuireError)?.code ?? .closed)
+                }
+            } lead: { batch in
+                try batch.insertLocal(99, body: [], in: feed)
+                dup2(full, descriptor)
+            }
+            Issue.record("it did not throw")
+        } catch let error as QuireError {
+            #expect(error.code == .diskFull)
+        }
+        dup2(file, descriptor)
+        #expect(codes.all == [0: .diskFull, 1: .diskFull, 2: .diskFull, 3: .diskFull])
+        #expect(try posts(of: feed).isEmpty)
+        try feed.insertLocal(1, body: [])
+        #expect(try posts(of: feed) == [1])
+        #expect(try cache.check().isEmpty)
+    }
+
+    @Test func aWriteInsideAWriteIsRefusedForFollowersToo() throws {
+        let feed = try cache.feed(named: "f")
+        let codes = Notes<QuireError.Code>()
+        let cache = self.cache
+        func inner(_ number: Int) throws {
+            do {
+                try feed.insertLocal(1, body: [])
+            } catch let error as QuireError {
+                codes.set(number, error.code)
+            }
+        }
+        try together(3) { number in
+            try? cache.batch { batch in
+                do {
+                    try feed.insertLocal(1, body: [])
+                } catch let error as QuireError {
+                    codes.set(number, error.code)
+                }
+                try batch.insertLocal(PostID(UInt64(10 + number)), body: [], in: feed)
+            }
+        } lead: { _ in
+            try inner(3)
+        }
+        #expect(codes.all.count == 4 && codes.all.values.allSatisfy { $0 == .wouldDeadlock })
+        #expect(try posts(of: feed) == [12, 11, 10])
+    }
+
+    // MARK: A map that is full
+
+    private func smallCache() throws -> Cache {
+        try Cache(
+            at: storage.folder + "/small.quire",
+            options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
+    }
+
+    @Test func aSmallMapGrowsUnderManyWriters() throws {
+        let cache = try smallCache()
+        let feed = try cache.feed(named: "f")
+        let threads = (0..<8 as Range<UInt64>).map { thread in
+            start {
+                for number in 0..<10 as Range<UInt64> {
+                    let body = [UInt8](repeating: UInt8(thread), count: 50_000)
+                    let id = PostID(thread * 100 + number)
+                    #expect((try? feed.insertLocal(id, body: body)) == true)
+                }
+            }
+        }
+        for thread in threads { thread.wait() }
+        let statistics = try cache.withSnapshot { try $0.statistics() }
+        #expect(statistics.posts == 80 && statistics.bodyBytes == 4_000_000)
+        #expect(try cache.check().isEmpty)
+    }
+
+    /// The map moves only when no snapshot is open: who waits with one must get its turn first.
+    @Test func aWriterWithASnapshotDoesNotKeepTheMapFromGrowing() throws {
+        let cache = try smallCache()
+        let feed = try cache.feed(named: "f")
+        let large = [UInt8](repeating: 2, count: 3_000_000)
+        let errors = Notes<any Error>()
+        for leadsLarge in [true, false] {
+            try together(2, in: cache) { number in
+                do {
+                    if number == 1 && !leadsLarge {
+                        try feed.insertLocal(22, body: large + large)
+                    } else {
+                        try cache.withSnapshot { _ in
+                            _ = try cache.update(1, body: [UInt8(number)])
+                        }
+                    }
+                } catch {
+                    errors.set(number, error)
+                }
+            } lead: { batch in
+                try batch.insertLocal(leadsLarge ? 2 : 1, body: leadsLarge ? large : [], in: feed)
+            }
+        }
+        #expect(errors.all.isEmpty)
+        #expect(try cache.withSnapshot { try $0.contains([1, 2, 22], in: feed) } == [true, true, true])
+        #expect(try cache.check().isEmpty)
+    }
+
+    /// LMDB gives up a transaction that was full, whether or not the body noticed.
+    @Test func aFullMapIsNotOverlooked() throws {
+        let cache = try smallCache()
+        let feed = try cache.feed(named: "f")
+        try together(1, in: cache) { _ in
+            try? cache.batch { batch in
+                let body = [UInt8](repeating: 2, count: 3_000_000)
+                _ = try? batch.insertLocal(2, body: body, in: feed)
+            }
+        } lead: { batch in
+            try batch.insertLocal(1, body: [1], in: feed)
+        }
+        #expect(try cache.withSnapshot { try $0.contains([1, 2], in: feed) } == [true, true])
+        #expect(try cache.check().isEmpty)
+    }
+
+    // MARK: Many at once
+
+    @Test func sixteenThreadsLoseNothing() throws {
+        let cache = self.cache
+        let generations = try generation()
+        let threads = (0..<16 as Range<UInt64>).map { thread in
+            start {
+                do {
+                    let feed = try cache.feed(named: "feed \(thread)")
+                    for page in 0..<50 as Range<UInt64> {
+                        var answer = Answer(next: .token("n\(page)"))
+                        let id = PostID(thread * 1000 + page)
+                        answer.append(id: id, body: Array(repeating: 1, count: 200))
+                        // Now and then somebody fails with half of his work done.
+                        if page % 10 == thread % 10 {
+                            let lost = answer
+                            #expect(throws: Stop.self) {
+                                try cache.batch { batch in
+                                    let ticket = try batch.plan(.head, in: feed).request!.ticket
+                                    _ = try batch.ingest(lost, for: ticket, in: feed)
+                                    throw Stop()
+                                }
+                            }
+                        }
+                        let place: Place = page == 0 ? .head : .tail
+                        let request = try #require(try feed.plan(place).request)
+                        #expect(try feed.ingest(answer, for: request.ticket).new == [id])
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        for thread in threads { thread.wait() }
+        #expect(try cache.check().isEmpty)
+        #expect(try cache.withSnapshot { try $0.statistics().posts } == 800)
+        for thread in 0..<16 as Range<UInt64> {
+            let feed = try #require(try cache.existingFeed(named: "feed \(thread)"))
+            #expect(try posts(of: feed) == (0..<50).map { PostID(thread * 1000 + $0) })
+        }
+        // One generation for each write, however many shared a commit.
+        #expect(try generation() == generations + 16 * (1 + 50 * 2))
+    }
+}
