@@ -237,7 +237,7 @@ public func quire_read_page(
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
             if number == 0 { return 0 }  // posts without a page are not a page
-            let posts = try open.posts(ofPage: number, in: feed)
+            let posts = try open.read { try $0.posts(ofPage: number, in: feed) }
             let rest = first < 0 ? [] : posts.dropFirst(first)
             return try room.fill(rest) { try quire_row($0, open, arena) }
         }

@@ -6,23 +6,18 @@
 package final class OpenSnapshot {
     package let cache: Cache
     private let transaction: Transaction
-    /// The record of bodies used last: the rows of a page follow one another and share theirs.
-    private var recent: (number: UInt64, bytes: UnsafeRawBufferPointer)?
+    private let bodies: BodyReader
 
     package init(_ cache: Cache) throws {
         self.cache = cache
         transaction = try cache.environment.beginRead()
+        bodies = BodyReader(transaction)
     }
 
     deinit { cache.environment.endRead(transaction) }
 
     package func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
-        try body(Snapshot(transaction))
-    }
-
-    /// The posts that the page with this number still has, in order.
-    package func posts(ofPage number: UInt64, in feed: Feed) throws -> [PostRow] {
-        try RowReader(transaction: transaction, feed: feed.number).rows(ofPage: number)
+        try body(Snapshot(transaction, bodies))
     }
 
     /// Whether the answers to the links at the head and at the tail of a feed overlap its border.
@@ -32,19 +27,13 @@ package final class OpenSnapshot {
     }
 
     /// Valid as long as this object.
-    package func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer { try bytes(row.body) }
+    package func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
+        try bodies.bytes(row.body)
+    }
 
     /// Valid as long as this object.
-    package func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer { try bytes(post.body) }
-
-    private func bytes(_ reference: BodyReference) throws -> UnsafeRawBufferPointer {
-        if reference.record == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        if let recent, recent.number == reference.record {
-            return try BodyStore.bytes(reference, in: recent.bytes)
-        }
-        let record = try BodyStore(transaction: transaction).record(reference.record)
-        recent = (reference.record, record)
-        return try BodyStore.bytes(reference, in: record)
+    package func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer {
+        try bodies.bytes(post.body)
     }
 }
 

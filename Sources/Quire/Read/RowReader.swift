@@ -9,15 +9,18 @@ struct RowReader {
         try FeedLoader.gaps(transaction, feed).map { Self.row($0.record, at: $0.position) }
     }
 
+    private var name: String { "a piece of feed number \(feed)" }
+
     /// Up to `limit` rows below a position, from the top if that is nil.
     func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
+        rows.reserveCapacity(min(limit, 1024))
         var slot = position.map { $0.slot + 1 } ?? -1
-        try eachPiece(from: position?.piece ?? 0) { at, piece in
+        try eachValue(from: position?.piece ?? 0) { at, value in
             let rest = limit - rows.count
             if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
-            for i in max(0, slot)..<max(slot, piece.entries.count, 0) where rows.count < limit {
-                rows.append(.post(Self.row(piece, i, at)))
+            try PieceRecord.forEachEntry(of: value, name) { i, entry in
+                if i >= slot && rows.count < limit { rows.append(.post(PostRow(entry, at, i))) }
             }
             slot = -1
             return rows.count < limit
@@ -32,7 +35,7 @@ struct RowReader {
         try eachPieceUpward(from: position?.piece) { at, piece in
             for i in (0..<max(0, min(slot ?? .max, piece.entries.count))).reversed()
             where rows.count < limit {
-                rows.append(.post(Self.row(piece, i, at)))
+                rows.append(.post(PostRow(piece.entries[i], at, i)))
             }
             if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             slot = nil
@@ -47,20 +50,22 @@ struct RowReader {
         guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
             throw QuireError.corrupt("the place of post \(id)")
         }
-        return Self.row(piece, slot, at)
+        return PostRow(piece.entries[slot], at, slot)
     }
 
     // MARK: Pages
 
-    /// Up to `limit` pages from this index on. Finding an index walks the pieces above it.
+    /// Up to `limit` pages from this index on. Finding an index walks the pieces above it, of which it
+    /// reads the first bytes.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
-        try eachPiece(from: 0) { at, piece in
-            guard piece.page != 0, seen.insert(piece.page).inserted else { return true }
+        try eachValue(from: 0) { at, value in
+            let number = try PieceRecord.page(of: value, name)
+            guard number != 0, seen.insert(number).inserted else { return true }
             let rank = seen.count - 1
             if rank >= index && pages.count < limit {
-                pages.append(try page(piece.page, index: rank, start: at))
+                pages.append(try page(number, index: rank, start: at))
             }
             return pages.count < limit
         }
@@ -92,9 +97,12 @@ struct RowReader {
 
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
-        try eachPiece(from: start) { at, piece in
-            if piece.page == number {
-                rows += piece.entries.indices.map { Self.row(piece, $0, at) }
+        rows.reserveCapacity(count)
+        try eachValue(from: start) { at, value in
+            if try PieceRecord.page(of: value, name) == number {
+                try PieceRecord.forEachEntry(of: value, name) { i, entry in
+                    rows.append(PostRow(entry, at, i))
+                }
             }
             return rows.count < count
         }
@@ -107,11 +115,17 @@ struct RowReader {
     func eachPiece(
         from position: UInt64, _ body: (UInt64, PieceRecord) throws -> Bool
     ) throws {
+        try eachValue(from: position) { at, value in try body(at, PieceRecord(value, name)) }
+    }
+
+    /// The same with the bytes of each piece.
+    private func eachValue(
+        from position: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         try transaction.withCursor(transaction.tables.pieces) { cursor in
             var found = try cursor.seek(FeedKey(feed, position))
             while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
-                let piece = try PieceRecord(value, "a piece of feed number \(feed)")
-                if try !body(key.number, piece) { return }
+                if try !body(key.number, value) { return }
                 found = try cursor.next()
             }
         }
@@ -125,7 +139,7 @@ struct RowReader {
             let end = position.map { FeedKey(feed, $0 + 1) } ?? FeedKey(feed + 1, 0)
             var found = try cursor.before(end)
             while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
-                let piece = try PieceRecord(value, "a piece of feed number \(feed)")
+                let piece = try PieceRecord(value, name)
                 if try !body(key.number, piece) { return }
                 found = try cursor.previous()
             }
@@ -145,11 +159,13 @@ struct RowReader {
             isUpOverlapping: record.gap.up.isOverlapping, postsAbove: record.above.entries,
             position: RowPosition(piece: position, slot: -1))
     }
+}
 
-    static func row(_ piece: PieceRecord, _ slot: Int, _ position: UInt64) -> PostRow {
-        let entry = piece.entries[slot]
-        return PostRow(
-            id: entry.id, key: entry.key, page: piece.page == 0 ? nil : piece.page,
+extension PostRow {
+    @inline(__always)
+    fileprivate init(_ entry: Entry, _ position: UInt64, _ slot: Int) {
+        self.init(
+            id: entry.id, key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
             isClaimed: entry.isClaimed, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)

@@ -6,8 +6,11 @@
 /// Every method throws ``QuireError``: `.corrupt` if a record does not read back, `.io`.
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
+    private let bodies: BodyReader
 
-    init(_ transaction: Transaction) { self.transaction = transaction }
+    init(_ transaction: Transaction, _ bodies: BodyReader) {
+        (self.transaction, self.bodies) = (transaction, bodies)
+    }
 
     private func reader(_ feed: Feed) -> RowReader {
         RowReader(transaction: transaction, feed: feed.number)
@@ -68,6 +71,12 @@ public struct Snapshot: ~Copyable {
         try reader(feed).rows(of: page)
     }
 
+    /// The posts a page still has, in order, of a page of which only the number is known; none if the
+    /// feed has no such page.
+    public func posts(ofPage number: UInt64, in feed: Feed) throws -> [PostRow] {
+        try reader(feed).rows(ofPage: number)
+    }
+
     // MARK: Posts
 
     /// Which of these posts the feed holds: one answer each, in the order asked.
@@ -95,7 +104,7 @@ public struct Snapshot: ~Copyable {
     /// refuses to let them leave the snapshot.
     @_lifetime(borrow self)
     public borrowing func body(of row: PostRow) throws(QuireError) -> RawSpan {
-        let bytes = RawSpan(_unsafeBytes: try BodyStore(transaction: transaction).bytes(row.body))
+        let bytes = RawSpan(_unsafeBytes: try bodies.bytes(row.body))
         // The map does not move and its records do not change while the transaction is open, and it
         // is open as long as this snapshot exists.
         return _overrideLifetime(bytes, borrowing: self)
@@ -104,7 +113,7 @@ public struct Snapshot: ~Copyable {
     /// The bytes of a post's body, lent in the same way.
     @_lifetime(borrow self)
     public borrowing func body(of post: PostInfo) throws(QuireError) -> RawSpan {
-        let bytes = RawSpan(_unsafeBytes: try BodyStore(transaction: transaction).bytes(post.body))
+        let bytes = RawSpan(_unsafeBytes: try bodies.bytes(post.body))
         return _overrideLifetime(bytes, borrowing: self)
     }
 

@@ -76,34 +76,77 @@ struct PieceRecord: Record {
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        page = try reader.number()
+        let head = try Head(&reader)
+        page = head.page
         entries = []
-        var expected = Expected(confirmed: try reader.number())
-        let count = try reader.count()
-        entries.reserveCapacity(count)
-        for _ in 0..<count {
-            let flags = try reader.byte()
-            var entry = Entry(id: try reader.postID())
-            entry.page = page
-            entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
-            if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
-            if flags & Flag.version != 0 {
-                entry.version = expected.version &+ (try reader.signed())
+        entries.reserveCapacity(head.count)
+        var expected = Expected(confirmed: head.confirmed)
+        for _ in 0..<head.count {
+            entries.append(try Self.entry(&reader, head.page, &expected))
+        }
+    }
+
+    private struct Head {
+        let page: UInt64
+        let confirmed: UInt64
+        let count: Int
+
+        init(_ reader: inout ByteReader) throws(QuireError) {
+            page = try reader.number()
+            confirmed = try reader.number()
+            count = try reader.count()
+        }
+    }
+
+    @inline(__always)
+    private static func entry(
+        _ reader: inout ByteReader, _ page: UInt64, _ expected: inout Expected
+    ) throws(QuireError) -> Entry {
+        let flags = try reader.byte()
+        var entry = Entry(id: try reader.postID())
+        entry.page = page
+        entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
+        if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
+        if flags & Flag.version != 0 { entry.version = expected.version &+ (try reader.signed()) }
+        if flags & Flag.body != 0 {
+            entry.body = expected.body
+            if flags & Flag.jump != 0 {
+                entry.body.record = try reader.number()
+                entry.body.offset = UInt32(truncatingIfNeeded: try reader.number())
             }
-            if flags & Flag.body != 0 {
-                entry.body = expected.body
-                if flags & Flag.jump != 0 {
-                    entry.body.record = try reader.number()
-                    entry.body.offset = UInt32(truncatingIfNeeded: try reader.number())
-                }
-                entry.body.length = UInt32(truncatingIfNeeded: try reader.number())
+            entry.body.length = UInt32(truncatingIfNeeded: try reader.number())
+        }
+        entry.isRider = flags & Flag.rider != 0
+        entry.isPinned = flags & Flag.pinned != 0
+        entry.isFault = flags & Flag.fault != 0
+        entry.isClaimed = flags & Flag.claimed != 0
+        expected.follow(entry)
+        return entry
+    }
+
+    /// The page of the piece in a value.
+    static func page(
+        of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
+    ) throws(QuireError) -> UInt64 {
+        do throws(QuireError) {
+            var reader = try ByteReader(value)
+            return try reader.number()
+        } catch {
+            throw .corrupt(what())
+        }
+    }
+
+    /// Calls `body` with each entry of a value, in order, and its slot; readers need no array of them.
+    static func forEachEntry(
+        of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String,
+        _ body: (Int, Entry) -> Void
+    ) throws(QuireError) {
+        try ByteReader.read(value, what()) { reader throws(QuireError) in
+            let head = try Head(&reader)
+            var expected = Expected(confirmed: head.confirmed)
+            for slot in 0..<head.count {
+                body(slot, try Self.entry(&reader, head.page, &expected))
             }
-            entry.isRider = flags & Flag.rider != 0
-            entry.isPinned = flags & Flag.pinned != 0
-            entry.isFault = flags & Flag.fault != 0
-            entry.isClaimed = flags & Flag.claimed != 0
-            expected.follow(entry)
-            entries.append(entry)
         }
     }
 }
