@@ -38,7 +38,7 @@ struct BodyReference: Hashable {
 }
 
 /// The place of a post in one feed.
-struct Entry: Hashable {
+struct Entry {
     let id: PostID
     var key: Int64?
     /// Number of the page that last delivered it, 0 if none did.
@@ -59,6 +59,14 @@ struct Entry: Hashable {
     var version: Int64?
     /// The record this entry was read from; storage's own business. 0: not stored yet.
     var piece: UInt64 = 0
+
+    /// True if nothing about the entry differs; both are the same entry of two states.
+    func isSame(as other: Entry) -> Bool {
+        key == other.key && page == other.page && confirmed == other.confirmed
+            && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
+            && isClaimed == other.isClaimed && isCached == other.isCached && body == other.body
+            && version == other.version && piece == other.piece
+    }
 }
 
 /// One accepted response.
@@ -145,7 +153,7 @@ struct FeedState {
 
     var rows: [Row] = []
     var entries: [Entry] = []
-    var index: [PostID: Int] = [:]
+    var index = EntryIndex()
     var gaps: [Gap] = []
     var elided: [Elided] = []
     /// The pages of the loaded entries.

@@ -118,7 +118,7 @@ extension FeedState {
     /// R13. A local post rides on top; it is not part of the server's sequence.
     mutating func insertLocal(_ id: PostID) throws(Interruption) {
         if cached(id) != nil { return }
-        index[id] = entries.count
+        index.append(id)
         entries.append(Entry(id: id, confirmed: tick(), isRider: true))
         try setRows([.entry(entries.count - 1)] + rows)
     }

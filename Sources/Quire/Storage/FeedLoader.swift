@@ -3,23 +3,21 @@
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
-    let record: FeedRecord
-    private let clock: UInt64
+    private(set) var record: FeedRecord
+    private var clock: UInt64
     private let openIndex: () throws -> PostIndex
     private var opened: PostIndex?
     /// All gaps, by position, top first.
-    let gaps: [(position: UInt64, record: GapRecord)]
+    private(set) var gaps: [(position: UInt64, record: GapRecord)]
     /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
-    private(set) var pieces: [UInt64: (record: PieceRecord, next: UInt64?)] = [:]
+    private(set) var pieces: [UInt64: Piece] = [:]
+    typealias Piece = (record: PieceRecord, next: UInt64?)
     private(set) var pages: [UInt64: PageRecord] = [:]
     var tombstones: [PostID: UInt64] = [:]
     var tickets: [TicketRecord] = []
     /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
     private var stride = 2
     private var countsRuns: Bool
-    /// Pieces whose neighbours are loaded too: the posts of a page mostly share a few.
-    private var surrounded: Set<UInt64> = []
-
     /// Where other feeds hold the posts that were asked for by name.
     private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
 
@@ -35,6 +33,26 @@ final class FeedLoader {
         gaps = try Self.gaps(transaction, feed)
         countsRuns = record.options.paging.isPositional  // they ask for ranks
     }
+
+    /// Forgets what belonged to the operation before.
+    func begin(clock: UInt64) {
+        self.clock = clock
+        (tombstones, tickets, elsewhere, opened) = ([:], [], [:], nil)
+        stride = 2
+        countsRuns = record.options.paging.isPositional
+    }
+
+    /// What was written is what is loaded: the next operation of the session on this feed, which is mostly
+    /// near, does not read and decode it again.
+    func replace(
+        record: FeedRecord, gaps: [(position: UInt64, record: GapRecord)],
+        pieces: [UInt64: Piece], pages: [UInt64: PageRecord]
+    ) {
+        (self.record, self.gaps) = (record, gaps)
+        (self.pieces, self.pages) = (pieces, pages)
+    }
+
+    func replace(record: FeedRecord) { self.record = record }
 
     /// The id index, opened when it is first asked.
     func index() throws -> PostIndex {
@@ -60,14 +78,14 @@ final class FeedLoader {
 
     // MARK: What to load
 
-    /// The piece of every known post among these, with its neighbours; and their tombstones.
+    /// The piece of every known post among these, and their tombstones.
     func load(posts ids: some Sequence<PostID>) throws {
         let index = try index()
         let hasTombstones = transaction.count(transaction.tables.tombstones) > 0
         for id in ids {
             var positions = index.positions(of: id)
             if let own = positions.firstIndex(where: { $0.feed == feed }) {
-                try loadAround(positions.remove(at: own).position)
+                try load(positions.remove(at: own).position)
             }
             if !positions.isEmpty { elsewhere[id] = positions }
             if !hasTombstones { continue }
@@ -99,7 +117,7 @@ final class FeedLoader {
             }
             for (position, gap) in gaps
             where gap.gap.down.number == number || gap.gap.up.number == number {
-                try loadAround(position)
+                try load(position)
                 edges += [gap.gap.down, gap.gap.up]
             }
             try load(posts: edges.compactMap(\.after))
@@ -107,20 +125,19 @@ final class FeedLoader {
     }
 
     func loadTop() throws {
-        if let first = try position(atOrAfter: 0) { try load(from: first, count: 1) }
+        if let first = try position(atOrAfter: 0) { try load(first) }
     }
 
     func loadBottom() throws {
-        if let last = try position(before: nil) { try load(from: last, count: 1) }
+        if let last = try position(before: nil) { try load(last) }
     }
 
     func loadAll() throws {
         if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
     }
 
-    func loadAround(_ position: UInt64) throws {
-        if !surrounded.insert(position).inserted { return }
-        try load(from: position, count: 1)
+    private func load(_ position: UInt64) throws {
+        if pieces[position] == nil { try load(from: position, count: 1) }
     }
 
     /// What a rule that stopped must see; `run` is that run in the state it stopped in.
@@ -129,7 +146,7 @@ final class FeedLoader {
         case .all: try load(from: run.pieces.lowerBound, count: .max, upTo: run.pieces.upperBound)
         case .top: try load(from: run.pieces.lowerBound, count: stride)
         case .bottom: try load(upTo: run.pieces.upperBound, count: stride)
-        case .key(_, let key): try loadAround(try position(ofKey: key, in: run.pieces))
+        case .key(_, let key): try load(try position(ofKey: key, in: run.pieces))
         case .counts: countsRuns = true
         }
         stride = min(stride * 2, 1 << 20)
@@ -221,8 +238,8 @@ final class FeedLoader {
         state.tombstones = tombstones
         state.tickets = tickets
         let count = pieces.values.reduce(0) { $0 + $1.record.entries.count }
-        state.entries.reserveCapacity(2 * count + 64)  // and those of an answer
-        state.index.reserveCapacity(2 * count + 64)
+        state.entries.reserveCapacity(count + 64)  // and those of an answer
+        state.index.reserveCapacity(count + 64)
         try appendRows(to: &state)
         for piece in pieces.values where piece.record.page != 0 {
             state.pages[piece.record.page] = try page(piece.record.page).page
@@ -282,7 +299,7 @@ final class FeedLoader {
     ) {
         for var entry in piece.entries {
             entry.piece = position
-            state.index[entry.id] = state.entries.count
+            state.index.append(entry.id)
             state.rows.append(.entry(state.entries.count))
             state.entries.append(entry)
             if !entry.isRider {

@@ -1,67 +1,97 @@
 /// Writes what a rule changed in a feed: the difference between the state before and after, nothing
 /// else. All of it is one LMDB transaction with whatever else the caller writes.
 struct FeedWriter {
-    let loader: FeedLoader
-    let old: FeedState
-    let new: FeedState
+    private let loader: FeedLoader
+    private let old: FeedState
+    private let new: FeedState
+    // What is loaded when this is done.
+    private var pieces: [UInt64: FeedLoader.Piece] = [:]
+    private var gaps: [(position: UInt64, record: GapRecord)] = []
+    private var pages: [UInt64: PageRecord] = [:]
 
     private var transaction: Transaction { loader.transaction }
     private var tables: Tables { loader.transaction.tables }
     private var feed: UInt32 { loader.feed }
 
+    /// Entries that are new, gone or different, in order.
+    private let changed: [Int]
+
     init(_ loader: FeedLoader, from old: FeedState, to new: FeedState) {
         (self.loader, self.old, self.new) = (loader, old, new)
+        changed = new.entries.indices.filter {
+            $0 >= old.entries.count || !new.entries[$0].isSame(as: old.entries[$0])
+        }
     }
 
     /// Writes rows, pages, gaps, counters. The bodies of the new state are settled already. Returns what
     /// the index must learn.
-    func write(_ layout: Layout) throws -> [Location] {
+    mutating func write(_ layout: Layout) throws -> [Location] {
         try writePieces(layout)
         let segments = try writeGaps(layout)
-        let pages = try writePages(layout)
+        let added = try writePages(layout)
         try writeTombstones()
-        try writeFeed(layout, lastSegment: segments, pagesAdded: pages)
-        return try locations(layout)
+        let record = try writeFeed(layout, lastSegment: segments, pagesAdded: added)
+        let locations = try locations(layout)
+        loader.replace(record: record, gaps: gaps, pieces: pieces, pages: pages)
+        return locations
     }
 
     /// By how many entries the feed grew.
-    var entriesAdded: Int { new.entries.count { $0.isCached } - old.entries.count }
+    var entriesAdded: Int {
+        changed.reduce(0) {
+            $0 + (new.entries[$1].isCached ? 1 : 0) - ($1 < old.entries.count ? 1 : 0)
+        }
+    }
 
     // MARK: Pieces and the id index
 
-    private func writePieces(_ layout: Layout) throws {
+    private mutating func writePieces(_ layout: Layout) throws {
+        let changed = EntrySet(changed)
+        var next: UInt64?
+        for item in layout.items.reversed() {
+            switch item {
+            case .gap: continue
+            case .elided(let range): next = range.lowerBound
+            case .piece(let number):
+                let piece = layout.pieces[number]
+                if isChanged(piece, changed) {
+                    let record = PieceRecord(
+                        page: piece.page, entries: piece.entries.map { new.entries[$0] })
+                    try transaction.put(
+                        tables.pieces, FeedKey(feed, piece.position), record.encoded())
+                    let isFresh = piece.entries.contains { $0 >= old.entries.count }
+                    if isFresh { pieces[piece.position] = (record, next) }
+                }
+                next = piece.position
+            }
+        }
+        if loader.pieces.count == layout.pieces.count(where: { $0.position == $0.home }) { return }
         let kept = Set(layout.pieces.map(\.position))
         for position in loader.pieces.keys where !kept.contains(position) {
             try transaction.delete(tables.pieces, FeedKey(feed, position))
         }
-        for piece in layout.pieces where isChanged(piece) {
-            let record = PieceRecord(
-                page: piece.page, entries: piece.entries.map { new.entries[$0] })
-            try transaction.put(tables.pieces, FeedKey(feed, piece.position), record.encoded())
-        }
     }
 
-    private func isChanged(_ piece: Layout.Piece) -> Bool {
+    private func isChanged(_ piece: Layout.Piece, _ changed: EntrySet) -> Bool {
         guard let stored = loader.pieces[piece.position]?.record, stored.page == piece.page,
             stored.entries.count == piece.entries.count
         else { return true }
+        if piece.entries.contains(where: changed.contains) { return true }
         for (entry, was) in zip(piece.entries, stored.entries)
-        where entry >= old.entries.count || old.entries[entry].id != was.id
-            || new.entries[entry] != old.entries[entry]
-        { return true }
+        where old.entries[entry].id != was.id { return true }
         return false
     }
 
     private func locations(_ layout: Layout) throws -> [Location] {
         let index = try loader.index()
         var locations: [Location] = []
-        for piece in layout.pieces {
+        for piece in layout.pieces where piece.position != piece.home {
             for entry in piece.entries where new.entries[entry].piece != piece.position {
                 let address = index.address(of: new.entries[entry].id)
                 locations.append(Location(address, feed: feed, position: piece.position))
             }
         }
-        for entry in old.entries.indices where !new.entries[entry].isCached {
+        for entry in changed where !new.entries[entry].isCached && entry < old.entries.count {
             let address = index.address(of: new.entries[entry].id)
             locations.append(Location(address, feed: feed, position: Location.gone))
         }
@@ -71,7 +101,7 @@ struct FeedWriter {
     // MARK: Gaps
 
     /// Writes the gaps at the piece below each and returns what lies below the last one.
-    private func writeGaps(_ layout: Layout) throws -> SegmentCount {
+    private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
         var written: Set<UInt64> = []
         let stored = Dictionary(uniqueKeysWithValues: loader.gaps)
         let counts = segmentCounts()
@@ -87,6 +117,7 @@ struct FeedWriter {
             written.insert(position)
             let record = GapRecord(gap: new.gaps[gap], above: counts[number])
             number += 1
+            gaps.append((position, record))
             if let same = stored[position], same.gap == record.gap, same.above == record.above {
                 continue
             }
@@ -119,13 +150,13 @@ struct FeedWriter {
 
     /// Writes the pages whose entries or links changed; a page without entries goes. Returns by how
     /// many the feed's pages grew.
-    private func writePages(_ layout: Layout) throws -> Int {
+    private mutating func writePages(_ layout: Layout) throws -> Int {
         var starts: [UInt64: UInt64] = [:]
         for piece in layout.pieces where piece.position != piece.home && starts[piece.page] == nil {
             starts[piece.page] = piece.position
         }
         var change: [UInt64: Int] = [:]
-        for i in new.entries.indices {
+        for i in changed {
             let before = i < old.entries.count ? old.entries[i].page : 0
             let after = new.entries[i].isCached ? new.entries[i].page : 0
             if before == after { continue }
@@ -135,7 +166,10 @@ struct FeedWriter {
         var added = 0
         for (number, page) in new.pages {
             let before = loader.pages[number]
-            if change[number] == nil, page == before?.page, starts[number] == nil { continue }
+            if change[number] == nil, page == before?.page, starts[number] == nil {
+                pages[number] = before
+                continue
+            }
             let key = FeedKey(feed, number)
             let start = [starts[number], before?.start].compactMap(\.self).min() ?? 0
             let record = PageRecord(
@@ -150,6 +184,7 @@ struct FeedWriter {
                 try transaction.put(tables.pages, key, record.encoded())
                 if before == nil { added += 1 }
             }
+            if record.entries > 0 { pages[number] = record }
         }
         return added
     }
@@ -172,20 +207,25 @@ struct FeedWriter {
 
     /// Writes what a rule counted on; all else is as it was.
     func writeCounters() throws {
-        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), newRecord.encoded())
+        let record = newRecord
+        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+        loader.replace(record: record)
     }
 
     private func writeFeed(
         _ layout: Layout, lastSegment: SegmentCount, pagesAdded: Int
-    ) throws {
+    ) throws -> FeedRecord {
         var record = newRecord
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
         record.counts.gaps = new.gapRows.count
         record.counts.pieces += layout.pieces.count - loader.pieces.count
-        for entry in old.entries { record.counts.add(entry, -1) }
-        for entry in new.entries where entry.isCached { record.counts.add(entry, 1) }
+        for entry in changed {
+            if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }
+            if new.entries[entry].isCached { record.counts.add(new.entries[entry], 1) }
+        }
         try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+        return record
     }
 
     private var newRecord: FeedRecord {

@@ -45,30 +45,35 @@ struct Layout {
 
     /// Consecutive entries of one page and one home make a piece.
     private mutating func cut(_ state: FeedState, _ homePages: [UInt64: UInt64], _ limit: Int) {
-        var open = false
+        var open: [Int] = []
+        var (page, piece, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        func close(_ layout: inout Layout) {
+            if open.isEmpty { return }
+            layout.items.append(.piece(layout.pieces.count))
+            layout.pieces.append(Piece(page: page, entries: open, home: home))
+            open.removeAll(keepingCapacity: true)
+        }
         for row in state.rows {
             switch row {
             case .gap(let gap):
+                close(&self)
                 items.append(.gap(gap))
-                open = false
             case .elided(let run):
+                close(&self)
                 items.append(.elided(state.elided[run].pieces))
-                open = false
             case .entry(let entry):
-                let page = state.entries[entry].page
-                let piece = state.entries[entry].piece
-                let home = piece != 0 && homePages[piece] == page ? piece : 0
-                if open, let last = pieces.last, last.page == page, last.home == home,
-                    last.entries.count < limit
-                {
-                    pieces[pieces.count - 1].entries.append(entry)
-                } else {
-                    items.append(.piece(pieces.count))
-                    pieces.append(Piece(page: page, entries: [entry], home: home))
-                    open = true
+                let (nextPage, nextPiece) = (state.entries[entry].page, state.entries[entry].piece)
+                if open.isEmpty || nextPage != page || nextPiece != piece {
+                    let isHome = nextPiece != 0 && homePages[nextPiece] == nextPage
+                    let nextHome = isHome ? nextPiece : 0
+                    if nextPage != page || nextHome != home { close(&self) }
+                    (page, piece, home) = (nextPage, nextPiece, nextHome)
                 }
+                if open.count == limit { close(&self) }
+                open.append(entry)
             }
         }
+        close(&self)
     }
 
     /// A piece stays at home as long as the order of positions allows it.

@@ -9,16 +9,17 @@ extension WriteSession {
         _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
     ) throws {
         for entry in old.entries.indices {
-            let was = old.entries[entry]
             if !new.entries[entry].isCached {
+                let was = old.entries[entry]
                 if try isLast(was.id, loader) { try forget(was) }
-            } else if new.entries[entry].isFault && !was.isFault {
+            } else if new.entries[entry].isFault && !old.entries[entry].isFault {
                 new.entries[entry].version = nil
+                let was = old.entries[entry]
                 if try isLast(was.id, loader) { release(was.body) }
             }
         }
         try storeBodies(effect, loader, &new)
-        let placed = Set(effect.placements.map(\.entry))
+        let placed = EntrySet(effect.placements.lazy.map(\.entry))
         for entry in old.entries.count..<new.entries.count
         where new.entries[entry].isCached && !placed.contains(entry) {
             try enter(entry, loader, &new)
@@ -79,7 +80,9 @@ extension WriteSession {
                     (new.entries[at].body, new.entries[at].version) = (known.body, known.version)
                 }
             }
-            if try replaces(post, effect.bytes, new.entries[at]) {
+            if try replaces(
+                post, effect.bytes, new.entries[at].body, new.entries[at].version)
+            {
                 fresh.append(placement)
                 continue
             }
@@ -111,11 +114,13 @@ extension WriteSession {
     }
 
     /// True if the body of this post is to be stored: there is none, or it differs and is not older.
-    private func replaces(_ new: Post, _ bytes: [UInt8], _ known: Entry) throws -> Bool {
+    private func replaces(
+        _ new: Post, _ bytes: [UInt8], _ body: BodyReference, _ version: Int64?
+    ) throws -> Bool {
         if new.body.isEmpty { return false }
-        if known.body.record == 0 { return true }
-        if let stored = known.version, let version = new.version, version < stored { return false }
-        return try !isEqual(known.body, bytes[new.body])
+        if body.record == 0 { return true }
+        if let version, let newVersion = new.version, newVersion < version { return false }
+        return try !isEqual(body, bytes[new.body])
     }
 
     private func maximum(_ a: Int64?, _ b: Int64?) -> Int64? {
@@ -126,6 +131,7 @@ extension WriteSession {
     /// Every entry of the post, in whatever other feed, shows the body and version of this one.
     func repoint(_ new: Entry, except feed: UInt32?) throws {
         for (other, position) in try index().positions(of: new.id) where other != feed {
+            forgetLoaded(other)
             var piece = try transaction.piece(at: position, of: other)
             guard let at = piece.entries.firstIndex(where: { $0.id == new.id }) else {
                 throw QuireError.corrupt("the place of post \(new.id)")

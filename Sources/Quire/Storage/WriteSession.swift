@@ -10,6 +10,8 @@ final class WriteSession {
     /// Locations for the index, as runs in memory: look-ups see them like stored ones.
     private var fresh: [FreshRun] = []
     private var openBodies: OpenBodies?
+    /// What the last operation left loaded.
+    private var recent: FeedLoader?
     /// Bytes of body records that posts no longer refer to.
     private var released: [UInt64: Int] = [:]
 
@@ -129,8 +131,7 @@ final class WriteSession {
         _ feed: UInt32, focus: (FeedLoader) throws -> Void,
         _ rule: (inout FeedState) throws(Interruption) -> Effect<R>
     ) throws -> R {
-        let loader = try FeedLoader(
-            transaction, feed: feed, clock: counters.clock, index: index)
+        let loader = try loader(feed)
         try focus(loader)
         if loader.record.options.paging == .ids { try loader.loadAll() }
         var spreadsAnew = false
@@ -141,10 +142,12 @@ final class WriteSession {
             case .failure(let need):
                 try loader.load(need, in: old.elided[need.run])
             case .success(let effect) where !effect.isChange:
+                recent = loader
                 return effect.result
             case .success(let effect):
                 do {
                     try save(effect, loader, from: old, to: new, spreadsAnew: spreadsAnew)
+                    recent = loader
                     return effect.result
                 } catch is PositionsExhausted {
                     try loader.loadAll()
@@ -152,6 +155,22 @@ final class WriteSession {
                 }
             }
         }
+    }
+
+    private func loader(_ feed: UInt32) throws -> FeedLoader {
+        defer { recent = nil }
+        if let recent, recent.feed == feed {
+            recent.begin(clock: counters.clock)
+            return recent
+        }
+        return try FeedLoader(transaction, feed: feed, clock: counters.clock) {
+            [unowned self] in try index()
+        }
+    }
+
+    /// A feed's records are about to change otherwise than by a rule.
+    func forgetLoaded(_ feed: UInt32) {
+        if recent?.feed == feed { recent = nil }
     }
 
     private static func attempt<R>(
@@ -184,7 +203,7 @@ final class WriteSession {
         let layout = try Layout(
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         try settlePosts(effect, loader, from: old, to: &new)
-        let writer = FeedWriter(loader, from: old, to: new)
+        var writer = FeedWriter(loader, from: old, to: new)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         note(RowChanges.between(old, new), in: loader.feed)
