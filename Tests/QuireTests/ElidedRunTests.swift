@@ -80,7 +80,7 @@ struct ElidedWorld {
             if feed.pages[page]!.first == nil { feed.pages[page]!.first = id }
             feed.pages[page]!.last = id
         }
-        feed.index[id] = feed.entries.count
+        feed.index.append(id)
         feed.rows.append(.entry(feed.entries.count))
         feed.entries.append(entry)
     }
@@ -198,11 +198,11 @@ extension FeedState {
     /// This state with only these entries loaded, and the entries of each elided run.
     fileprivate func part(_ loaded: Set<Int>) -> (state: FeedState, runs: [[Int]]) {
         var part = self
-        (part.rows, part.entries, part.index, part.elided) = ([], [], [:], [])
+        (part.rows, part.entries, part.index, part.elided) = ([], [], EntryIndex(), [])
         var runs: [[Int]] = []
         var open: [Int] = []
         func add(_ entry: Int) {
-            part.index[entries[entry].id] = part.entries.count
+            part.index.append(entries[entry].id)
             part.rows.append(.entry(part.entries.count))
             part.entries.append(entries[entry])
         }

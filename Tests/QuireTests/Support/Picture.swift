@@ -143,7 +143,7 @@ enum Picture {
                 let name = String(isFault ? rest.dropFirst() : rest)
                 var entry = Entry(id: PostID(name)!, key: keys[name])
                 (entry.isRider, entry.isFault) = (isRider, isFault)
-                state.index[entry.id] = state.entries.count
+                state.index.append(entry.id)
                 state.rows.append(.entry(state.entries.count))
                 segments[segments.count - 1].append(state.entries.count)
                 state.entries.append(entry)
