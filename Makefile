@@ -1,8 +1,9 @@
 # Every target is one command. `make demo` and `make test` install what they need.
 
 SWIFT ?= swift
+BENCH_POSTS ?= 100000
 
-.PHONY: help demo test check deps build lib install test-c clean
+.PHONY: help demo test check deps build lib install test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -30,6 +31,16 @@ install: lib                ## header, libraries, pkg-config, CMake and man page
 
 test-c: lib                 ## everything about the C API; ends with "N passed, N failed, N skipped"
 	@Tests/C/run.sh
+
+bench: deps                 ## Quire beside SQLite, GRDB, RocksDB and C on LMDB, 100,000 posts
+	@Benchmarks/install-dependencies
+	$(SWIFT) build -c release --package-path Benchmarks --product quire-bench
+	@mkdir -p build
+	@"$$($(SWIFT) build -c release --package-path Benchmarks --show-bin-path)/quire-bench" run \
+	    --posts $(BENCH_POSTS) --json build/bench.json
+
+bench-report: deps          ## 100,000, 1 and 5 million posts; writes Docs/benchmarks
+	@SWIFT="$(SWIFT)" Benchmarks/write-report Docs/benchmarks
 
 clean:                      ## forget everything that was built
 	$(SWIFT) package clean

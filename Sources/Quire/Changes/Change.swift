@@ -28,11 +28,7 @@ enum RowChanges {
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
         let before = old.rows[same.prefix..<old.rows.count - same.suffix].map { name($0, old) }
         let after = new.rows[same.prefix..<new.rows.count - same.suffix].map { name($0, new) }
-        var places: [Name: Int] = [:]
-        for (i, name) in before.enumerated() { places[name] = i }
-        let common = after.indices.filter { places[after[$0]] != nil }
-        let stayed = Set(
-            longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
+        let stayed = before.isEmpty ? [] : namesThatStayed(before, after)
         var changes: [Change] = []
         for name in before where !stayed.contains(name) {
             if case .row(let id) = name { changes.append(.removed(id)) }
@@ -54,6 +50,13 @@ enum RowChanges {
             }
         }
         return changes.count > limit ? [.reset] : changes
+    }
+
+    private static func namesThatStayed(_ before: [Name], _ after: [Name]) -> Set<Name> {
+        var places: [Name: Int] = [:]
+        for (i, name) in before.enumerated() { places[name] = i }
+        let common = after.indices.filter { places[after[$0]] != nil }
+        return Set(longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
     }
 
     /// True if both rows have one name; an entry has the same number in both states.

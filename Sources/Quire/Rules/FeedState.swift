@@ -206,7 +206,10 @@ extension FeedState {
     }
 
     /// The rows of the server's sequence.
-    var serverRows: [Row] { rows.filter { !isRider($0) } }
+    var serverRows: [Row] {
+        let hasRiders = entries.contains { $0.isRider && $0.isCached }
+        return hasRiders ? rows.filter { !isRider($0) } : rows
+    }
 
     /// Server entries above the first gap.
     var headSegmentCount: Int {

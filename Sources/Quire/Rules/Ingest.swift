@@ -115,8 +115,9 @@ extension Draft {
 
     /// R25. A seam is proven once one answer shows both neighbours.
     private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
-        let covered = EntrySet(accepted + shown)
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
+        if carried.isEmpty { return state.setClaims([]) }
+        let covered = EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,
                 covered.contains(a) && covered.contains(b)

@@ -87,7 +87,9 @@ extension FeedState {
     private var claimed: [Int] { entries.indices.filter { entries[$0].isClaimed } }
 
     mutating func setClaims(_ claims: Set<Int>) {
-        for entry in entries.indices { entries[entry].isClaimed = claims.contains(entry) }
+        for entry in entries.indices where entries[entry].isClaimed || !claims.isEmpty {
+            entries[entry].isClaimed = claims.contains(entry)
+        }
     }
 
     /// R25. A claimed seam stays between its neighbours' neighbours until a gap or an answer ends it:

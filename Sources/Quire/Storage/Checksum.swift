@@ -9,26 +9,33 @@ enum Checksum {
         var b = seed ^ prime2
         var c = seed
         var d = seed &- prime1
-        var at = 0
         let count = bytes.count
-        while at + 32 <= count {
-            a = mix(a, word(bytes, at))
-            b = mix(b, word(bytes, at + 8))
-            c = mix(c, word(bytes, at + 16))
-            d = mix(d, word(bytes, at + 24))
-            at += 32
+        guard count > 0, var next = bytes.baseAddress else {
+            return finish(mix(mix(mix(mix(a, b), c), d), 0))
+        }
+        let end = next + count
+        while end - next >= 32 {
+            a = mix(a, word(next))
+            b = mix(b, word(next + 8))
+            c = mix(c, word(next + 16))
+            d = mix(d, word(next + 24))
+            next += 32
         }
         var hash = mix(mix(mix(a, b), c), d) ^ UInt64(count)
-        while at + 8 <= count {
-            hash = mix(hash, word(bytes, at))
-            at += 8
+        while end - next >= 8 {
+            hash = mix(hash, word(next))
+            next += 8
         }
         var rest: UInt64 = 0
-        while at < count {
-            rest = rest << 8 | UInt64(bytes[at])
-            at += 1
+        while next < end {
+            rest = rest << 8 | UInt64(next.load(as: UInt8.self))
+            next += 1
         }
-        hash = mix(hash, rest)
+        return finish(mix(hash, rest))
+    }
+
+    private static func finish(_ mixed: UInt64) -> UInt64 {
+        var hash = mixed
         hash ^= hash >> 29
         hash = hash &* prime2
         return hash ^ hash >> 32
@@ -48,7 +55,7 @@ enum Checksum {
     }
 
     @inline(__always)
-    private static func word(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+    private static func word(_ bytes: UnsafeRawPointer) -> UInt64 {
+        UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
     }
 }

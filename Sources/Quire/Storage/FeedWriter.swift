@@ -155,14 +155,7 @@ struct FeedWriter {
         for piece in layout.pieces where piece.position != piece.home && starts[piece.page] == nil {
             starts[piece.page] = piece.position
         }
-        var change: [UInt64: Int] = [:]
-        for i in changed {
-            let before = i < old.entries.count ? old.entries[i].page : 0
-            let after = new.entries[i].isCached ? new.entries[i].page : 0
-            if before == after { continue }
-            change[before, default: 0] -= 1
-            change[after, default: 0] += 1
-        }
+        let change = pageChanges()
         var added = 0
         for (number, page) in new.pages {
             let before = loader.pages[number]
@@ -187,6 +180,28 @@ struct FeedWriter {
             if record.entries > 0 { pages[number] = record }
         }
         return added
+    }
+
+    /// By how many entries each page grew. Neighbours mostly change alike, so they are counted first.
+    private func pageChanges() -> [UInt64: Int] {
+        var change: [UInt64: Int] = [:]
+        var (before, after, count): (UInt64, UInt64, Int) = (0, 0, 0)
+        func add() {
+            if count == 0 || before == after { return }
+            change[before, default: 0] -= count
+            change[after, default: 0] += count
+        }
+        for i in changed {
+            let was = i < old.entries.count ? old.entries[i].page : 0
+            let now = new.entries[i].isCached ? new.entries[i].page : 0
+            if was != before || now != after {
+                add()
+                (before, after, count) = (was, now, 0)
+            }
+            count += 1
+        }
+        add()
+        return change
     }
 
     // MARK: Tombstones and the feed
