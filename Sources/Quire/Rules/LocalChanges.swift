@@ -40,7 +40,7 @@ extension FeedState {
         for entry in doomed { forgetBorder(entry) }
         let before = gapRows.map { gaps[$0] }
         let old = rows
-        let left = try rowsAfterEvicting(Set(doomed))
+        let left = try rowsAfterEvicting(EntrySet(doomed))
         for entry in doomed { entries[entry].isCached = false }
         try setRows(withRiders(left, old: old))
         try rederive(from: [:], gone: doomed.map { entries[$0].id })
@@ -49,7 +49,7 @@ extension FeedState {
     }
 
     /// The server's rows with each evicted run, and the gaps around it, replaced by one gap.
-    private mutating func rowsAfterEvicting(_ doomed: Set<Int>) throws(Interruption) -> [Row] {
+    private mutating func rowsAfterEvicting(_ doomed: EntrySet) throws(Interruption) -> [Row] {
         let old = serverRows
         func leaves(_ row: Row) -> Bool { row.entry.map(doomed.contains) ?? false }
         var rows: [Row] = []

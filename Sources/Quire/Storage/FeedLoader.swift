@@ -136,7 +136,8 @@ final class FeedLoader {
         if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
     }
 
-    private func load(_ position: UInt64) throws {
+    /// The piece at a position.
+    func load(_ position: UInt64) throws {
         if pieces[position] == nil { try load(from: position, count: 1) }
     }
 

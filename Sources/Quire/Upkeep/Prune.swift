@@ -36,57 +36,66 @@ extension WriteSession {
         if policy.dropsOutOfSequence { try dropOutOfSequence(feed, policy, &result) }
         if result.isDone, let age = policy.maximumAge {
             let (oldest, overflow) = policy.now.subtractingReportingOverflow(age)
-            try evictPages(feed, policy, &result) { page in
-                !overflow && page.page.fetchedAt <= oldest ? .leaves : .stays
+            if !overflow {
+                try evictPages(feed, policy, &result) { page, _ in
+                    page.page.fetchedAt <= oldest ? .leaves : .stays
+                }
             }
         }
-        if result.isDone {
-            try evictPages(feed, policy, &result) { _ in
-                try self.exceeds(feed, policy) ? .leaves : .endsWalk
+        // A rider keeps its page alive, so the counts may be too large still when all was said to leave.
+        var before = -1
+        while result.isDone, result.posts != before, try policy.isExceeded(by: counts(feed)) {
+            before = result.posts
+            try evictPages(feed, policy, &result) { _, counts in
+                policy.isExceeded(by: counts) ? .leaves : .endsWalk
             }
         }
         return result
     }
 
-    private func exceeds(_ feed: UInt32, _ policy: PrunePolicy) throws -> Bool {
-        let counts = try transaction.feed(feed).counts
-        return policy.maximumPosts.map { counts.entries > $0 } ?? false
-            || policy.maximumPages.map { counts.pages > $0 } ?? false
-            || policy.maximumBytes.map { counts.bodyBytes > $0 } ?? false
-    }
+    private func counts(_ feed: UInt32) throws -> FeedCounts { try transaction.feed(feed).counts }
 
     private enum Fate { case leaves, stays, endsWalk }
 
     /// Evicts pages from the tail up. Those outside the top segment come first on that way, so this is
-    /// the order of R17.
+    /// the order of R17. `fate` is told what the feed holds without the pages that leave already.
     private func evictPages(
         _ feed: UInt32, _ policy: PrunePolicy, _ result: inout PruneResult,
-        fate: (PageRecord) throws -> Fate
+        fate: (PageRecord, FeedCounts) throws -> Fate
     ) throws {
-        var position: UInt64?
+        var counts = try counts(feed)
+        var leaving = Leaving()
         // Entries seen of pages that begin further up: a page's rank is that of its first entry.
-        var partial: [UInt64: [Entry]] = [:]
-        while let piece = try lastPiece(of: feed, before: position) {
-            position = piece.position
-            let number = piece.record.page
-            if number == 0 { continue }
-            let entries = piece.record.entries + (partial[number] ?? [])
-            let page = try transaction.page(number, of: feed)
-            if entries.count < page.entries {
-                partial[number] = entries
-                continue
+        var partial: [UInt64: Leaving] = [:]
+        var isDone = true
+        let reader = RowReader(transaction: transaction, feed: feed)
+        try reader.eachPieceUpward(from: nil) { position, piece in
+            let number = piece.page
+            if number == 0 { return true }
+            var page = partial.removeValue(forKey: number) ?? Leaving()
+            page.add(piece, at: position)
+            let record = try transaction.page(number, of: feed)
+            if page.entries.count < record.entries {
+                partial[number] = page
+                return true
             }
-            let fate = try fate(page)
-            if fate == .endsWalk { return }
-            let isProtected = entries.contains { $0.isPinned || policy.visible.contains($0.id) }
-            if fate == .stays || isProtected { continue }
-            if result.pages > 0 && result.posts >= policy.budget {
-                result.isDone = false
-                return
+            switch try fate(record, counts) {
+            case .endsWalk: return false
+            case .stays: return true
+            case .leaves: if page.isProtected(by: policy) { return true }
             }
-            result.posts += try evict(entries.map(\.id), in: feed)
+            if result.pages > 0 && result.posts + leaving.entries.count >= policy.budget {
+                isDone = false
+                return false
+            }
+            for entry in page.entries { counts.add(entry, -1) }
+            counts.pages -= 1
+            leaving.add(page)
             result.pages += 1
+            return true
         }
+        result.isDone = isDone
+        result.posts += try evict(leaving, in: feed)
     }
 
     /// R17, first half: segments below the first gap leave, the lowest first, unless somebody looks at
@@ -95,41 +104,63 @@ extension WriteSession {
         _ feed: UInt32, _ policy: PrunePolicy, _ result: inout PruneResult
     ) throws {
         let starts = try FeedLoader.gaps(transaction, feed).map(\.position)
+        let reader = RowReader(transaction: transaction, feed: feed)
+        var leaving = Leaving()
         var end: UInt64?
         for start in starts.reversed() {
             defer { end = start }
-            let segment = try entries(of: feed, from: start, to: end)
-            let isProtected = segment.contains { $0.isPinned || policy.visible.contains($0.id) }
-            if isProtected { continue }
-            if result.pages > 0 && result.posts >= policy.budget {
-                result.isDone = false
-                return
+            var segment = Leaving()
+            try reader.eachPiece(from: start) { at, piece in
+                if let end, at >= end { return false }
+                segment.add(piece, at: at)
+                return true
             }
-            result.pages += Set(segment.map(\.page)).subtracting([0]).count
-            result.posts += try evict(segment.map(\.id), in: feed)
+            if segment.isProtected(by: policy) { continue }
+            if result.pages > 0 && result.posts + leaving.entries.count >= policy.budget {
+                result.isDone = false
+                break
+            }
+            result.pages += Set(segment.entries.map(\.page)).subtracting([0]).count
+            leaving.add(segment)
         }
+        result.posts += try evict(leaving, in: feed)
     }
 
-    private func entries(of feed: UInt32, from start: UInt64, to end: UInt64?) throws -> [Entry] {
-        var entries: [Entry] = []
-        try RowReader(transaction: transaction, feed: feed).eachPiece(from: start) { at, piece in
-            if let end, at >= end { return false }
-            entries += piece.entries
-            return true
+    /// All in one change: each would load and write the neighbours of what leaves anew.
+    private func evict(_ leaving: Leaving, in feed: UInt32) throws -> Int {
+        if leaving.entries.isEmpty { return 0 }
+        return try change(feed, focus: { try leaving.pieces.forEach($0.load) }) {
+            state throws(Interruption) in
+            let count = try state.evict(leaving.entries.map(\.id)).count
+            return Effect(result: count, isChange: count > 0)
         }
-        return entries
+    }
+}
+
+/// Entries that are to leave, and the pieces that hold them.
+private struct Leaving {
+    private(set) var pieces: [UInt64] = []
+    private(set) var entries: [Entry] = []
+
+    mutating func add(_ piece: PieceRecord, at position: UInt64) {
+        pieces.append(position)
+        entries += piece.entries
     }
 
-    private func lastPiece(
-        of feed: UInt32, before position: UInt64?
-    ) throws -> (position: UInt64, record: PieceRecord)? {
-        var found: (position: UInt64, record: PieceRecord)?
-        if position == 0 { return nil }
-        let reader = RowReader(transaction: transaction, feed: feed)
-        try reader.eachPieceUpward(from: position.map { $0 - 1 }) { at, piece in
-            found = (at, piece)
-            return false
-        }
-        return found
+    mutating func add(_ other: Leaving) {
+        pieces += other.pieces
+        entries += other.entries
+    }
+
+    func isProtected(by policy: PrunePolicy) -> Bool {
+        entries.contains { $0.isPinned || policy.visible.contains($0.id) }
+    }
+}
+
+extension PrunePolicy {
+    fileprivate func isExceeded(by counts: FeedCounts) -> Bool {
+        maximumPosts.map { counts.entries > $0 } ?? false
+            || maximumPages.map { counts.pages > $0 } ?? false
+            || maximumBytes.map { counts.bodyBytes > $0 } ?? false
     }
 }
