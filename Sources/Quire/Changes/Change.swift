@@ -28,7 +28,7 @@ enum RowChanges {
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
         let before = old.rows[same.prefix..<old.rows.count - same.suffix].map { name($0, old) }
         let after = new.rows[same.prefix..<new.rows.count - same.suffix].map { name($0, new) }
-        let stayed = before.isEmpty ? [] : namesThatStayed(before, after)
+        let stayed = before.isEmpty || after.isEmpty ? [] : namesThatStayed(before, after)
         var changes: [Change] = []
         for name in before where !stayed.contains(name) {
             if case .row(let id) = name { changes.append(.removed(id)) }

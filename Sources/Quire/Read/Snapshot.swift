@@ -90,11 +90,11 @@ public struct Snapshot: ~Copyable {
 
     /// What is stored about a post, nil if no feed holds it.
     public func post(_ id: PostID) throws -> PostInfo? {
-        let index = try PostIndex(transaction)
-        guard let entry = try transaction.post(id, index) else { return nil }
+        let positions = try PostIndex(transaction).positions(of: id)
+        guard let entry = try transaction.post(id, at: positions) else { return nil }
         let fields = try transaction.fields(of: id)?.fields ?? []
         return PostInfo(
-            id: id, version: entry.version, feeds: index.positions(of: id).count,
+            id: id, version: entry.version, feeds: positions.count,
             bodySize: Int(entry.body.length),
             fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }),
             body: entry.body)

@@ -35,9 +35,7 @@ extension Draft {
         let now = state.tick()
         state.changed = now
         let (oldRows, borders) = (state.rows, state.borders())
-        for entry in removed + moved where state.entries[entry].isCached {
-            state.forgetBorder(entry)
-        }
+        state.forgetBorders((removed + moved).filter { state.entries[$0].isCached })
         settleEntries(now)
         var page: UInt64?
         if !accepted.isEmpty { page = storePage() }

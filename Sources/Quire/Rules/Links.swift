@@ -53,11 +53,23 @@ extension FeedState {
         return newEdge(.unknown)
     }
 
-    /// A page whose first or last entry left no longer knows where its links begin.
-    mutating func forgetBorder(_ entry: Int) {
-        let (id, number) = (entries[entry].id, entries[entry].page)
-        if pages[number]?.last == id { pages[number]?.last = nil }
-        if pages[number]?.first == id { pages[number]?.first = nil }
+    /// A page whose first or last entry is among those that leave no longer knows where its links begin.
+    mutating func forgetBorders(_ leaving: [Int]) {
+        if leaving.isEmpty { return }
+        let left = EntrySet(leaving)
+        var last: UInt64 = 0
+        for entry in leaving where entries[entry].page != last {
+            last = entries[entry].page
+            guard let page = pages[last] else { continue }
+            if let id = page.last, isIn(page, id, left) { pages[last]!.last = nil }
+            if let id = page.first, isIn(page, id, left) { pages[last]!.first = nil }
+        }
+    }
+
+    /// True if the post's entry is in the set and the page is the one that last delivered it.
+    private func isIn(_ page: StoredPage, _ id: PostID, _ set: EntrySet) -> Bool {
+        guard let entry = index[id] else { return false }
+        return set.contains(entry) && entries[entry].page == page.number
     }
 
     /// Edge number -> the row it borders on.

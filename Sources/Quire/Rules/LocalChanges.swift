@@ -7,7 +7,7 @@ extension FeedState {
         guard let entry = cached(id) else { return }
         let before = gapRows.map { gaps[$0] }
         let borders = borders()
-        forgetBorder(entry)
+        forgetBorders([entry])
         let rest = rows.filter { $0 != .entry(entry) }
         try setRows(rest)
         entries[entry].isCached = false
@@ -37,7 +37,7 @@ extension FeedState {
             }
             return doomed
         }
-        for entry in doomed { forgetBorder(entry) }
+        forgetBorders(doomed)
         let before = gapRows.map { gaps[$0] }
         let old = rows
         let left = try rowsAfterEvicting(EntrySet(doomed))

@@ -153,7 +153,10 @@ struct ByteReader {
     }
 
     mutating func blob() throws(QuireError) -> UnsafeRawBufferPointer {
-        let count = try int()
+        try bytes(try count())
+    }
+
+    mutating func bytes(_ count: Int) throws(QuireError) -> UnsafeRawBufferPointer {
         guard count <= end - at else { throw Self.damage }
         defer { at += count }
         return UnsafeRawBufferPointer(start: start + at, count: count)
@@ -164,6 +167,7 @@ struct ByteReader {
     }
 
     /// A number of things that follow, each of a byte at least.
+    @inline(__always)
     mutating func count() throws(QuireError) -> Int {
         let count = try int()
         guard count <= end - at else { throw Self.damage }

@@ -136,6 +136,24 @@ struct PieceRecord: Record {
         }
     }
 
+    /// The entry of a post in a value, nil if it is not there.
+    static func entry(
+        of id: PostID, in value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
+    ) throws(QuireError) -> Entry? {
+        do throws(QuireError) {
+            var reader = try ByteReader(value)
+            let head = try Head(&reader)
+            var expected = Expected(confirmed: head.confirmed)
+            for _ in 0..<head.count {
+                let entry = try Self.entry(&reader, head.page, &expected)
+                if entry.id == id { return entry }
+            }
+            return nil
+        } catch {
+            throw .corrupt(what())
+        }
+    }
+
     /// Calls `body` with each entry of a value, in order, and its slot; readers need no array of them.
     static func forEachEntry(
         of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String,

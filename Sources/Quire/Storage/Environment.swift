@@ -189,7 +189,7 @@ final class Environment: @unchecked Sendable {
             }
             throw QuireError.storage("cannot read", path, status)
         }
-        return Transaction(handle: transaction!, tables: tables, path: path)
+        return Transaction(handle: transaction!, tables: tables)
     }
 
     func endRead(_ transaction: Transaction) {
@@ -266,7 +266,7 @@ final class Environment: @unchecked Sendable {
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
         try check(status, "cannot write", path)
-        let transaction = Transaction(handle: begun!, tables: tables, path: path, mark: mark)
+        let transaction = Transaction(handle: begun!, tables: tables, mark: mark)
         let result: R
         do {
             result = try run(body, in: transaction)

@@ -96,6 +96,12 @@ final class FeedLoader {
         }
     }
 
+    /// The pieces of posts that are to leave, and those next to them.
+    func load(leaving ids: [PostID]) throws {
+        try load(posts: ids)
+        try loadNeighbours()
+    }
+
     static func tombstoneKey(_ feed: UInt32, _ id: PostID) -> [UInt8] {
         var key: [UInt8] = []
         withUnsafeBytes(of: feed.bigEndian) { key.append(contentsOf: $0) }
@@ -139,6 +145,14 @@ final class FeedLoader {
     /// The piece at a position.
     func load(_ position: UInt64) throws {
         if pieces[position] == nil { try load(from: position, count: 1) }
+    }
+
+    /// What lies next to loaded pieces: whatever leaves them, the links of its neighbours are needed.
+    func loadNeighbours() throws {
+        for (position, piece) in pieces {
+            if let next = piece.next { try load(next) }
+            if let previous = try self.position(before: position) { try load(previous) }
+        }
     }
 
     /// What a rule that stopped must see; `run` is that run in the state it stopped in.

@@ -149,7 +149,7 @@ extension WriteSession {
     // MARK: Changes without the server
 
     func delete(_ id: PostID, in feed: UInt32) throws {
-        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+        try change(feed, focus: { try $0.load(leaving: [id]) }) { state throws(Interruption) in
             try state.delete(id)
             return Effect(result: ())
         }
@@ -158,7 +158,7 @@ extension WriteSession {
     /// Returns how many entries left.
     @discardableResult
     func evict(_ ids: [PostID], in feed: UInt32) throws -> Int {
-        try change(feed, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
+        try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
             let count = try state.evict(ids).count
             return Effect(result: count, isChange: count > 0)
         }

@@ -21,17 +21,20 @@ extension Transaction {
     func entry(
         of id: PostID, at position: UInt64, of feed: UInt32
     ) throws(QuireError) -> Entry {
-        let piece = try piece(at: position, of: feed)
-        guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
-            throw .corrupt("the place of post \(id)")
+        if let value = try get(tables.pieces, FeedKey(feed, position)),
+            let entry = try PieceRecord.entry(of: id, in: value, "a piece of feed number \(feed)")
+        {
+            return entry
         }
-        return piece.entries[slot]
+        throw .corrupt("the place of post \(id)")
     }
 
     /// An entry of the post, rather one with a body than a fault; nil if no feed holds it.
-    func post(_ id: PostID, _ index: PostIndex) throws(QuireError) -> Entry? {
+    func post(
+        _ id: PostID, at positions: [(feed: UInt32, position: UInt64)]
+    ) throws(QuireError) -> Entry? {
         var found: Entry?
-        for (feed, position) in index.positions(of: id) {
+        for (feed, position) in positions {
             let entry = try entry(of: id, at: position, of: feed)
             if !entry.isFault { return entry }
             found = entry
@@ -40,6 +43,7 @@ extension Transaction {
     }
 
     func fields(of id: PostID) throws(QuireError) -> FieldsRecord? {
+        if count(tables.fields) == 0 { return nil }
         guard let value = try get(tables.fields, PostKey.prefix(id)) else { return nil }
         let record = try FieldsRecord(value, "the fields of post \(id)")
         return record.id == id ? record : nil

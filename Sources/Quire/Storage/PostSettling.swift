@@ -109,8 +109,8 @@ extension WriteSession {
 
     /// Other feeds that hold the post of an answer show what this entry shows.
     private func share(_ entry: Entry, _ loader: FeedLoader) throws {
-        if loader.elsewhere.isEmpty || loader.elsewhere[entry.id] == nil { return }
-        try repoint(entry, except: loader.feed)
+        if loader.elsewhere.isEmpty { return }
+        try repoint(entry, at: loader.elsewhere[entry.id] ?? [])
     }
 
     /// True if the body of this post is to be stored: there is none, or it differs and is not older.
@@ -128,9 +128,9 @@ extension WriteSession {
         return max(a, b)
     }
 
-    /// Every entry of the post, in whatever other feed, shows the body and version of this one.
-    func repoint(_ new: Entry, except feed: UInt32?) throws {
-        for (other, position) in try index().positions(of: new.id) where other != feed {
+    /// The entries of the post in these places show the body and version of this one.
+    func repoint(_ new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
+        for (other, position) in places {
             forgetLoaded(other)
             var piece = try transaction.piece(at: position, of: other)
             guard let at = piece.entries.firstIndex(where: { $0.id == new.id }) else {

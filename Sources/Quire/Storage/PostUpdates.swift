@@ -3,13 +3,14 @@
 extension WriteSession {
     func update(_ id: PostID, body: [UInt8], version: Int64?) throws -> UpdateResult {
         let index = try index()
-        guard var entry = try transaction.post(id, index) else { return .missing }
+        let positions = index.positions(of: id)
+        guard var entry = try transaction.post(id, at: positions) else { return .missing }
         if let stored = entry.version, let version, version < stored { return .stale }
         let newVersion = [entry.version, version].compactMap(\.self).max()
         if entry.body.record != 0, try isEqual(entry.body, body[...]) {
             if newVersion != entry.version {
                 entry.version = newVersion
-                try repoint(entry, except: nil)
+                try repoint(entry, at: positions)
                 touch()
             }
             return .same
@@ -21,7 +22,7 @@ extension WriteSession {
             counters.bodyBytes &+= UInt64(body.count)
         }
         entry.version = newVersion
-        try repoint(entry, except: nil)
+        try repoint(entry, at: positions)
         touch()
         return .changed
     }

@@ -14,9 +14,9 @@ extension PostID {
 
 extension ByteReader {
     mutating func postID() throws(QuireError) -> PostID {
-        let bytes = try blob()
-        if bytes.isEmpty { return PostID(try number()) }
-        guard let id = PostID(bytes: bytes) else { throw Self.damage }
+        let count = try count()
+        if count == 0 { return PostID(try number()) }
+        guard let id = PostID(bytes: try bytes(count)) else { throw Self.damage }
         return id
     }
 }

@@ -64,6 +64,7 @@ struct SortedRun {
     /// Locations in it.
     let count: Int
     private let slots: Int
+    private let scale: UInt64
 
     /// The run in these bytes, which must outlive it; nil if they are not one.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -75,17 +76,21 @@ struct SortedRun {
         }
         base = start + Self.head
         (self.count, self.slots) = (Int(count), Int(slots))
+        scale = Self.scale(self.count)
     }
 
     // MARK: Looking up
 
     /// The slot of the first location with this hash, nil if there is none.
+    @inline(__always)
     func first(hash wanted: UInt64) -> Int? {
-        var slot = Self.ideal(wanted, count)
-        while slot < slots, feed(slot) != 0 {
+        var slot = Int(truncatingIfNeeded: wanted.multipliedFullWidth(by: scale).high)
+        while slot < slots {
             let hash = hash(slot)
-            if hash >= wanted { return hash == wanted ? slot : nil }
-            slot += 1
+            // an empty slot has the hash 0, and so may one location
+            if hash >= wanted { return hash == wanted && feed(slot) != 0 ? slot : nil }
+            if hash == 0 && feed(slot) == 0 { return nil }
+            slot &+= 1
         }
         return nil
     }
@@ -124,33 +129,41 @@ struct SortedRun {
         }
     }
 
+    @inline(__always)
     private func hash(_ slot: Int) -> UInt64 {
-        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride, as: UInt64.self))
+        let at = base + (slot &* Self.stride &+ 0)
+        return UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
     }
+    @inline(__always)
     private func position(_ slot: Int) -> UInt64 {
-        UInt64(
-            littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride + 8, as: UInt64.self))
+        let at = base + (slot &* Self.stride &+ 8)
+        return UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
     }
+    @inline(__always)
     private func feed(_ slot: Int) -> UInt32 {
-        UInt32(
-            littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride + 16, as: UInt32.self))
+        let at = base + (slot &* Self.stride &+ 16)
+        return UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
+    @inline(__always)
     private func check(_ slot: Int) -> UInt32 {
-        UInt32(
-            littleEndian: base.loadUnaligned(fromByteOffset: slot * Self.stride + 20, as: UInt32.self))
+        let at = base + (slot &* Self.stride &+ 20)
+        return UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
 
     // MARK: Building
 
     /// Four of five slots are used: looking up visits three on average, and 30 bytes hold a location.
-    private static func ideal(_ hash: UInt64, _ count: Int) -> Int {
-        Int(hash.multipliedFullWidth(by: UInt64(count + count / 4)).high)
+    private static func scale(_ count: Int) -> UInt64 { UInt64(count + count / 4) }
+
+    private static func ideal(_ hash: UInt64, _ scale: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: scale).high)
     }
 
     /// How many bytes these locations need as a run.
     static func size(of sorted: [Location]) -> Int {
+        let scale = scale(sorted.count)
         var next = 0
-        for location in sorted { next = max(next, ideal(location.hash, sorted.count)) + 1 }
+        for location in sorted { next = max(next, ideal(location.hash, scale)) + 1 }
         return head + (next + 1) * stride + 4
     }
 
@@ -160,9 +173,10 @@ struct SortedRun {
         let slots = UInt64((target.count - head - 4) / stride)
         target.storeBytes(of: UInt64(sorted.count).littleEndian, as: UInt64.self)
         target.storeBytes(of: slots.littleEndian, toByteOffset: 8, as: UInt64.self)
+        let scale = scale(sorted.count)
         var next = 0
         for location in sorted {
-            next = max(next, ideal(location.hash, sorted.count))
+            next = max(next, ideal(location.hash, scale))
             let at = head + next * stride
             target.storeBytes(of: location.hash.littleEndian, toByteOffset: at, as: UInt64.self)
             target.storeBytes(

@@ -1,13 +1,14 @@
 import CLMDB
 
 /// One of LMDB's tables.
-struct Table {
+struct Table: Sendable {
     let dbi: MDB_dbi
-    let name: String
+    let name: StaticString
 }
 
-/// All tables of a cache; Docs/on-disk.md draws their records.
-struct Tables {
+/// All tables of a cache; Docs/on-disk.md draws their records. An object, because every operation hands
+/// it around: as a struct it cost more to copy than a look-up.
+final class Tables: Sendable {
     /// "format" -> format version; "counters" -> `Counters`.
     let header: Table
     /// Feed name -> feed number.
@@ -45,10 +46,13 @@ struct Tables {
     /// The secret of this cache that spreads ids over the index: nobody can choose ids that collide.
     let seed: UInt64
 
+    /// The path of the cache, for messages.
+    let path: String
+
     private init(
-        seed: UInt64, _ open: (String) throws(QuireError) -> Table
+        _ path: String, seed: UInt64, _ open: (StaticString) throws(QuireError) -> Table
     ) throws(QuireError) {
-        self.seed = seed
+        (self.path, self.seed) = (path, seed)
         header = try open("header")
         names = try open("names")
         feeds = try open("feeds")
@@ -76,14 +80,14 @@ struct Tables {
     static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
         try begin(environment, path, flags: 0) { transaction throws(QuireError) in
             let seed = UInt64.random(in: .min ... .max)
-            let tables = try Tables(seed: seed) { name throws(QuireError) in
+            let tables = try Tables(path, seed: seed) { name throws(QuireError) in
                 var dbi: MDB_dbi = 0
                 try check(
-                    mdb_dbi_open(transaction, name, UInt32(MDB_CREATE), &dbi),
+                    mdb_dbi_open(transaction, name.description, UInt32(MDB_CREATE), &dbi),
                     "cannot create the cache", path)
                 return Table(dbi: dbi, name: name)
             }
-            let access = Transaction(handle: transaction, tables: tables, path: path)
+            let access = Transaction(handle: transaction, tables: tables)
             do {
                 try access.put(tables.header, formatKey, encodedFormat(seed: seed))
                 try access.put(tables.header, countersKey, Counters().encoded())
@@ -99,9 +103,9 @@ struct Tables {
         var found: Tables?
         try begin(environment, path, flags: UInt32(MDB_RDONLY)) { transaction throws(QuireError) in
             let seed = try requireFormat(transaction, path)
-            found = try Tables(seed: seed) { name throws(QuireError) in
+            found = try Tables(path, seed: seed) { name throws(QuireError) in
                 var dbi: MDB_dbi = 0
-                if mdb_dbi_open(transaction, name, 0, &dbi) != 0 {
+                if mdb_dbi_open(transaction, name.description, 0, &dbi) != 0 {
                     throw QuireError(.notACache, "\(path): is not a Quire cache (no table \(name))")
                 }
                 return Table(dbi: dbi, name: name)

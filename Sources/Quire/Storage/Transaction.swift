@@ -6,7 +6,7 @@ import CLMDB
 struct Transaction {
     let handle: OpaquePointer
     let tables: Tables
-    let path: String
+    var path: String { tables.path }
     /// Of a write transaction; belongs to the environment, which outlives it.
     unowned(unsafe) var mark: WriteMark?
 
@@ -88,7 +88,7 @@ struct Transaction {
     func withCursor<R>(_ table: Table, _ body: (Cursor) throws -> R) throws -> R {
         var opened: OpaquePointer?
         try check(mdb_cursor_open(handle, table.dbi, &opened), "cannot read \(table.name)", path)
-        let cursor = Cursor(handle: opened!, table: table, path: path)
+        let cursor = Cursor(handle: opened!, table: table, tables: tables)
         defer { mdb_cursor_close(cursor.handle) }
         return try body(cursor)
     }
@@ -98,7 +98,7 @@ struct Transaction {
 struct Cursor {
     let handle: OpaquePointer
     let table: Table
-    let path: String
+    let tables: Tables
 
     typealias Record = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
@@ -124,7 +124,7 @@ struct Cursor {
         var value = MDB_val()
         let status = mdb_cursor_get(handle, &key, &value, operation)
         if status == MDB_NOTFOUND { return nil }
-        try check(status, "cannot read \(table.name)", path)
+        try check(status, "cannot read \(table.name)", tables.path)
         return (UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
     }
 }

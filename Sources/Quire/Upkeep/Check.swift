@@ -96,7 +96,7 @@ struct Check {
                 do {
                     try body(&self, record)
                 } catch let error as QuireError where error.code == .corrupt {
-                    find(.unreadable, table.name, error.message)
+                    find(.unreadable, table.name.description, error.message)
                 }
                 found = try cursor.next()
             }
@@ -110,7 +110,7 @@ struct Check {
             try each(table) { check, record in
                 if !ByteReader.isSealed(record.value) {
                     let key = record.key.prefix(24).map { String($0, radix: 16) }
-                    check.find(.checksum, table.name, "key \(key.joined(separator: " "))")
+                    check.find(.checksum, table.name.description, "key \(key.joined(separator: " "))")
                 }
             }
         }

@@ -129,8 +129,13 @@ extension WriteSession {
     /// All in one change: each would load and write the neighbours of what leaves anew.
     private func evict(_ leaving: Leaving, in feed: UInt32) throws -> Int {
         if leaving.entries.isEmpty { return 0 }
-        return try change(feed, focus: { try leaving.pieces.forEach($0.load) }) {
-            state throws(Interruption) in
+        return try change(
+            feed,
+            focus: {
+                try leaving.pieces.forEach($0.load)
+                try $0.loadNeighbours()
+            }
+        ) { state throws(Interruption) in
             let count = try state.evict(leaving.entries.map(\.id)).count
             return Effect(result: count, isChange: count > 0)
         }

@@ -63,7 +63,7 @@ extension WriteSession {
             counters.bodyBytes &+= UInt64(reference.length)
             var moved = entry
             moved.body = reference
-            try repoint(moved, except: nil)
+            try repoint(moved, at: index.positions(of: entry.id))
         }
     }
 }
