@@ -126,7 +126,7 @@ import Testing
         _ table: Table, _ type: R.Type, _ change: (inout R) -> Void
     ) throws {
         for (key, value) in try records(table) {
-            var record = try value.withUnsafeBytes { try R($0, table.name) }
+            var record = try value.withUnsafeBytes { try R($0, table.name.description) }
             change(&record)
             try put(table, key, record.encoded())
             #expect(try !storage.cache.check().isEmpty, "\(table.name): \(key)")
