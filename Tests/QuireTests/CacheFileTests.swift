@@ -61,7 +61,7 @@ import Testing
             writer.text("quire")
             writer.number(Tables.formatVersion + 1)
             let access = Transaction(
-                handle: transaction, tables: storage.cache.environment.tables, path: "")
+                handle: transaction, tables: storage.cache.environment.tables)
             try access.put(Table(dbi: dbi, name: "header"), Tables.formatKey, writer.sealed())
         }
         #expect(code(opening: path("new.quire")) == .newerFormat)

@@ -6,8 +6,7 @@ extension WriteSession {
     func plan(
         _ place: Place, limit: Int?, isBounded: Bool, link: Link?, in feed: UInt32
     ) throws -> Plan {
-        let tickets = TicketTable(transaction: transaction, feed: feed)
-        let all = try tickets.all()
+        let all = try tickets.all(of: feed)
         let result = try change(
             feed,
             focus: { loader in
@@ -23,7 +22,7 @@ extension WriteSession {
                     result: (plan: result, issued: issued), isChange: issued != nil,
                     changesRows: false)
             })
-        if let issued = result.issued { try tickets.issue(issued, amongst: all) }
+        if let issued = result.issued { try tickets.issue(issued, in: feed, amongst: all) }
         switch result.plan {
         case .success(let request): return .request(request)
         case .failure(let refusal): return .refused(refusal)
@@ -42,10 +41,9 @@ extension WriteSession {
 
     /// R3. The request failed, or nobody waits for it any longer; its ticket may still be answered.
     func cancel(_ ticket: Ticket, in feed: UInt32) throws {
-        let tickets = TicketTable(transaction: transaction, feed: feed)
-        guard var record = try tickets.record(ticket), !record.isCancelled else { return }
+        guard var record = try tickets.record(ticket, of: feed), !record.isCancelled else { return }
         record.isCancelled = true
-        try tickets.put(record)
+        tickets.put(record, of: feed)
         touch()
     }
 
@@ -53,8 +51,7 @@ extension WriteSession {
 
     func ingest(_ answer: Answer, for ticket: Ticket, in feed: UInt32) throws -> Outcome {
         try requireSound(answer)
-        let tickets = TicketTable(transaction: transaction, feed: feed)
-        guard let record = try tickets.record(ticket) else {
+        guard let record = try tickets.record(ticket, of: feed) else {
             return Outcome(.stale, reason: "used")
         }
         let replaced = replacedBodies
@@ -72,7 +69,7 @@ extension WriteSession {
             })
         outcome.updated = replacedBodies - replaced
         if isAccepted {
-            try tickets.remove(ticket)
+            try tickets.remove(ticket, of: feed)
         } else {
             try cancel(ticket, in: feed)
         }
@@ -201,47 +198,5 @@ extension WriteSession {
             if isLocal { try state.removeLocal(id) }
             return Effect(result: isLocal, isChange: isLocal)
         }
-    }
-}
-
-/// The tickets of a feed that may still be answered.
-struct TicketTable {
-    let transaction: Transaction
-    let feed: UInt32
-
-    /// So many are kept; an answer to an older one is stale.
-    static let limit = 256
-
-    func all() throws -> [TicketRecord] {
-        try transaction.withCursor(transaction.tables.tickets) { cursor in
-            var all: [TicketRecord] = []
-            var found = try cursor.seek(FeedKey(feed, 0))
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
-                all.append(try TicketRecord(value, "ticket \(key.number)"))
-                found = try cursor.next()
-            }
-            return all
-        }
-    }
-
-    func record(_ ticket: Ticket) throws(QuireError) -> TicketRecord? {
-        let key = FeedKey(feed, ticket.number)
-        guard let value = try transaction.get(transaction.tables.tickets, key) else { return nil }
-        return try TicketRecord(value, "ticket \(ticket.number)")
-    }
-
-    func put(_ record: TicketRecord) throws {
-        try transaction.put(
-            transaction.tables.tickets, FeedKey(feed, record.number), record.encoded())
-    }
-
-    func remove(_ ticket: Ticket) throws {
-        try transaction.delete(transaction.tables.tickets, FeedKey(feed, ticket.number))
-    }
-
-    /// Keeps the new ticket and forgets the oldest ones beyond the limit.
-    func issue(_ record: TicketRecord, amongst all: [TicketRecord]) throws {
-        try put(record)
-        for old in all.dropLast(Self.limit - 1) { try remove(Ticket(old.number)) }
     }
 }

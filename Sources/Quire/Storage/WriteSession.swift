@@ -7,6 +7,7 @@ final class WriteSession {
     private(set) var isDirty = false
     /// Bodies that replaced another one.
     var replacedBodies = 0
+    var tickets: TicketTable
     /// Locations for the index, as runs in memory: look-ups see them like stored ones.
     private var fresh: [FreshRun] = []
     private var openBodies: OpenBodies?
@@ -18,6 +19,7 @@ final class WriteSession {
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
         self.tuning = tuning
+        tickets = TicketTable(transaction)
         counters = try Self.counters(transaction)
     }
 
@@ -35,6 +37,7 @@ final class WriteSession {
         try closeBodies()
         let bodies = BodyStore(transaction: transaction)
         for (record, count) in released { try bodies.release(count, of: record) }
+        try tickets.store()
         try PostIndex.store(fresh, in: transaction, live: counters.entries)
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
         try transaction.put(transaction.tables.header, Tables.countersKey, counters.encoded())

@@ -1,0 +1,65 @@
+/// The tickets that may still be answered. New ones are written at the end of the session: most of those
+/// of a batch are answered in the same batch and never stored.
+struct TicketTable {
+    private let transaction: Transaction
+    private var fresh: [UInt32: [UInt64: TicketRecord]] = [:]
+
+    /// So many are kept for a feed; an answer to an older one is stale.
+    static let limit = 256
+
+    init(_ transaction: Transaction) { self.transaction = transaction }
+
+    /// The oldest first.
+    func all(of feed: UInt32) throws -> [TicketRecord] {
+        var all: [TicketRecord] = []
+        let fresh = fresh[feed] ?? [:]
+        try transaction.withCursor(transaction.tables.tickets) { cursor in
+            var found = try cursor.seek(FeedKey(feed, 0))
+            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+                if fresh[key.number] == nil {
+                    all.append(try TicketRecord(value, "ticket \(key.number)"))
+                }
+                found = try cursor.next()
+            }
+        }
+        if fresh.isEmpty { return all }
+        return (all + fresh.values).sorted { $0.number < $1.number }
+    }
+
+    func record(_ ticket: Ticket, of feed: UInt32) throws(QuireError) -> TicketRecord? {
+        if let record = fresh[feed]?[ticket.number] { return record }
+        let key = FeedKey(feed, ticket.number)
+        guard let value = try transaction.get(transaction.tables.tickets, key) else { return nil }
+        return try TicketRecord(value, "ticket \(ticket.number)")
+    }
+
+    mutating func put(_ record: TicketRecord, of feed: UInt32) {
+        fresh[feed, default: [:]][record.number] = record
+    }
+
+    mutating func remove(_ ticket: Ticket, of feed: UInt32) throws {
+        fresh[feed]?[ticket.number] = nil
+        let key = FeedKey(feed, ticket.number)
+        if try transaction.get(transaction.tables.tickets, key) != nil {
+            try transaction.delete(transaction.tables.tickets, key)
+        }
+    }
+
+    /// Keeps the new ticket and forgets the oldest ones beyond the limit.
+    mutating func issue(
+        _ record: TicketRecord, in feed: UInt32, amongst all: [TicketRecord]
+    ) throws {
+        put(record, of: feed)
+        for old in all.dropLast(Self.limit - 1) { try remove(Ticket(old.number), of: feed) }
+    }
+
+    /// Writes the new ones.
+    func store() throws {
+        for (feed, records) in fresh {
+            for (number, record) in records {
+                try transaction.put(
+                    transaction.tables.tickets, FeedKey(feed, number), record.encoded())
+            }
+        }
+    }
+}
