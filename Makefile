@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo test check deps build lib install test-c bench bench-report clean
+.PHONY: help demo test check cost deps build lib install test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -20,8 +20,12 @@ demo: build                 ## a feed fills, a gap opens, the gap closes, the ca
 test: deps                  ## all tests; ends with "N passed, N failed, N skipped"
 	@Scripts/test
 
-check: test                 ## tests, and the rules about the code itself
+check: test cost            ## tests, cost, and the rules about the code itself
 	@Scripts/tidy
+
+cost: deps                  ## instructions and bytes written against the baseline
+	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \
+	    else echo "cost: no python3"; echo "0 passed, 0 failed, 22 skipped"; fi
 
 lib: deps                   ## build/libquire.so.0 and build/libquire.a, for programs without Swift
 	@SWIFT="$(SWIFT)" Packaging/build-library

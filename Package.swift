@@ -14,6 +14,8 @@ let package = Package(
         .library(name: "Quire", targets: ["Quire"]),
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
         .executable(name: "quire", targets: ["QuireCLI"]),
+        // What Scripts/check-cost measures.
+        .executable(name: "quire-cost", targets: ["QuireCost"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
     ],
@@ -45,6 +47,7 @@ let package = Package(
                 "Quire", "QuireDumps", "QuireSimulator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
+        .executableTarget(name: "QuireCost", dependencies: ["Quire"], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
             resources: [.copy("Scenarios")], swiftSettings: strict),

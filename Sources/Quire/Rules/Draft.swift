@@ -50,6 +50,10 @@ struct Draft {
 
     init(_ state: FeedState, _ ticket: TicketRecord, _ answer: Answer) {
         self.state = state
+        // The state is shared with the one before; one copy of it has room for the answer.
+        let count = state.entries.count + answer.posts.count
+        self.state.entries.reserveCapacity(count)
+        self.state.index.reserveCapacity(count)
         self.ticket = ticket
         self.answer = answer
         head = state.head

@@ -1,20 +1,48 @@
 /// Builds the value of a record: unsigned integers as base-128 varints, signed ones zigzag first,
 /// lists and bytes with their count in front, a checksum of four bytes at the end.
-struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+struct ByteWriter: ~Copyable {
+    private var bytes: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private var count = 0
 
-    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+    init(capacity: Int = 64) {
+        self.capacity = capacity
+        bytes = .allocate(capacity: capacity)
+    }
 
-    mutating func byte(_ value: UInt8) { bytes.append(value) }
+    deinit { bytes.deallocate() }
 
+    @inline(__always)
+    private mutating func reserve(_ more: Int) {
+        if capacity &- count < more { grow(more) }
+    }
+
+    private mutating func grow(_ more: Int) {
+        capacity = max(2 * capacity, count + more)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: bytes, count: count)
+        bytes.deallocate()
+        bytes = larger
+    }
+
+    @inline(__always)
+    mutating func byte(_ value: UInt8) {
+        reserve(1)
+        bytes[count] = value
+        count &+= 1
+    }
+
+    @inline(__always)
     mutating func number(_ value: UInt64) {
-        if value < 0x80 { return bytes.append(UInt8(value)) }
+        reserve(10)
         var value = value
         while value >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: value) | 0x80)
+            bytes[count] = UInt8(truncatingIfNeeded: value) | 0x80
+            count &+= 1
             value >>= 7
         }
-        bytes.append(UInt8(value))
+        bytes[count] = UInt8(truncatingIfNeeded: value)
+        count &+= 1
     }
 
     /// Counts are never negative, except in a damaged cache: there they become 0 and `check` finds them.
@@ -25,8 +53,11 @@ struct ByteWriter {
     }
 
     mutating func blob(_ value: some Collection<UInt8>) {
-        number(value.count)
-        bytes.append(contentsOf: value)
+        let size = value.count
+        number(size)
+        reserve(size)
+        UnsafeMutableRawBufferPointer(start: bytes + count, count: size).copyBytes(from: value)
+        count += size
     }
 
     mutating func text(_ value: String) { blob(value.utf8) }
@@ -43,11 +74,10 @@ struct ByteWriter {
 
     /// The finished value.
     consuming func sealed() -> [UInt8] {
-        let sum = UInt32(truncatingIfNeeded: bytes.withUnsafeBytes { Checksum.of($0) })
-        for shift in [0, 8, 16, 24] as [UInt32] {
-            bytes.append(UInt8(truncatingIfNeeded: sum >> shift))
-        }
-        return bytes
+        reserve(4)
+        count += 4
+        Checksum.seal(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 }
 

@@ -182,25 +182,27 @@ struct FeedWriter {
         return added
     }
 
-    /// By how many entries each page grew. Neighbours mostly change alike, so they are counted first.
+    /// By how many entries each page grew. Neighbours mostly change alike and are counted together.
     private func pageChanges() -> [UInt64: Int] {
         var change: [UInt64: Int] = [:]
-        var (before, after, count): (UInt64, UInt64, Int) = (0, 0, 0)
-        func add() {
-            if count == 0 || before == after { return }
-            change[before, default: 0] -= count
-            change[after, default: 0] += count
-        }
-        for i in changed {
-            let was = i < old.entries.count ? old.entries[i].page : 0
-            let now = new.entries[i].isCached ? new.entries[i].page : 0
-            if was != before || now != after {
-                add()
-                (before, after, count) = (was, now, 0)
-            }
+        var (from, to, count): (UInt64, UInt64, Int) = (0, 0, 0)
+        for i in changed.indices {
+            let entry = changed[i]
+            from = entry < old.entries.count ? old.entries[entry].page : 0
+            to = new.entries[entry].isCached ? new.entries[entry].page : 0
             count += 1
+            if i + 1 < changed.count {
+                let next = changed[i + 1]
+                let nextFrom = next < old.entries.count ? old.entries[next].page : 0
+                let nextTo = new.entries[next].isCached ? new.entries[next].page : 0
+                if nextFrom == from && nextTo == to { continue }
+            }
+            if from != to {
+                change[from, default: 0] -= count
+                change[to, default: 0] += count
+            }
+            count = 0
         }
-        add()
         return change
     }
 

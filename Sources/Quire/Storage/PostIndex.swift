@@ -129,17 +129,14 @@ struct PostIndex {
     ) throws {
         if fresh.isEmpty { return }
         let stored = try stored(transaction)
-        let added = SortedRun.merged(fresh.reversed().map(\.run), dropsGone: stored.isEmpty)
+        let added = SortedRun.merged(older: fresh.reversed().map(\.run), dropsGone: stored.isEmpty)
         let counts = stored.map(\.run.count) + [added.count]
         var start = mergeStart(counts)
         if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { start = 0 }
         var result = added
         if start < stored.count {
-            let newest = FreshRun(added)
-            result = withExtendedLifetime(newest) {
-                SortedRun.merged(
-                    [newest.run] + stored[start...].reversed().map(\.run), dropsGone: start == 0)
-            }
+            result = SortedRun.merged(
+                added, older: stored[start...].reversed().map(\.run), dropsGone: start == 0)
         }
         let table = transaction.tables.locations
         let number = (stored.last?.number ?? 0) + 1

@@ -190,29 +190,37 @@ struct SortedRun {
 
     // MARK: Merging
 
-    /// What runs say together, the newest first: of each place the newest location. Those of posts that
-    /// left are dropped if no older run is left that they could contradict.
-    static func merged(_ newestFirst: [SortedRun], dropsGone: Bool) -> [Location] {
-        var result: [Location] = []
+    /// What these locations, in order, and runs older than them say together, the newest run first: of each
+    /// place the newest location. Those of posts that left are dropped if no older run is left that they
+    /// could contradict.
+    static func merged(
+        _ newest: [Location] = [], older newestFirst: [SortedRun], dropsGone: Bool
+    ) -> [Location] {
+        var result = newest
         for run in newestFirst { result = merge(result, run) }
         if dropsGone { result.removeAll { $0.position == Location.gone } }
         return result
     }
 
     private static func merge(_ newer: [Location], _ older: SortedRun) -> [Location] {
-        var result: [Location] = []
-        result.reserveCapacity(newer.count + older.count)
-        var at = 0
-        older.forEach { location in
-            while at < newer.count, newer[at].precedes(location) {
-                result.append(newer[at])
-                at += 1
+        let limit = newer.count + older.count
+        return [Location](unsafeUninitializedCapacity: limit) { target, count in
+            var at = 0
+            for slot in 0..<older.slots where older.feed(slot) != 0 {
+                let location = older.location(slot)!
+                while at < newer.count, newer[at].precedes(location) {
+                    target.initializeElement(at: count, to: newer[at])
+                    (at, count) = (at + 1, count + 1)
+                }
+                if at < newer.count, newer[at].isSamePlace(as: location) { continue }
+                target.initializeElement(at: count, to: location)
+                count += 1
             }
-            if at < newer.count, newer[at].isSamePlace(as: location) { return }
-            result.append(location)
+            while at < newer.count {
+                target.initializeElement(at: count, to: newer[at])
+                (at, count) = (at + 1, count + 1)
+            }
         }
-        result.append(contentsOf: newer[at...])
-        return result
     }
 }
 

@@ -56,14 +56,10 @@ final class WriteSession {
 
     func add(_ locations: [Location]) {
         if locations.isEmpty { return }
-        let added = FreshRun(locations.sorted { $0.precedes($1) })
-        let counts = (fresh + [added]).map(\.run.count)
-        let start = PostIndex.mergeStart(counts)
-        if start == fresh.count { return fresh.append(added) }
-        let merged = withExtendedLifetime(added) {
-            SortedRun.merged(
-                [added.run] + fresh[start...].reversed().map(\.run), dropsGone: false)
-        }
+        let added = locations.sorted { $0.precedes($1) }
+        let start = PostIndex.mergeStart(fresh.map(\.run.count) + [added.count])
+        let merged = SortedRun.merged(
+            added, older: fresh[start...].reversed().map(\.run), dropsGone: false)
         fresh.replaceSubrange(start..., with: [FreshRun(merged)])
     }
 

@@ -1,0 +1,144 @@
+import Quire
+
+/// What is measured, so many times, on a cache that ``Bench`` has filled.
+enum Operation: String, CaseIterable {
+    /// 32 pages in one commit.
+    case bulk
+    /// One page at the tail of a feed: plan and ingest in one commit.
+    case page
+    /// One page on top of a feed, the last of its posts known.
+    case refresh
+    /// A page by its number, every byte of its bodies.
+    case read
+    /// 20 screens of 30 rows from the top of a feed, every byte of the bodies.
+    case scroll
+    /// 100 ids asked of a feed that has half of them.
+    case contains
+    /// A post by its id, with its body.
+    case post
+    /// A new body for a post, a commit each.
+    case update
+    /// A page in the middle of a feed forgotten, a commit each.
+    case evict
+    /// The last page of a feed forgotten, a commit each.
+    case prune
+    /// The file opened and its first page read.
+    case open
+
+    /// More repetitions than this are refused. What arrives is prepared for all of them, however few are
+    /// asked for, so that it costs the same in every run.
+    var limit: Int { self == .bulk ? 8 : self == .page || self == .refresh ? 96 : 10_000 }
+
+    /// Prepares the operation; the closure it returns does it once, the n-th time.
+    func prepare(_ bench: Bench) throws -> (Int) throws -> Void {
+        switch self {
+        case .bulk, .page, .refresh: arrivals(bench)
+        case .read, .scroll, .contains, .post: try reading(bench)
+        case .update, .evict, .prune: changing(bench)
+        case .open: { _ in try self.open(bench) }
+        }
+    }
+
+    private func arrivals(_ bench: Bench) -> (Int) throws -> Void {
+        if self == .refresh {
+            let pages = (0..<limit).map { bench.workload.refresh(of: $0 % Workload.feeds) }
+            return { n in
+                try bench.cache.batch {
+                    try bench.take(pages[n].answer, at: .head, of: bench.feeds[pages[n].feed], in: $0)
+                }
+            }
+        }
+        let size = self == .bulk ? Workload.batch : 1
+        let batches = (0..<limit).map { _ in (0..<size).map { _ in bench.workload.nextPage() } }
+        return { n in try bench.ingest(batches[n]) }
+    }
+
+    private func reading(_ bench: Bench) throws -> (Int) throws -> Void {
+        let (cache, feeds) = (bench.cache, bench.feeds)
+        let ids = feeds.indices.map { bench.workload.ids(of: $0) }
+        let pages = try feeds.map { feed in
+            try cache.withSnapshot { try $0.pages(of: feed, limit: .max).map(\.number) }
+        }
+        func draw<T>(_ n: Int, from all: [T]) -> T {
+            all[Int(Workload.mix(UInt64(n)) % UInt64(all.count))]
+        }
+        switch self {
+        case .read:
+            return { n in
+                let feed = n % feeds.count
+                try cache.withSnapshot {
+                    let rows = try $0.posts(ofPage: draw(n, from: pages[feed]), in: feeds[feed])
+                    try bench.touch(rows, in: $0)
+                }
+            }
+        case .scroll:
+            return { n in try Self.scroll(bench, feeds[n % 2 == 0 ? 0 : 1 + n / 2 % (feeds.count - 1)]) }
+        case .contains:
+            return { n in
+                let asked = (0..<50).flatMap { i -> [PostID] in
+                    let known = draw(50 * n + i, from: ids[0])
+                    let unknown = Workload.id(1 << 40 + UInt64(50 * n + i))
+                    return [PostID(known), PostID(unknown)]
+                }
+                let found = try cache.withSnapshot { try $0.contains(asked, in: feeds[0]) }
+                if found.count(where: \.self) != 50 { throw Unexpected(what: "\(found)") }
+            }
+        default:
+            return { n in
+                let id = PostID(draw(n, from: ids[n % feeds.count]))
+                try cache.withSnapshot {
+                    guard let post = try $0.post(id) else { throw Unexpected(what: "no \(id)") }
+                    bench.sum &+= UInt64(try $0.body(of: post).unsafeLoadUnaligned(as: UInt64.self) & 0xFF)
+                }
+            }
+        }
+    }
+
+    private static func scroll(_ bench: Bench, _ feed: Feed) throws {
+        try bench.cache.withSnapshot {
+            var position: RowPosition?
+            for _ in 0..<20 {
+                let rows = try $0.rows(of: feed, after: position, limit: 30).compactMap(\.post)
+                position = rows.last?.position
+                try bench.touch(rows, in: $0)
+            }
+        }
+    }
+
+    private func changing(_ bench: Bench) -> (Int) throws -> Void {
+        let (cache, feeds, workload) = (bench.cache, bench.feeds, bench.workload)
+        switch self {
+        case .update:
+            let ids = (0..<feeds.count).flatMap { workload.ids(of: $0) }
+            return { n in
+                let id = ids[Int(Workload.mix(UInt64(n)) % UInt64(ids.count))]
+                var body: [UInt8] = []
+                workload.appendBody(of: id, variant: UInt64(n + 1), to: &body)
+                let result = try cache.update(PostID(id), body: body)
+                if result != .changed { throw Unexpected(what: "\(id): \(result)") }
+            }
+        case .evict:
+            return { n in
+                if try feeds[0].evictPage(at: 20) == 0 { throw Unexpected(what: "nothing left") }
+            }
+        default:
+            var policy = PrunePolicy()
+            (policy.maximumPages, policy.budget) = (1, 1)
+            return { n in
+                if try feeds[0].prune(policy).pages != 1 { throw Unexpected(what: "not one page left") }
+            }
+        }
+    }
+
+    private func open(_ bench: Bench) throws {
+        bench.close()
+        let cache = try Cache(at: bench.path, options: Bench.options)
+        guard let feed = try cache.existingFeed(named: "feed-0") else {
+            throw Unexpected(what: "no feed")
+        }
+        try cache.withSnapshot {
+            let rows = try $0.rows(of: feed, limit: Workload.pageSize).compactMap(\.post)
+            try bench.touch(rows, in: $0)
+        }
+    }
+}
