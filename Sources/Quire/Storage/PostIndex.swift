@@ -107,11 +107,11 @@ struct PostIndex {
         while true {
             var first = start
             var sum = total
-            while first > 0, tier(counts[first - 1]) <= tier(total) {
+            while first > 0, tier(counts[first - 1]) <= tier(total), sum + counts[first - 1] <= limit {
                 first -= 1
                 sum += counts[first]
             }
-            if start - first + 1 < fanOut || sum > limit { return start }
+            if start - first + 1 < fanOut { return start }
             (start, total) = (first, sum)
         }
     }

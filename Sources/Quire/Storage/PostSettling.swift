@@ -10,12 +10,11 @@ extension WriteSession {
     ) throws {
         for entry in old.entries.indices {
             if !new.entries[entry].isCached {
-                let was = old.entries[entry]
-                if try isLast(was.id, loader) { try forget(was) }
+                try leave(old.entries[entry], loader)
             } else if new.entries[entry].isFault && !old.entries[entry].isFault {
-                new.entries[entry].version = nil
                 let was = old.entries[entry]
-                if try isLast(was.id, loader) { release(was.body) }
+                new.entries[entry].version = nil
+                if try !others(was.id, loader).isShown { release(was.body) }
             }
         }
         try storeBodies(effect, loader, &new)
@@ -26,14 +25,22 @@ extension WriteSession {
         }
     }
 
-    /// No other feed holds the post.
-    private func isLast(_ id: PostID, _ loader: FeedLoader) throws -> Bool {
-        try !loader.index().positions(of: id).contains { $0.feed != loader.feed }
+    /// The other feeds that hold the post, and whether one of them shows its body; a fault does not.
+    private func others(
+        _ id: PostID, _ loader: FeedLoader
+    ) throws -> (isHeld: Bool, isShown: Bool) {
+        let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
+        let isShown = try places.contains { feed, position in
+            try !transaction.entry(of: id, at: position, of: feed).isFault
+        }
+        return (!places.isEmpty, isShown)
     }
 
-    /// The last feed that held the post lets it go.
-    private func forget(_ entry: Entry) throws {
-        release(entry.body)
+    /// The feed lets the post go; the last one takes with it what is known about the post.
+    private func leave(_ entry: Entry, _ loader: FeedLoader) throws {
+        let others = try others(entry.id, loader)
+        if !others.isShown { release(entry.body) }
+        if others.isHeld { return }
         counters.posts &-= 1
         if counters.fieldRecords > 0, try transaction.fields(of: entry.id) != nil {
             try transaction.delete(transaction.tables.fields, PostKey.prefix(entry.id))

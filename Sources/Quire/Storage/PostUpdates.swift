@@ -7,8 +7,10 @@ extension WriteSession {
         guard var entry = try transaction.post(id, at: positions) else { return .missing }
         if let stored = entry.version, let version, version < stored { return .stale }
         let newVersion = [entry.version, version].compactMap(\.self).max()
-        if entry.body.record != 0, try isEqual(entry.body, body[...]) {
-            if newVersion != entry.version {
+        let isSame =
+            entry.body.record == 0 ? body.isEmpty : try isEqual(entry.body, body[...])
+        if isSame {
+            if newVersion != entry.version && !entry.isFault {
                 entry.version = newVersion
                 try repoint(entry, at: positions)
                 touch()

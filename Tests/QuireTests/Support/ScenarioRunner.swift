@@ -314,6 +314,7 @@ struct Mirror {
 
     private mutating func apply(_ changes: [Change], to feed: UInt32) {
         for change in changes {
+            if rows[feed] == nil { return }  // after a reset it is read anew
             switch change {
             case .reset: rows[feed] = nil
             case .updated: continue

@@ -1,0 +1,252 @@
+import QuireSimulator
+import Testing
+
+@testable import Quire
+
+/// Sorted runs by themselves: small worlds in full, and bytes that are none.
+///
+///     count 3 | slots 5 | 0·0·1  0·1·1  ─  max·1·1  ─ | checksum       hash·check·feed, ─ is free
+@Suite struct SortedRunTests {
+    /// Hashes at both ends, equal hashes with different checks, equal addresses in two feeds.
+    private static let places: [Location] = [
+        (0, 0, 1), (0, 0, 2), (0, 1, 1), (1, 0, 1), (1, 1, 7), (1 << 63, 1, 1), (.max, 0, 1), (.max, 1, 1),
+        (.max, 1, .max),
+    ].map { Location(PostAddress(hash: $0, check: $1), feed: $2, position: 1) }
+    private static let absent: [Location] = [
+        (0, 3, 1), (0, 0, 3), (1, 0, 2), (2, 0, 1), (1 << 62, 1, 1), (.max - 1, 1, 1), (.max, 1, 2),
+        (.max, .max, 1),
+    ].map { Location(PostAddress(hash: $0, check: $1), feed: $2, position: 1) }
+
+    /// Every subset of the places finds what is in it and nothing else.
+    @Test func everySubset() {
+        let memory = GuardedBytes(capacity: 1 << 12)
+        for set in 0..<1 << Self.places.count {
+            var sorted: [Location] = []
+            for (i, var place) in Self.places.enumerated() where set >> i & 1 == 1 {
+                place.position = i == 4 ? Location.gone : UInt64(i * 10 + 1)
+                sorted.append(place)
+            }
+            let run = SortedRun(memory.hold(Self.bytes(sorted)[...]))!
+            #expect(run.count == sorted.count)
+            for (i, place) in Self.places.enumerated() {
+                let expected: UInt64? = set >> i & 1 == 0 ? nil : i == 4 ? 0 : UInt64(i * 10 + 1)
+                #expect(run.position(of: place) == expected, "subset \(set), place \(i)")
+                let first = sorted.first { $0.address == place.address }
+                let found = run.first(place.address).flatMap(run.location)
+                #expect(found?.feed == first?.feed, "subset \(set), place \(i)")
+                let ofHash = sorted.first { $0.hash == place.hash }
+                let foundHash = run.first(hash: place.hash).flatMap(run.location)
+                #expect(foundHash?.check == ofHash?.check, "subset \(set), place \(i)")
+            }
+            for place in Self.absent { #expect(run.position(of: place) == nil, "subset \(set)") }
+            #expect(Self.list(run) == sorted.map(Place.init), "subset \(set)")
+        }
+    }
+
+    /// Every pair and every triple of small runs: each place is missing, somewhere, or gone.
+    ///
+    ///     newest   a→5        c gone
+    ///     older    a→3   b→4  c→9
+    ///     merged   a→5   b→4  c gone      without c where nothing older is left
+    @Test func everyMerge() {
+        let four = [0, 2, 1, 7].map { Self.places[$0] }.sorted { $0.precedes($1) }
+        let runs = Self.runs(of: four)
+        for (i, newer) in runs.enumerated() {
+            for (j, older) in runs.enumerated() { Self.merge([newer, older], "\(i) over \(j)") }
+        }
+        let three = Self.runs(of: Array(four.prefix(3)))
+        for newest in three {
+            for middle in three {
+                for oldest in three { Self.merge([newest, middle, oldest], "three") }
+            }
+        }
+    }
+
+    private static func runs(of places: [Location]) -> [FreshRun] {
+        var worlds: [[Location]] = [[]]
+        for (i, place) in places.enumerated() {
+            worlds = worlds.flatMap { world in
+                [nil, UInt64(i + 3), Location.gone].map { position in
+                    guard let position else { return world }
+                    return world + [Location(place.address, feed: place.feed, position: position)]
+                }
+            }
+        }
+        return worlds.map(FreshRun.init)
+    }
+
+    private static func merge(_ newestFirst: [FreshRun], _ what: String) {
+        var model: [Place] = []
+        for run in newestFirst {
+            for place in list(run.run) where !model.contains(where: { $0.isAt(place) }) {
+                model.append(place)
+            }
+        }
+        model.sort { $0.location.precedes($1.location) }
+        let all = SortedRun.merged(older: newestFirst.map(\.run), dropsGone: false)
+        if all.map(Place.init) != model { Issue.record("\(what): \(all) is not \(model)") }
+        let living = SortedRun.merged(older: newestFirst.map(\.run), dropsGone: true)
+        if living.map(Place.init) != model.filter({ $0.position != 0 }) {
+            Issue.record("\(what): \(living) keeps what is gone")
+        }
+        let again = FreshRun(all)
+        if list(again.run) != model { Issue.record("\(what) is not written as merged") }
+    }
+
+    private static func list(_ run: SortedRun) -> [Place] {
+        var all: [Place] = []
+        run.forEach { all.append(Place($0)) }
+        return all
+    }
+
+    private struct Place: Equatable {
+        var hash, position: UInt64
+        var feed, check: UInt32
+
+        init(_ location: Location) {
+            (hash, position) = (location.hash, location.position)
+            (feed, check) = (location.feed, location.check)
+        }
+
+        var location: Location {
+            Location(PostAddress(hash: hash, check: check), feed: feed, position: position)
+        }
+        func isAt(_ other: Place) -> Bool { location.isSamePlace(as: other.location) }
+    }
+
+    // MARK: Damage
+
+    private static func random(_ count: Int, _ random: inout SplitMix64) -> [Location] {
+        var locations: [Location] = []
+        for _ in 0..<count {
+            // some hashes share their upper bits, some are equal
+            let hash = random.chance(0.2) ? UInt64(random.below(4)) << 62 : random.next()
+            locations.append(
+                Location(
+                    PostAddress(hash: hash, check: UInt32(random.below(4))),
+                    feed: UInt32(random.number(in: 1...3)), position: random.next() >> 1))
+        }
+        locations.sort { $0.precedes($1) }
+        return locations.indices.filter { $0 == 0 || !locations[$0 - 1].isSamePlace(as: locations[$0]) }
+            .map { locations[$0] }
+    }
+
+    private static func bytes(_ sorted: [Location]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: SortedRun.size(of: sorted))
+        bytes.withUnsafeMutableBytes { SortedRun.write(sorted, into: $0) }
+        return bytes
+    }
+
+    /// Asks a damaged run everything; any answer will do.
+    private static func ask(_ bytes: ArraySlice<UInt8>, _ memory: GuardedBytes, _ known: [Location]) {
+        guard let run = SortedRun(memory.hold(bytes)) else { return }
+        for location in known + absent {
+            _ = run.position(of: location)
+            _ = run.first(hash: location.hash)
+        }
+        _ = PostIndex(runs: [run], 0).positions(withHash: known.first?.hash ?? 0)
+        let merged = SortedRun.merged(older: [run, run], dropsGone: false)
+        _ = FreshRun(merged)
+    }
+
+    @Test func damagedBytesNeverTrap() {
+        let memory = GuardedBytes(capacity: 1 << 16)
+        for seed in 0..<30 as Range<UInt64> {
+            var random = SplitMix64(seed: seed)
+            let known = Self.random(random.below(40), &random)
+            let whole = Self.bytes(known)
+            for count in 0..<whole.count { Self.ask(whole[..<count], memory, known) }
+            for _ in 0..<300 {
+                var damaged = whole
+                for _ in 0..<random.number(in: 1...4) {
+                    damaged[random.below(damaged.count)] ^= 1 << UInt8(random.below(8))
+                }
+                Self.ask(damaged[...], memory, known)
+            }
+            // counts and slots that promise more than there is
+            for at in [0, 8] {
+                for value in [0, 1, UInt64(whole.count), .max, .max / 2, UInt64(Int64.max) + 1] {
+                    var damaged = whole
+                    damaged.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: at, as: UInt64.self) }
+                    Self.ask(damaged[...], memory, known)
+                }
+            }
+        }
+    }
+
+    /// A run whose last slot, always a free one, was cut off: looking up ends all the same.
+    @Test func aRunWithoutItsEnd() {
+        let memory = GuardedBytes(capacity: 1 << 12)
+        var bytes = Self.bytes(Self.places)
+        bytes.removeLast(24)
+        bytes[8] -= 1
+        let run = SortedRun(memory.hold(bytes[...]))
+        #expect(run?.position(of: Self.places.last!) == 1)
+        for place in Self.absent { #expect(run?.position(of: place) == nil) }
+    }
+
+    // MARK: How many runs there are
+
+    /// A run of fewer than 128 locations is of tier 0, of fewer than 512 of tier 1, and so on.
+    static func tier(_ count: Int) -> Int {
+        count < 128 ? 0 : tier(count / 4) + 1
+    }
+
+    /// Of each tier up to that of the largest run there are at most three:
+    ///
+    ///     2 2 2 1 1 1 0 0 0 + 0   the fourth one merges with the three before it, and so on up
+    ///
+    /// Each run has a larger one among the three before it, so a list whose largest is of tier t is at
+    /// most 3 x (t + 1) long. (Indexes of more than 2¹⁷ locations also leave alone what is more than a
+    /// quarter of them.)
+    static func bound(_ counts: [Int]) -> Int { 3 * (tier(counts.max() ?? 0) + 1) }
+
+    @Test func mergesByTier() {
+        #expect(PostIndex.mergeStart([5]) == 0)
+        #expect(PostIndex.mergeStart([100, 100, 100]) == 2)
+        #expect(PostIndex.mergeStart([100, 100, 100, 100]) == 0)
+        #expect(PostIndex.mergeStart([127, 1, 1, 1]) == 0)
+        #expect(PostIndex.mergeStart([128, 1, 1, 1]) == 3)
+        #expect(PostIndex.mergeStart([600, 100, 100, 100]) == 3)
+        #expect(PostIndex.mergeStart([600, 100, 100, 100, 100]) == 1)
+        #expect(PostIndex.mergeStart([500, 500, 500, 60, 60, 60, 60]) == 0)
+        #expect(PostIndex.mergeStart([500, 500, 60, 60, 60, 60]) == 2)
+        #expect(PostIndex.mergeStart([1, 1, 1, 600]) == 0)
+        // more than a quarter of a large index is never moved at once
+        #expect(PostIndex.mergeStart([60_000, 60_000, 60_000, 60_000]) == 3)
+        #expect(PostIndex.mergeStart([30_000, 30_000, 30_000, 30_000]) == 0)
+    }
+
+    @Test func runsStayFew() {
+        for seed in 0..<20 as Range<UInt64> {
+            var random = SplitMix64(seed: seed)
+            let largest = random.pick([1, 30, 200, 2_000])
+            var counts: [Int] = []
+            var total = 0
+            while total < 1 << 17 {
+                let added = random.number(in: 1...largest)
+                total += added
+                counts.append(added)
+                let start = PostIndex.mergeStart(counts)
+                counts = counts[..<start] + [counts[start...].reduce(0, +)]
+                if counts.count > Self.bound(counts) {
+                    Issue.record("seed \(seed): \(counts.count) runs: \(counts)")
+                    return
+                }
+            }
+        }
+    }
+
+    /// Ten million posts, 300 at a time: a look-up visits some thirty runs, at most 43.
+    @Test func runsOfALargeIndexStayFew() {
+        var counts: [Int] = []
+        var most = 0
+        for _ in 0..<33_000 {
+            counts.append(300)
+            let start = PostIndex.mergeStart(counts)
+            counts = counts[..<start] + [counts[start...].reduce(0, +)]
+            most = max(most, counts.count)
+        }
+        #expect(most <= 48, "\(most) runs")
+    }
+}

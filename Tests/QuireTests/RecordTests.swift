@@ -1,0 +1,284 @@
+import Foundation
+import QuireSimulator
+import Testing
+
+@testable import Quire
+
+/// What is written reads back, and bytes that nobody wrote are an error or a value, never a crash: all
+/// values end where the process may not read on.
+@Suite struct RecordTests {
+    /// Seeds of the values; a failure names its own.
+    private static let seeds: Range<UInt64> = 0..<120
+
+    /// A record in, the same record out, from bytes and from every damage of them.
+    private func test<R: Record>(
+        _ type: R.Type, _ make: (inout RandomValues) -> R, isSame: (R, R) -> Bool
+    ) throws {
+        let memory = GuardedBytes(capacity: 1 << 24)
+        for seed in Self.seeds {
+            var values = RandomValues(seed: seed)
+            let record = make(&values)
+            let bytes = record.encoded()
+            #expect(bytes.withUnsafeBytes(ByteReader.isSealed), "\(type), seed \(seed)")
+            do throws(QuireError) {
+                let read = try R(memory.hold(bytes[...]), "a record")
+                if !isSame(read, record) {
+                    Issue.record("\(type), seed \(seed): \(record) became \(read)")
+                }
+                if read.encoded() != bytes { Issue.record("\(type), seed \(seed): other bytes") }
+            } catch {
+                Issue.record("\(type), seed \(seed): \(error)")
+            }
+            damage(bytes, &values.random) { _ = try? R(memory.hold($0), "a record") }
+        }
+    }
+
+    /// Every truncation of short values and some of long ones, and bits flipped at random.
+    private func damage(
+        _ bytes: [UInt8], _ random: inout SplitMix64, _ read: (ArraySlice<UInt8>) -> Void
+    ) {
+        if bytes.count <= 400 {
+            for count in 0..<bytes.count { read(bytes[..<count]) }
+        } else {
+            for _ in 0..<40 { read(bytes[..<random.below(bytes.count)]) }
+        }
+        for _ in 0..<(bytes.count > 10_000 ? 5 : 60) {
+            var damaged = bytes
+            for _ in 0..<random.number(in: 1...3) {
+                // the beginning holds the counts
+                let at = random.below(random.chance(0.5) ? min(16, bytes.count) : bytes.count)
+                damaged[at] ^= 1 << UInt8(random.below(8))
+            }
+            read(damaged[...])
+        }
+    }
+
+    private func test<R: Record & Equatable>(
+        _ type: R.Type, _ make: (inout RandomValues) -> R
+    ) throws {
+        try test(type, make, isSame: ==)
+    }
+
+    private static func isSame(_ a: [Entry], _ b: [Entry]) -> Bool {
+        a.count == b.count && zip(a, b).allSatisfy { $0.id == $1.id && $0.isSame(as: $1) }
+    }
+
+    @Test func pieces() throws {
+        try test(PieceRecord.self, { $0.piece() }) { a, b in
+            a.page == b.page && Self.isSame(a.entries, b.entries)
+        }
+    }
+
+    /// Readers go through a piece without building a record.
+    @Test func piecesEntryByEntry() throws {
+        let memory = GuardedBytes(capacity: 1 << 24)
+        for seed in Self.seeds {
+            var values = RandomValues(seed: seed)
+            let piece = values.piece()
+            let bytes = piece.encoded()
+            var seen: [Entry] = []
+            try PieceRecord.forEachEntry(of: memory.hold(bytes[...]), "a piece") { slot, entry in
+                #expect(slot == seen.count)
+                seen.append(entry)
+            }
+            #expect(Self.isSame(seen, piece.entries), "seed \(seed)")
+            #expect(try PieceRecord.page(of: memory.hold(bytes[...]), "a piece") == piece.page)
+            damage(bytes, &values.random) {
+                try? PieceRecord.forEachEntry(of: memory.hold($0), "a piece") { _, _ in }
+                _ = try? PieceRecord.page(of: memory.hold($0), "a piece")
+            }
+        }
+    }
+
+    /// The bodies of an answer lie one behind the other; then an entry is its id and a few bytes.
+    @Test func entriesOfOneAnswerAreShort() throws {
+        var entries: [Entry] = []
+        for i in 0..<30 {
+            var entry = Entry(id: PostID(UInt64(40_000_000 + i)), key: 1_700_000_000 - Int64(i))
+            (entry.page, entry.confirmed) = (7, 99)
+            entry.body = BodyReference(record: 5, offset: UInt32(i * 900), length: 900)
+            entries.append(entry)
+        }
+        let whole = PieceRecord(page: 7, entries: entries).encoded().count
+        entries.removeFirst()
+        let perEntry = whole - PieceRecord(page: 7, entries: entries).encoded().count
+        #expect(whole <= 16 + 30 * 11 && perEntry <= 11, "\(whole) bytes, \(perEntry) for one entry")
+    }
+
+    @Test func fields() throws { try test(FieldsRecord.self) { $0.fields() } }
+    @Test func pages() throws { try test(PageRecord.self) { $0.page() } }
+    @Test func gaps() throws {
+        try test(GapRecord.self, { $0.gap() }) { $0.gap == $1.gap && $0.above == $1.above }
+    }
+    @Test func tickets() throws { try test(TicketRecord.self) { $0.ticket() } }
+    @Test func counters() throws {
+        try test(Counters.self, { $0.counters() }) { "\($0)" == "\($1)" }
+    }
+
+    @Test func feeds() throws {
+        /// What is no list prints fast and in one order.
+        func rest(_ feed: FeedRecord) -> String {
+            var rest = FeedRecord(name: feed.name, options: FeedOptions())
+            (rest.generation, rest.changed) = (feed.generation, feed.changed)
+            (rest.edgeNumbers, rest.pageNumbers) = (feed.edgeNumbers, feed.pageNumbers)
+            (rest.ticketNumbers, rest.gapNumbers) = (feed.ticketNumbers, feed.gapNumbers)
+            (rest.drift, rest.overlap, rest.skippedAbove) = (feed.drift, feed.overlap, feed.skippedAbove)
+            (rest.lastSegment, rest.counts) = (feed.lastSegment, feed.counts)
+            return "\(rest)"
+        }
+        try test(FeedRecord.self, { $0.feed() }) { a, b in
+            a.options == b.options && a.head == b.head && a.tail == b.tail && rest(a) == rest(b)
+        }
+    }
+
+    /// The longest id there is, wherever an id may stand.
+    @Test func longestIDs() throws {
+        let memory = GuardedBytes(capacity: 1 << 20)
+        var values = RandomValues(seed: 1)
+        let id = PostID(bytes: values.bytes(PostID.byteLimit))!
+        var entry = Entry(id: id, key: .min)
+        (entry.page, entry.version) = (.max, .max)
+        let piece = PieceRecord(page: .max, entries: [entry, Entry(id: "x", page: .max), entry])
+        let read = try PieceRecord(memory.hold(piece.encoded()[...]), "a piece")
+        #expect(Self.isSame(read.entries, piece.entries))
+        for link in [Link.below(id), .above(id)] {
+            #expect(try Link(memory.hold(link.encoded()[...]), "a link") == link)
+        }
+        #expect(try FieldsRecord(memory.hold(FieldsRecord(id: id).encoded()[...]), "fields").id == id)
+        var writer = ByteWriter()
+        writer.blob(values.bytes(PostID.byteLimit + 1))
+        let bytes = writer.sealed()
+        #expect(throws: QuireError.self) { try FieldsRecord(memory.hold(bytes[...]), "fields") }
+    }
+
+    @Test func smallRecords() throws {
+        try test(BodyUse.self) { BodyUse(live: $0.int(), total: $0.int()) }
+        try test(BodyReference.self) {
+            BodyReference(record: $0.number(), offset: $0.short(), length: $0.short())
+        }
+        try test(Link.self) { $0.link() }
+        try test(Edge.self) { $0.edge() }
+        try test(RowID.self) { $0.row() }
+    }
+
+    // MARK: The change log
+
+    @Test func changeLog() throws {
+        let storage = try TemporaryCache()
+        struct Enough: Error {}
+        do {
+            try storage.cache.environment.write { transaction in
+                let log = ChangeLog(transaction: transaction)
+                let table = transaction.tables.log
+                for seed in Self.seeds {
+                    var values = RandomValues(seed: seed)
+                    let commit = values.list(upTo: 3) { (feed: $0.short(), changes: $0.changes()) }
+                    try log.append(commit, generation: 5)
+                    let read = try log.changes(since: 4, now: 5)!
+                    #expect(read.map(\.feed) == commit.map(\.feed), "seed \(seed)")
+                    #expect(read.map(\.changes) == commit.map(\.changes), "seed \(seed)")
+                    let bytes = Array(try transaction.get(table, NumberKey(5))!)
+                    damage(bytes, &values.random) {
+                        try? transaction.put(table, NumberKey(5), Array($0))
+                        _ = try? log.changes(since: 4, now: 5)
+                    }
+                }
+                throw Enough()
+            }
+        } catch is Enough {}
+    }
+
+    /// Rows put one below the other name only themselves.
+    @Test func insertedRunsAreShort() throws {
+        let storage = try TemporaryCache()
+        var changes: [Change] = []
+        for i in 0..<30 {
+            let upper = changes.isEmpty ? nil : RowID.post(PostID(UInt64(40_000_000 + i - 1)))
+            changes.append(.inserted(.post(PostID(UInt64(40_000_000 + i))), below: upper))
+        }
+        let count = try storage.cache.environment.write { transaction in
+            try ChangeLog(transaction: transaction).append([(1, changes)], generation: 1)
+            return try transaction.get(transaction.tables.log, NumberKey(1))!.count
+        }
+        #expect(count <= 10 + 30 * 7, "\(count) bytes")
+    }
+
+    /// The log is cut 64 commits at a time and always reaches back 1,024.
+    ///
+    ///     1 ....................... 1087      commit 1088: 1 to 64 go
+    ///        65 ....................... 1088
+    @Test func theLogReachesBack() throws {
+        let storage = try TemporaryCache()
+        try storage.cache.environment.write { transaction in
+            let log = ChangeLog(transaction: transaction)
+            for generation in 1...1300 as ClosedRange<UInt64> {
+                try log.append([(1, [.updated(PostID(generation))])], generation: generation)
+                let oldest = generation > 1024 ? generation - 1024 : 0
+                if generation < 1000, generation % 100 != 0 { continue }
+                let changes = try log.changes(since: oldest, now: generation)
+                #expect(changes?.first?.generation == oldest + 1, "commit \(generation)")
+                #expect(changes?.count == Int(generation - oldest), "commit \(generation)")
+                #expect(transaction.count(transaction.tables.log) < 1024 + 64)
+                if oldest > 0 { #expect(try log.changes(since: oldest - 1, now: generation) == nil) }
+            }
+        }
+    }
+
+    // MARK: Numbers
+
+    /// A number of n bytes with r bytes behind it: the last eight bytes of a value are read one by one,
+    /// those before at once.
+    @Test func numbersNearTheEnd() throws {
+        let memory = GuardedBytes(capacity: 64)
+        var numbers: [UInt64] = [0, 1, .max, .max - 1, 0x5555_5555_5555_5555, 0xAAAA_AAAA_AAAA_AAAA]
+        for bits in 1..<64 as Range<UInt64> {
+            numbers += [(1 << bits) - 1, 1 << bits, 1 << bits | 1, 0x8123_4567_89AB_CDEF >> bits]
+        }
+        for number in numbers {
+            for rest in 0..<14 {
+                for filler in [0, 0x7F, 0x80, 0xFF] as [UInt8] {
+                    var writer = ByteWriter()
+                    writer.number(number)
+                    for _ in 0..<rest { writer.byte(filler) }
+                    let bytes = writer.sealed()
+                    let read = try ByteReader.read(memory.hold(bytes[...]), "a number") {
+                        reader throws(QuireError) in
+                        let number = try reader.number()
+                        for _ in 0..<rest { _ = try reader.byte() }
+                        return number
+                    }
+                    if read != number { Issue.record("\(number), \(rest) x \(filler): \(read)") }
+                }
+            }
+        }
+    }
+
+    /// A number that does not end, or that ends beyond 64 bits, is damage wherever it stands.
+    @Test func numbersThatAreNone() throws {
+        let memory = GuardedBytes(capacity: 64)
+        for count in 0...14 {
+            for last in [0x00, 0x01, 0x02, 0x7F] as [UInt8] {
+                for rest in 0..<10 {
+                    let number = [UInt8](repeating: 0x80, count: count) + [last]
+                    let value = number + [UInt8](repeating: 0, count: rest + 4)
+                    let fits = count < 9 || (count == 9 && last <= 1)
+                    let read = try? number64(memory.hold(value[...]))
+                    if (read != nil) != fits {
+                        Issue.record("\(count) bytes that go on, then \(last), then \(rest): \(read as Any)")
+                    }
+                    if fits, read != UInt64(last) << UInt64(7 * count) { Issue.record("\(number) is \(read as Any)") }
+                    // cut off before its last byte
+                    for cut in 0...count where (try? number64(memory.hold(value[..<(cut + 4)]))) != nil {
+                        Issue.record("\(cut) bytes of \(number) are a number")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number at the beginning of a value.
+    private func number64(_ value: UnsafeRawBufferPointer) throws -> UInt64 {
+        var reader = try ByteReader(value)
+        return try reader.number()
+    }
+}

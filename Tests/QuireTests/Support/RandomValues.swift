@@ -1,0 +1,173 @@
+import QuireSimulator
+
+@testable import Quire
+
+/// Values of records at random; every other one lies at an edge of what a record can hold.
+struct RandomValues {
+    var random: SplitMix64
+
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+    mutating func number() -> UInt64 {
+        switch random.below(4) {
+        case 0: random.pick([0, 1, .max, .max - 1, 1 << 63, (1 << 63) - 1])
+        case 1: (1 << UInt64(7 * random.number(in: 1...9))) - UInt64(random.below(2))
+        case 2: random.next() >> UInt64(random.below(64))
+        default: random.next()
+        }
+    }
+
+    mutating func int() -> Int { Int(number() >> 1) }
+    mutating func signed() -> Int64 { random.chance(0.3) ? random.pick([.min, .max, -1, 0]) : Int64(bitPattern: number()) }
+    mutating func short() -> UInt32 { UInt32(truncatingIfNeeded: random.chance(0.2) ? .max : number()) }
+    mutating func bool() -> Bool { random.chance(0.5) }
+
+    mutating func optional<T>(_ value: (inout RandomValues) -> T) -> T? { bool() ? value(&self) : nil }
+
+    mutating func list<T>(upTo limit: Int = 4, _ value: (inout RandomValues) -> T) -> [T] {
+        (0..<random.below(limit + 1)).map { _ in value(&self) }
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
+
+    mutating func id() -> PostID {
+        switch random.below(100) {
+        case 0..<50: PostID(number())
+        default: PostID(bytes: bytes(random.pick([1, 2, 20, 20, 20, 127, 128, 201])))!
+        }
+    }
+
+    mutating func text() -> String { random.pick(["", "page=2", "ünï\u{0}", String(repeating: "x", count: 300)]) }
+
+    mutating func link() -> Link {
+        switch random.below(8) {
+        case 0: .unknown
+        case 1: .end
+        case 2: .confirmEnd
+        case 3: .head
+        case 4: .more
+        case 5: .token(text())
+        case 6: .below(id())
+        default: .above(id())
+        }
+    }
+
+    mutating func edge() -> Edge {
+        Edge(
+            link: link(), number: number(), after: optional { $0.id() }, barren: list { $0.link() },
+            isSuspect: bool())
+    }
+
+    // MARK: Records
+
+    mutating func piece() -> PieceRecord {
+        let page = number()
+        var body = BodyReference()
+        let isOneAnswer = bool()
+        let confirmed = number()
+        let entries = list(upTo: random.pick([0, 3, 128])) { values in
+            var entry = Entry(id: values.id())
+            entry.page = page
+            entry.confirmed = isOneAnswer && values.random.chance(0.9) ? confirmed : values.number()
+            (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
+            (entry.isFault, entry.isClaimed) = (values.bool(), values.bool())
+            entry.key = values.optional { $0.signed() }
+            entry.version = values.optional { $0.signed() }
+            // most bodies follow the one above; some lie elsewhere, some entries have none
+            body.offset &+= body.length
+            if !isOneAnswer || values.random.chance(0.1) { (body.record, body.offset) = (values.number(), values.short()) }
+            body.length = values.short()
+            entry.body = body.record == 0 || values.random.chance(0.1) ? BodyReference() : body
+            return entry
+        }
+        return PieceRecord(page: page, entries: entries)
+    }
+
+    mutating func fields() -> FieldsRecord {
+        var record = FieldsRecord(id: id())
+        record.fields = list { values in
+            FieldsRecord.Field(name: values.text(), version: values.signed(), value: values.bytes(values.random.below(300)))
+        }
+        return record
+    }
+
+    mutating func page() -> PageRecord {
+        var page = StoredPage(number: number(), own: link())
+        (page.next, page.previous) = (link(), link())
+        (page.first, page.last) = (optional { $0.id() }, optional { $0.id() })
+        (page.received, page.new) = (int(), int())
+        (page.duplicates, page.duplicatesInPage) = (int(), int())
+        page.fetchedAt = signed()
+        return PageRecord(page: page, entries: int(), start: number())
+    }
+
+    mutating func segment() -> SegmentCount { SegmentCount(entries: int(), unkeyed: int()) }
+
+    mutating func gap() -> GapRecord {
+        GapRecord(gap: Gap(id: GapID(number()), down: edge(), up: edge()), above: segment())
+    }
+
+    mutating func feed() -> FeedRecord {
+        let options = FeedOptions(
+            order: random.pick(OrderClass.allCases), paging: random.pick(Paging.allCases),
+            trustsEnd: bool(), pageSize: max(1, int()), minimumRun: max(1, int()),
+            sticky: Set(list { $0.id() }), firstPage: Int(signed()), isStrict: bool())
+        var feed = FeedRecord(name: text(), options: options)
+        (feed.generation, feed.changed, feed.edgeNumbers) = (number(), number(), number())
+        (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
+        (feed.head, feed.tail) = (edge(), edge())
+        (feed.drift, feed.overlap, feed.skippedAbove) = (Int(signed()), int(), int())
+        feed.lastSegment = segment()
+        (feed.counts.entries, feed.counts.riders, feed.counts.faults) = (int(), int(), int())
+        (feed.counts.pinned, feed.counts.claimedSeams, feed.counts.pages) = (int(), int(), int())
+        (feed.counts.gaps, feed.counts.pieces, feed.counts.bodyBytes) = (int(), int(), int())
+        return feed
+    }
+
+    mutating func ticket() -> TicketRecord {
+        let operation = TicketRecord.Operation(rawValue: UInt8(random.below(7)))!
+        var ticket = TicketRecord(
+            number: number(), operation: operation, generation: number(), issued: number())
+        ticket.own = link()
+        ticket.edges = list { $0.number() }
+        (ticket.isOverlapping, ticket.isBounded, ticket.isCancelled) = (bool(), bool(), bool())
+        (ticket.isAtHead, ticket.isContinuation) = (bool(), bool())
+        (ticket.after, ticket.minted) = (optional { $0.id() }, optional { $0.id() })
+        ticket.confirms = optional { $0.number() }
+        ticket.offset = optional { $0.int() }
+        ticket.ids = list { $0.id() }
+        ticket.limit = int()
+        return ticket
+    }
+
+    mutating func counters() -> Counters {
+        var counters = Counters()
+        (counters.clock, counters.generation, counters.feeds) = (number(), number(), short())
+        (counters.bodyRecords, counters.posts, counters.entries) = (number(), number(), number())
+        (counters.bodyBytes, counters.fieldRecords) = (number(), number())
+        return counters
+    }
+
+    // MARK: The change log
+
+    mutating func row() -> RowID { bool() ? .post(id()) : .gap(GapID(number())) }
+
+    /// Mostly rows put one below the other, as pages bring them; sometimes below one further up, with
+    /// other changes in between.
+    mutating func changes() -> [Change] {
+        var upper: RowID?
+        return list(upTo: random.pick([0, 3, 40])) { values in
+            let row = values.row()
+            switch values.random.below(10) {
+            case 0: return .removed(row)
+            case 1: return .updated(values.id())
+            case 2: return .reset
+            case 3: return .inserted(row, below: nil)
+            case 4: return .inserted(row, below: values.row())
+            default:
+                defer { upper = row }
+                return .inserted(row, below: upper)
+            }
+        }
+    }
+}
