@@ -203,7 +203,7 @@ struct SortedRun {
     }
 
     private static func merge(_ newer: [Location], _ older: SortedRun) -> [Location] {
-        let limit = newer.count + older.count
+        let limit = newer.count + older.slots  // a damaged run may hold more than its count says
         return [Location](unsafeUninitializedCapacity: limit) { target, count in
             var at = 0
             for slot in 0..<older.slots where older.feed(slot) != 0 {
