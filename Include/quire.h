@@ -484,8 +484,10 @@ typedef struct quire_batch quire_batch;
  * before it began, dooms its batch: later calls in it return the same status, nothing is committed, and
  * quire_batch() returns that status even if the callback returns QUIRE_OK.
  *
- * The callback may be called a second time, from its start: if the file had to grow, everything of the
- * first call was undone, recorded runs included. Functions then return QUIRE_AGAIN; just return.
+ * The callback may be called a second time, from its start: if the file had to grow, or if another writer
+ * of this process that shared its commit failed, everything of the first call was undone, recorded runs
+ * included. Where the file had to grow, functions return QUIRE_AGAIN before that; just return. Batches of
+ * several threads may share a commit: the callback must not wait for the writes of another thread.
  *
  * Snapshots taken inside see the cache as it was before the batch.
  */

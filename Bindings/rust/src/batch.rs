@@ -32,8 +32,9 @@ impl Cache {
     /// Runs the closure inside the one write transaction of all processes; commits if it returns `Ok`,
     /// undoes all of it if it returns `Err` or panics. Keep batches to 16 to 64 pages.
     ///
-    /// The closure may be called a second time, from its start: the file had to grow, and the first call
-    /// was undone. Writes give `Status::Again` then; pass it on with `?`.
+    /// The closure may be called a second time, from its start: the file had to grow, or another writer
+    /// that shared its commit failed, and the first call was undone. Writes may give `Status::Again`
+    /// before that; pass it on with `?`. Do not wait for the writes of another thread in it.
     pub fn batch<T, E, F>(&self, write: F) -> Result<T, E>
     where
         E: From<Error>,

@@ -76,8 +76,9 @@ public:
 
     // Many writes in one commit: calls `write(quire::batch)` on this thread, inside the one write
     // transaction of all processes. To undo all of it, throw, or return a failure where errors are
-    // returned. `write` may be called a second time from its start: the first call was undone.
-    // Functions report status::again then; let it pass.
+    // returned. `write` may be called a second time from its start: the first call was undone, because
+    // the file had to grow or another writer that shared its commit failed. Functions may report
+    // status::again before that; let it pass. Do not wait for the writes of another thread in it.
     template <class Write>
     may<void> batch(Write &&write)
     {
