@@ -99,7 +99,7 @@ done
 
 if command -v valgrind >/dev/null && [ -x "$work/g++-plain/unit" ]; then
     rm -f "$work"/g++-plain/*.quire*
-    check="valgrind --quiet --undef-value-errors=no --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9"
+    check="valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=9"
     count "valgrind: walkthrough" $check "$work/g++-plain/walkthrough" "$work/g++-plain/walk.quire"
     count "valgrind: unit tests" $check "$work/g++-plain/unit" "$work/g++-plain"
 else

@@ -68,10 +68,8 @@ check "misuse" fresh "$work/misuse"
 check "build: misuse, sanitized" link misuse-asan -std=c11 -g -fsanitize=address,undefined \
     -fno-sanitize-recover=undefined Tests/C/misuse*.c
 check "misuse, sanitized" fresh "$work/misuse-asan"
-# Not about undefined values: memcheck takes the bytes of an absent optional, which Swift copies with
-# the present ones, for a value that is used.
 if command -v valgrind >/dev/null; then
-    check "misuse, valgrind" fresh valgrind -q --undef-value-errors=no --error-exitcode=9 --leak-check=full \
+    check "misuse, valgrind" fresh valgrind -q --error-exitcode=9 --leak-check=full \
         --errors-for-leak-kinds=definite --show-leak-kinds=definite "$work/misuse"
 else
     skip "misuse, valgrind" "not installed"

@@ -16,11 +16,11 @@ struct RowReader {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var slot = position.map { $0.slot + 1 } ?? -1
-        try eachValue(from: position?.piece ?? 0) { at, value in
+        try eachPiece(from: position?.piece ?? 0) { at, piece in
             let rest = limit - rows.count
             if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
-            try PieceRecord.forEachEntry(of: value, name) { i, entry in
-                if i >= slot && rows.count < limit { rows.append(.post(PostRow(entry, at, i))) }
+            for i in max(0, slot)..<max(slot, piece.entries.count, 0) where rows.count < limit {
+                rows.append(.post(PostRow(piece.entries[i], at, i)))
             }
             slot = -1
             return rows.count < limit
@@ -98,11 +98,9 @@ struct RowReader {
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
         rows.reserveCapacity(count)
-        try eachValue(from: start) { at, value in
-            if try PieceRecord.page(of: value, name) == number {
-                try PieceRecord.forEachEntry(of: value, name) { i, entry in
-                    rows.append(PostRow(entry, at, i))
-                }
+        try eachPiece(from: start) { at, piece in
+            if piece.page == number {
+                for i in piece.entries.indices { rows.append(PostRow(piece.entries[i], at, i)) }
             }
             return rows.count < count
         }

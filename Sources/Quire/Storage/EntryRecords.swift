@@ -153,20 +153,6 @@ struct PieceRecord: Record {
             throw .corrupt(what())
         }
     }
-
-    /// Calls `body` with each entry of a value, in order, and its slot; readers need no array of them.
-    static func forEachEntry(
-        of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String,
-        _ body: (Int, Entry) -> Void
-    ) throws(QuireError) {
-        try ByteReader.read(value, what()) { reader throws(QuireError) in
-            let head = try Head(&reader)
-            var expected = Expected(confirmed: head.confirmed)
-            for slot in 0..<head.count {
-                body(slot, try Self.entry(&reader, head.page, &expected))
-            }
-        }
-    }
 }
 
 /// Values of a post that were updated one by one (R23), sorted by name.
