@@ -68,7 +68,7 @@ struct ElidedWorld {
 
     private mutating func addEntry(_ i: Int, key: Int64, page: UInt64) {
         let id = PostID("e\(i)")!
-        var entry = Entry(id: id)
+        var entry = Entry()
         if feed.options.order.hasKeys { entry.key = key }
         entry.confirmed = UInt64(random.number(in: 1...90))
         let isLast = feed.rows.last?.isGap ?? true
@@ -80,15 +80,14 @@ struct ElidedWorld {
             if feed.pages[page]!.first == nil { feed.pages[page]!.first = id }
             feed.pages[page]!.last = id
         }
-        feed.index.append(id)
         feed.rows.append(.entry(feed.entries.count))
-        feed.entries.append(entry)
+        feed.append(id, entry)
     }
 
     // MARK: What is done
 
     mutating func operation() -> Operation {
-        let ids = feed.entries.map(\.id)
+        let ids = feed.index.ids
         if random.chance(0.20) { return .delete(random.pick(ids)) }
         if random.chance(0.20) { return .evict(ids.filter { _ in random.chance(0.25) }) }
         return ingest()
@@ -107,10 +106,10 @@ struct ElidedWorld {
         case .up: ticket.edges = [random.pick(gaps.map(\.up.number) + [feed.head.number])]
         case .recorded:
             ticket.isAtHead = random.chance(0.20)
-            ticket.after = random.pick(feed.entries).id
+            ticket.after = random.pick(feed.index.ids)
         default: break
         }
-        if ticket.isOverlapping { ticket.after = random.pick(feed.entries).id }
+        if ticket.isOverlapping { ticket.after = random.pick(feed.index.ids) }
         return .ingest(ticket, answer())
     }
 
@@ -122,7 +121,7 @@ struct ElidedWorld {
             if random.chance(0.25) { keys.append((PostID("n\(i)")!, Int64(1005 - 10 * i))) }
             if random.chance(0.75) {
                 let rise: Int64 = feed.options.order == .bump && random.chance(0.20) ? 500 : 0
-                keys.append((feed.entries[i].id, Int64(1000 - 10 * i) + rise))
+                keys.append((feed.id(of: i), Int64(1000 - 10 * i) + rise))
             }
         }
         if random.chance(0.20) { random.shuffle(&keys) } else { keys.sort { $0.key > $1.key } }
@@ -202,9 +201,8 @@ extension FeedState {
         var runs: [[Int]] = []
         var open: [Int] = []
         func add(_ entry: Int) {
-            part.index.append(entries[entry].id)
             part.rows.append(.entry(part.entries.count))
-            part.entries.append(entries[entry])
+            part.append(id(of: entry), entries[entry])
         }
         func close() {
             let server = open.filter { !entries[$0].isRider }
@@ -236,17 +234,18 @@ extension FeedState {
     /// Everything that matters, as text; elided runs are spelled out from the whole feed.
     fileprivate func canonical(_ whole: (feed: FeedState, runs: [[Int]])?) -> String {
         func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
-        func text(_ entry: Entry) -> String {
+        func text(_ number: Int, of feed: FeedState) -> String {
+            let entry = feed.entries[number]
             let flags = [entry.isRider, entry.isPinned, entry.isFault, entry.isClaimed]
-            return "\(entry.id):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
+            return "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
         }
         var parts = [text(head)]
         for row in rows {
             switch row {
-            case .entry(let entry): parts.append(text(entries[entry]))
+            case .entry(let entry): parts.append(text(entry, of: self))
             case .gap(let gap): parts.append("~\(text(gaps[gap].down))^\(text(gaps[gap].up))~")
             case .elided(let run):
-                parts += whole!.runs[run].map { text(whole!.feed.entries[$0]) }
+                parts += whole!.runs[run].map { text($0, of: whole!.feed) }
             }
         }
         return (parts + [text(tail)]).joined(separator: " ")

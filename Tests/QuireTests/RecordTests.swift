@@ -59,32 +59,30 @@ import Testing
         try test(type, make, isSame: ==)
     }
 
-    private static func isSame(_ a: [Entry], _ b: [Entry]) -> Bool {
-        a.count == b.count && zip(a, b).allSatisfy { $0.id == $1.id && $0.isSame(as: $1) }
+    private static func isSame(_ a: PieceRecord, _ b: PieceRecord) -> Bool {
+        a.page == b.page && a.ids == b.ids && a.entries.count == b.entries.count
+            && zip(a.entries, b.entries).allSatisfy { $0.isSame(as: $1) }
     }
 
     @Test func pieces() throws {
-        try test(PieceRecord.self, { $0.piece() }) { a, b in
-            a.page == b.page && Self.isSame(a.entries, b.entries)
-        }
+        try test(PieceRecord.self, { $0.piece() }, isSame: Self.isSame)
     }
 
-    /// Readers go through a piece without building a record.
-    @Test func piecesEntryByEntry() throws {
+    /// Look-ups read the first number of a piece, or one entry, without building a record.
+    @Test func partsOfPieces() throws {
         let memory = GuardedBytes(capacity: 1 << 24)
         for seed in Self.seeds {
             var values = RandomValues(seed: seed)
             let piece = values.piece()
             let bytes = piece.encoded()
-            var seen: [Entry] = []
-            try PieceRecord.forEachEntry(of: memory.hold(bytes[...]), "a piece") { slot, entry in
-                #expect(slot == seen.count)
-                seen.append(entry)
-            }
-            #expect(Self.isSame(seen, piece.entries), "seed \(seed)")
             #expect(try PieceRecord.page(of: memory.hold(bytes[...]), "a piece") == piece.page)
+            for (id, entry) in zip(piece.ids, piece.entries) {
+                let found = try PieceRecord.entry(of: id, in: memory.hold(bytes[...]), "a piece")
+                let at = piece.ids.firstIndex(of: id)!
+                #expect(found?.isSame(as: piece.entries[at]) == true, "seed \(seed), \(entry)")
+            }
             damage(bytes, &values.random) {
-                try? PieceRecord.forEachEntry(of: memory.hold($0), "a piece") { _, _ in }
+                _ = try? PieceRecord.entry(of: "absent", in: memory.hold($0), "a piece")
                 _ = try? PieceRecord.page(of: memory.hold($0), "a piece")
             }
         }
@@ -92,16 +90,17 @@ import Testing
 
     /// The bodies of an answer lie one behind the other; then an entry is its id and a few bytes.
     @Test func entriesOfOneAnswerAreShort() throws {
+        let ids = (0..<30).map { PostID(UInt64(40_000_000 + $0)) }
         var entries: [Entry] = []
         for i in 0..<30 {
-            var entry = Entry(id: PostID(UInt64(40_000_000 + i)), key: 1_700_000_000 - Int64(i))
+            var entry = Entry(key: 1_700_000_000 - Int64(i))
             (entry.page, entry.confirmed) = (7, 99)
             entry.body = BodyReference(record: 5, offset: UInt32(i * 900), length: 900)
             entries.append(entry)
         }
-        let whole = PieceRecord(page: 7, entries: entries).encoded().count
-        entries.removeFirst()
-        let perEntry = whole - PieceRecord(page: 7, entries: entries).encoded().count
+        let whole = PieceRecord(page: 7, ids: ids, entries: entries).encoded().count
+        let rest = PieceRecord(page: 7, ids: Array(ids[1...]), entries: Array(entries[1...]))
+        let perEntry = whole - rest.encoded().count
         #expect(whole <= 16 + 30 * 11 && perEntry <= 11, "\(whole) bytes, \(perEntry) for one entry")
     }
 
@@ -136,11 +135,12 @@ import Testing
         let memory = GuardedBytes(capacity: 1 << 20)
         var values = RandomValues(seed: 1)
         let id = PostID(bytes: values.bytes(PostID.byteLimit))!
-        var entry = Entry(id: id, key: .min)
+        var entry = Entry(key: .min)
         (entry.page, entry.version) = (.max, .max)
-        let piece = PieceRecord(page: .max, entries: [entry, Entry(id: "x", page: .max), entry])
+        let piece = PieceRecord(
+            page: .max, ids: [id, "x", id], entries: [entry, Entry(page: .max), entry])
         let read = try PieceRecord(memory.hold(piece.encoded()[...]), "a piece")
-        #expect(Self.isSame(read.entries, piece.entries))
+        #expect(Self.isSame(read, piece))
         for link in [Link.below(id), .above(id)] {
             #expect(try Link(memory.hold(link.encoded()[...]), "a link") == link)
         }

@@ -46,7 +46,7 @@ enum RowChanges {
         }
         for entry in new.entries.indices where new.entries[entry].isCached {
             if entry < old.entries.count, old.entries[entry].body != new.entries[entry].body {
-                changes.append(.updated(new.entries[entry].id))
+                changes.append(.updated(new.id(of: entry)))
             }
         }
         return changes.count > limit ? [.reset] : changes

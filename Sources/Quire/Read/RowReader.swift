@@ -20,7 +20,7 @@ struct RowReader {
             let rest = limit - rows.count
             if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             for i in max(0, slot)..<max(slot, piece.entries.count, 0) where rows.count < limit {
-                rows.append(.post(PostRow(piece.entries[i], at, i)))
+                rows.append(.post(PostRow(piece, i, at: at)))
             }
             slot = -1
             return rows.count < limit
@@ -35,7 +35,7 @@ struct RowReader {
         try eachPieceUpward(from: position?.piece) { at, piece in
             for i in (0..<max(0, min(slot ?? .max, piece.entries.count))).reversed()
             where rows.count < limit {
-                rows.append(.post(PostRow(piece.entries[i], at, i)))
+                rows.append(.post(PostRow(piece, i, at: at)))
             }
             if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             slot = nil
@@ -47,10 +47,10 @@ struct RowReader {
     func find(_ id: PostID) throws -> PostRow? {
         guard let at = try PostIndex(transaction).position(of: id, in: feed) else { return nil }
         let piece = try transaction.piece(at: at, of: feed)
-        guard let slot = piece.entries.firstIndex(where: { $0.id == id }) else {
+        guard let slot = piece.ids.firstIndex(of: id) else {
             throw QuireError.corrupt("the place of post \(id)")
         }
-        return PostRow(piece.entries[slot], at, slot)
+        return PostRow(piece, slot, at: at)
     }
 
     // MARK: Pages
@@ -100,7 +100,7 @@ struct RowReader {
         rows.reserveCapacity(count)
         try eachPiece(from: start) { at, piece in
             if piece.page == number {
-                for i in piece.entries.indices { rows.append(PostRow(piece.entries[i], at, i)) }
+                for i in piece.entries.indices { rows.append(PostRow(piece, i, at: at)) }
             }
             return rows.count < count
         }
@@ -161,9 +161,10 @@ struct RowReader {
 
 extension PostRow {
     @inline(__always)
-    fileprivate init(_ entry: Entry, _ position: UInt64, _ slot: Int) {
+    fileprivate init(_ piece: PieceRecord, _ slot: Int, at position: UInt64) {
+        let entry = piece.entries[slot]
         self.init(
-            id: entry.id, key: entry.key, page: entry.page == 0 ? nil : entry.page,
+            id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
             isClaimed: entry.isClaimed, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)

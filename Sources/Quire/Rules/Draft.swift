@@ -107,8 +107,7 @@ struct Draft {
     /// The number of a post's entry, made on first sight.
     private mutating func number(of id: PostID) -> Int {
         if let entry = state.index[id] { return entry }
-        state.index.append(id)
-        state.entries.append(Entry(id: id, isCached: false))
+        state.append(id, Entry(isCached: false))
         shownPost.append(-1)
         return state.entries.count - 1
     }

@@ -16,7 +16,7 @@ extension Draft {
             return
         }
         if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }  // R12
-        let after = isPositioned ? nil : standsAt.map { state.entries[$0].id }
+        let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
         var follow = state.newEdge(link, after: after, barren: edge.barren + [edge.link])
         follow.isSuspect = edge.isSuspect || edge.link == .confirmEnd
         if let gap { state.gaps[gap].down = follow } else { tail = follow }
@@ -28,7 +28,7 @@ extension Draft {
 
     /// The bordering page's link moves on too.
     mutating func moveLink(of border: Int, to link: Link) {
-        if let page = state.page(of: border), page.last == state.entries[border].id {
+        if let page = state.page(of: border), page.last == state.id(of: border) {
             state.pages[page.number]!.next = link
         }
     }

@@ -19,32 +19,34 @@ struct EntryMap {
     }
 }
 
-/// A set of entry numbers.
+/// A set of entry numbers, a bit for each.
 struct EntrySet {
-    private var contained: [Bool] = []
-    private(set) var isEmpty = true
+    private var words: [UInt64] = []
 
     init(_ entries: some Sequence<Int> = []) {
         for entry in entries { insert(entry) }
     }
 
-    func contains(_ entry: Int) -> Bool { entry < contained.count && contained[entry] }
+    var isEmpty: Bool { words.isEmpty }
+
+    func contains(_ entry: Int) -> Bool {
+        entry / 64 < words.count && words[entry / 64] >> UInt64(entry % 64) & 1 != 0
+    }
 
     /// False if it was there already.
     @discardableResult
     mutating func insert(_ entry: Int) -> Bool {
-        if contains(entry) { return false }
-        while contained.count <= entry { contained.append(false) }
-        contained[entry] = true
-        isEmpty = false
-        return true
+        while words.count <= entry / 64 { words.append(0) }
+        let bit: UInt64 = 1 << UInt64(entry % 64)
+        defer { words[entry / 64] |= bit }
+        return words[entry / 64] & bit == 0
     }
 }
 
 /// Id -> entry number, for ids that are numbered in the order they come. It is filled anew for each
 /// operation, which takes a fifth of the time a dictionary does.
 struct EntryIndex {
-    private var ids: [PostID] = []
+    private(set) var ids: [PostID] = []
     /// Entry numbers at the hash of their id, or behind it; -1 is free. At least half are.
     private var slots: [Int32] = []
 

@@ -37,9 +37,9 @@ struct BodyReference: Hashable {
     var length: UInt32 = 0
 }
 
-/// The place of a post in one feed.
+/// The place of a post in one feed. It does not contain the post's id, which stands beside it: entries are
+/// copied with every state, and without a reference in them that is one `memcpy`.
 struct Entry {
-    let id: PostID
     var key: Int64?
     /// Number of the page that last delivered it, 0 if none did.
     var page: UInt64 = 0
@@ -192,6 +192,15 @@ extension FeedState {
     mutating func newGap(down: Edge, up: Edge, id: GapID = GapID(0)) -> Row {
         gaps.append(Gap(id: id, down: down, up: up))
         return .gap(gaps.count - 1)
+    }
+
+    /// The post of an entry.
+    func id(of entry: Int) -> PostID { index.ids[entry] }
+
+    /// Adds a post that is not among the entries; the number of its entry is one above the last.
+    mutating func append(_ id: PostID, _ entry: Entry) {
+        index.append(id)
+        entries.append(entry)
     }
 
     /// The number of a cached entry, riders included.

@@ -46,7 +46,7 @@ extension Draft {
         try state.setRows(state.withRiders(rows, old: oldRows))
         for claim in claims { state.entries[claim].isClaimed = true }
         try state.rederive(
-            from: borders, gone: (moved + removed).map { state.entries[$0].id })
+            from: borders, gone: (moved + removed).map { state.id(of: $0) })
         try putStickyOnTop(now)
         return outcome(page: page)
     }
@@ -78,19 +78,19 @@ extension Draft {
             state.entries[entry].confirmed = now
             state.entries[entry].isFault = false
             if let key = shownKey(entry) { state.entries[entry].key = key }
-            state.tombstones[state.entries[entry].id] = nil
+            state.tombstones[state.id(of: entry)] = nil
         }
         for entry in keptAsRiders { state.entries[entry].isRider = true }
         for entry in removed { state.entries[entry].isCached = false }
-        for entry in goneForGood { state.tombstones[state.entries[entry].id] = now }
+        for entry in goneForGood { state.tombstones[state.id(of: entry)] = now }
     }
 
     /// R16. Each accepted response becomes a page.
     private mutating func storePage() -> UInt64 {
         state.pageNumbers += 1
         var page = StoredPage(number: state.pageNumbers, own: ticket.own)
-        page.first = state.entries[accepted[0]].id
-        page.last = isWhole ? state.entries[accepted[accepted.count - 1]].id : nil
+        page.first = state.id(of: accepted[0])
+        page.last = isWhole ? state.id(of: accepted[accepted.count - 1]) : nil
         page.received = accepted.count + duplicatesInPage
         page.new = new.count
         page.duplicates = accepted.count - new.count
@@ -138,7 +138,7 @@ extension Draft {
 
     private mutating func outcome(page: UInt64?) -> Outcome {
         let (opened, closed) = state.settleGapIDs(since: gapsBefore)
-        func ids(_ entries: [Int]) -> [PostID] { entries.map { state.entries[$0].id } }
+        func ids(_ entries: [Int]) -> [PostID] { entries.map { state.id(of: $0) } }
         var outcome = Outcome()
         outcome.new = ids(new)
         outcome.duplicates = ids(duplicates)

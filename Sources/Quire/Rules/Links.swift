@@ -6,14 +6,14 @@ extension FeedState {
         let page = page(of: entry)
         if options.paging.isPositional {
             // only the page of a recorded run was asked for by a link, and names the page that follows
-            if let page, page.last == entries[entry].id, case .token = page.own,
+            if let page, page.last == id(of: entry), case .token = page.own,
                 case .token = page.next
             {
                 return newEdge(page.next)
             }
             return newEdge(.more)
         }
-        if let page, page.last == entries[entry].id, page.next != .unknown {
+        if let page, page.last == id(of: entry), page.next != .unknown {
             return newEdge(page.next)
         }
         if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
@@ -32,20 +32,20 @@ extension FeedState {
             case .gap: return (.unknown, nil)
             case .elided(let run): throw .needs(.bottom(run))
             case .entry(let entry):
-                if let page = page(of: entry), page.last == entries[entry].id,
+                if let page = page(of: entry), page.last == id(of: entry),
                     page.next != .unknown, page.next != .end
                 {
-                    return (page.next, entry == border ? nil : entries[entry].id)
+                    return (page.next, entry == border ? nil : id(of: entry))
                 }
             }
             at -= 1
         }
-        return head.link == .end ? (.head, entries[border].id) : (.unknown, nil)
+        return head.link == .end ? (.head, id(of: border)) : (.unknown, nil)
     }
 
     /// R16. The edge to continue above an entry.
     mutating func linkAbove(_ entry: Int) -> Edge {
-        if let page = page(of: entry), page.first == entries[entry].id,
+        if let page = page(of: entry), page.first == id(of: entry),
             page.previous != .unknown, page.previous != .end
         {
             return newEdge(page.previous)

@@ -43,7 +43,7 @@ extension FeedState {
         let left = try rowsAfterEvicting(EntrySet(doomed))
         for entry in doomed { entries[entry].isCached = false }
         try setRows(withRiders(left, old: old))
-        try rederive(from: [:], gone: doomed.map { entries[$0].id })
+        try rederive(from: [:], gone: doomed.map { id(of: $0) })
         _ = settleGapIDs(since: before)
         return doomed
     }
@@ -118,8 +118,7 @@ extension FeedState {
     /// R13. A local post rides on top; it is not part of the server's sequence.
     mutating func insertLocal(_ id: PostID) throws(Interruption) {
         if cached(id) != nil { return }
-        index.append(id)
-        entries.append(Entry(id: id, confirmed: tick(), isRider: true))
+        append(id, Entry(confirmed: tick(), isRider: true))
         try setRows([.entry(entries.count - 1)] + rows)
     }
 

@@ -199,7 +199,7 @@ extension Draft {
             return
         }
         if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }
-        let after = isPositioned ? nil : state.entries[border].id
+        let after = isPositioned ? nil : state.id(of: border)
         let follow = state.newEdge(link, after: after, barren: edge.barren + [edge.link])
         if let gap { state.gaps[gap].up = follow } else { head = follow }
     }

@@ -80,7 +80,7 @@ extension FeedState {
         default: break
         }
         if isBounded, let first = serverRows.first {
-            wish.until = entries[try entry(at: 0, in: [first], from: .above)].id
+            wish.until = id(of: try entry(at: 0, in: [first], from: .above))
         }
         return issue(wish)
     }
@@ -106,8 +106,8 @@ extension FeedState {
         guard let border = try entryAbove(edge: edge.number) else { return .failure(.empty) }
         var (link, after) = (edge.link, edge.after)
         if (link == .unknown || link == .confirmEnd) && options.paging == .keyset {
-            link = .below(entries[border].id)
-            record.minted = entries[border].id
+            link = .below(id(of: border))
+            record.minted = id(of: border)
         } else if [.unknown, .confirmEnd, .head].contains(link) || !leads(from: after, to: border) {
             (link, after) = try nearestLink(border)
         }
@@ -123,7 +123,7 @@ extension FeedState {
         record.isOverlapping = after != nil
         var wish = Wish(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
-            wish.until = entries[below].id
+            wish.until = id(of: below)
         }
         return .success(issue(wish))
     }
@@ -154,8 +154,8 @@ extension FeedState {
             guard options.paging == .keyset, let border = try entryBelow(edge: edge.number) else {
                 return .failure(.noLink)
             }
-            record.own = .above(entries[border].id)
-            record.minted = entries[border].id
+            record.own = .above(id(of: border))
+            record.minted = id(of: border)
         }
         record.edges = [edge.number]
         if isBounded, let gap { record.edges.append(gaps[gap].down.number) }
@@ -216,7 +216,7 @@ extension FeedState {
         var missing: [PostID] = []
         for row in serverRows where missing.count < limit {
             switch row {
-            case .entry(let entry) where entries[entry].isFault: missing.append(entries[entry].id)
+            case .entry(let entry) where entries[entry].isFault: missing.append(id(of: entry))
             case .elided(let run): throw .needs(.all(run))
             case .entry, .gap: continue
             }

@@ -63,7 +63,7 @@ extension Draft {
     private mutating func leadOn(_ border: Int, _ last: Int) {
         let at = rows.firstIndex(of: .entry(border))! + 1
         let edge = state.newEdge(
-            answer.next, after: last == border ? nil : state.entries[last].id)
+            answer.next, after: last == border ? nil : state.id(of: last))
         if last == border { moveLink(of: border, to: answer.next) }
         if at == rows.count {
             tail = edge

@@ -61,7 +61,7 @@ extension FeedState {
         } else {
             let start = try border(of: run, own: record.own, end: end, earlier: earlier)
             if run.isFresh, own == nil, let start { record.own = start.link }
-            record.after = start.map { entries[$0.entry].id }
+            record.after = start.map { id(of: $0.entry) }
         }
         ticketNumbers += 1
         _ = tick()

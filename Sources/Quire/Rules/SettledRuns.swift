@@ -59,7 +59,7 @@ extension FeedState {
     /// The name of a row; nil for an elided run.
     func id(of row: Row) -> RowID? {
         switch row {
-        case .entry(let entry): .post(entries[entry].id)
+        case .entry(let entry): .post(id(of: entry))
         case .gap(let gap): .gap(gaps[gap].id)
         case .elided: nil
         }

@@ -185,7 +185,7 @@ extension Draft {
 
     private mutating func distrustLink(below border: Int) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
-        if let page = state.page(of: border), page.last == state.entries[border].id {
+        if let page = state.page(of: border), page.last == state.id(of: border) {
             state.pages[page.number]!.last = nil
         }
         let edge = try state.linkBelow(border)

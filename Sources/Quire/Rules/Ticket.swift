@@ -47,7 +47,7 @@ extension FeedState {
         if ticket.generation != generation { return "generation" }
         let living = edges.map(\.number)
         if !ticket.edges.allSatisfy(living.contains) { return "edge-changed" }
-        if let minted = ticket.minted, try border(of: ticket).map({ entries[$0].id }) != minted {
+        if let minted = ticket.minted, try border(of: ticket).map({ id(of: $0) }) != minted {
             return "edge-changed"
         }
         if ticket.operation == .around && changed > ticket.issued { return "feed-changed" }

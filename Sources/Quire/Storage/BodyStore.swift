@@ -106,7 +106,10 @@ struct OpenBodies {
             let middle = (low + high) / 2
             if bodies[middle].offset < Int(reference.offset) { low = middle + 1 } else { high = middle }
         }
-        return sources[bodies[low].source][bodies[low].range] == other
+        return sources[bodies[low].source].withUnsafeBytes { source in
+            let body = UnsafeRawBufferPointer(rebasing: source[bodies[low].range])
+            return other.withUnsafeBytes { body.isEqual(to: $0) }
+        }
     }
 
     /// Writes the record, each body copied once, straight into LMDB's page.

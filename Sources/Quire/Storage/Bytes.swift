@@ -220,3 +220,23 @@ struct ByteReader {
         try byte() == 0 ? nil : try each(&self)
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// True if both have the same bytes. Eight at a time: a page that comes again compares all its bodies,
+    /// and byte by byte that was a thirtieth of an ingest.
+    func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        if count != other.count { return false }
+        var at = 0
+        while at + 8 <= count {
+            if loadUnaligned(fromByteOffset: at, as: UInt64.self)
+                != other.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+            { return false }
+            at += 8
+        }
+        while at < count {
+            if self[at] != other[at] { return false }
+            at += 1
+        }
+        return true
+    }
+}

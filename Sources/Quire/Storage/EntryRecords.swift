@@ -6,11 +6,12 @@
 /// behind the other. What is as expected takes a byte or none, so that an entry is about 17 bytes long.
 struct PieceRecord: Record {
     var page: UInt64
+    /// The posts, and beside each its entry.
+    let ids: [PostID]
     var entries: [Entry]
 
-    init(page: UInt64, entries: [Entry]) {
-        self.page = page
-        self.entries = entries
+    init(page: UInt64, ids: [PostID], entries: [Entry]) {
+        (self.page, self.ids, self.entries) = (page, ids, entries)
     }
 
     private enum Flag {
@@ -51,7 +52,7 @@ struct PieceRecord: Record {
         var expected = Expected(confirmed: entries.first?.confirmed ?? 0)
         writer.number(expected.confirmed)
         writer.number(entries.count)
-        for entry in entries {
+        for (id, entry) in zip(ids, entries) {
             let hasBody = entry.body.record != 0
             let jumps =
                 hasBody
@@ -62,7 +63,7 @@ struct PieceRecord: Record {
                     | (entry.isFault ? Flag.fault : 0) | (entry.isClaimed ? Flag.claimed : 0)
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
-            entry.id.encode(&writer)
+            id.encode(&writer)
             writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
             if let key = entry.key { writer.signed(key &- expected.key) }
             if let version = entry.version { writer.signed(version &- expected.version) }
@@ -78,12 +79,17 @@ struct PieceRecord: Record {
     init(_ reader: inout ByteReader) throws(QuireError) {
         let head = try Head(&reader)
         page = head.page
+        var ids: [PostID] = []
+        ids.reserveCapacity(head.count)
         entries = []
         entries.reserveCapacity(head.count)
         var expected = Expected(confirmed: head.confirmed)
         for _ in 0..<head.count {
-            entries.append(try Self.entry(&reader, head.page, &expected))
+            let (id, entry) = try Self.entry(&reader, head.page, &expected)
+            ids.append(id)
+            entries.append(entry)
         }
+        self.ids = ids
     }
 
     private struct Head {
@@ -101,9 +107,10 @@ struct PieceRecord: Record {
     @inline(__always)
     private static func entry(
         _ reader: inout ByteReader, _ page: UInt64, _ expected: inout Expected
-    ) throws(QuireError) -> Entry {
+    ) throws(QuireError) -> (PostID, Entry) {
         let flags = try reader.byte()
-        var entry = Entry(id: try reader.postID())
+        let id = try reader.postID()
+        var entry = Entry()
         entry.page = page
         entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
         if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
@@ -121,7 +128,7 @@ struct PieceRecord: Record {
         entry.isFault = flags & Flag.fault != 0
         entry.isClaimed = flags & Flag.claimed != 0
         expected.follow(entry)
-        return entry
+        return (id, entry)
     }
 
     /// The page of the piece in a value.
@@ -145,8 +152,8 @@ struct PieceRecord: Record {
             let head = try Head(&reader)
             var expected = Expected(confirmed: head.confirmed)
             for _ in 0..<head.count {
-                let entry = try Self.entry(&reader, head.page, &expected)
-                if entry.id == id { return entry }
+                let (other, entry) = try Self.entry(&reader, head.page, &expected)
+                if other == id { return entry }
             }
             return nil
         } catch {

@@ -10,14 +10,16 @@ final class FeedLoader {
     /// All gaps, by position, top first.
     private(set) var gaps: [(position: UInt64, record: GapRecord)]
     /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
-    private(set) var pieces: [UInt64: Piece] = [:]
+    private(set) var pieces: [UInt64: Piece] = [:] { didSet { rows = nil } }
+    /// What ``loadedRows()`` made of them.
+    private var rows: FeedState?
     typealias Piece = (record: PieceRecord, next: UInt64?)
     private(set) var pages: [UInt64: PageRecord] = [:]
     var tombstones: [PostID: UInt64] = [:]
     var tickets: [TicketRecord] = []
     /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
     private var stride = 2
-    private var countsRuns: Bool
+    private var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
     /// Where other feeds hold the posts that were asked for by name.
     private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
 
@@ -79,7 +81,8 @@ final class FeedLoader {
     // MARK: What to load
 
     /// The piece of every known post among these, and their tombstones.
-    func load(posts ids: some Sequence<PostID>) throws {
+    func load(posts ids: some Collection<PostID>) throws {
+        if ids.isEmpty { return }
         let index = try index()
         let hasTombstones = transaction.count(transaction.tables.tombstones) > 0
         for id in ids {
@@ -239,7 +242,7 @@ final class FeedLoader {
     // MARK: The state
 
     func state() throws -> FeedState {
-        var state = FeedState(options: record.options)
+        var state = try loadedRows()
         state.generation = record.generation
         state.changed = record.changed
         state.clock = clock
@@ -252,6 +255,14 @@ final class FeedLoader {
         state.skippedAbove = record.skippedAbove
         state.tombstones = tombstones
         state.tickets = tickets
+        return state
+    }
+
+    /// A state that has only what was loaded. It stays as it is until more is loaded or something is
+    /// written: a request and its answer, in one batch, share it.
+    private func loadedRows() throws -> FeedState {
+        if let rows { return rows }
+        var state = FeedState(options: record.options)
         let count = pieces.values.reduce(0) { $0 + $1.record.entries.count }
         state.entries.reserveCapacity(count + 64)  // and those of an answer
         state.index.reserveCapacity(count + 64)
@@ -259,6 +270,7 @@ final class FeedLoader {
         for piece in pieces.values where piece.record.page != 0 {
             state.pages[piece.record.page] = try page(piece.record.page).page
         }
+        rows = state
         return state
     }
 
@@ -312,11 +324,10 @@ final class FeedLoader {
         _ piece: PieceRecord, at position: UInt64, to state: inout FeedState,
         uncounted rest: inout SegmentCount
     ) {
-        for var entry in piece.entries {
+        for (id, var entry) in zip(piece.ids, piece.entries) {
             entry.piece = position
-            state.index.append(entry.id)
             state.rows.append(.entry(state.entries.count))
-            state.entries.append(entry)
+            state.append(id, entry)
             if !entry.isRider {
                 rest.entries -= 1
                 if entry.key == nil { rest.unkeyed -= 1 }

@@ -124,8 +124,10 @@ extension WriteSession {
     ) -> Effect<R> {
         guard let draft else { return Effect(result: result, isChange: false) }
         state = draft.state
-        let placements = draft.accepted.compactMap { entry in
-            draft.post(of: entry).map { Placement(entry: entry, post: $0) }
+        var placements: [Placement] = []
+        placements.reserveCapacity(draft.accepted.count)
+        for entry in draft.accepted {
+            if let post = draft.post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
         }
         return Effect(result: result, placements: placements, bytes: answer.bytes)
     }

@@ -56,7 +56,8 @@ struct FeedWriter {
                 let piece = layout.pieces[number]
                 if isChanged(piece, changed) {
                     let record = PieceRecord(
-                        page: piece.page, entries: piece.entries.map { new.entries[$0] })
+                        page: piece.page, ids: piece.entries.map { new.id(of: $0) },
+                        entries: piece.entries.map { new.entries[$0] })
                     try transaction.put(
                         tables.pieces, FeedKey(feed, piece.position), record.encoded())
                     let isFresh = piece.entries.contains { $0 >= old.entries.count }
@@ -74,12 +75,10 @@ struct FeedWriter {
 
     private func isChanged(_ piece: Layout.Piece, _ changed: EntrySet) -> Bool {
         guard let stored = loader.pieces[piece.position]?.record, stored.page == piece.page,
-            stored.entries.count == piece.entries.count
+            stored.ids.count == piece.entries.count
         else { return true }
         if piece.entries.contains(where: changed.contains) { return true }
-        for (entry, was) in zip(piece.entries, stored.entries)
-        where old.entries[entry].id != was.id { return true }
-        return false
+        return !zip(piece.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
     }
 
     private func locations(_ layout: Layout) throws -> [Location] {
@@ -87,12 +86,12 @@ struct FeedWriter {
         var locations: [Location] = []
         for piece in layout.pieces where piece.position != piece.home {
             for entry in piece.entries where new.entries[entry].piece != piece.position {
-                let address = index.address(of: new.entries[entry].id)
+                let address = index.address(of: new.id(of: entry))
                 locations.append(Location(address, feed: feed, position: piece.position))
             }
         }
         for entry in changed where !new.entries[entry].isCached && entry < old.entries.count {
-            let address = index.address(of: new.entries[entry].id)
+            let address = index.address(of: new.id(of: entry))
             locations.append(Location(address, feed: feed, position: Location.gone))
         }
         return locations

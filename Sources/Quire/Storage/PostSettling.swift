@@ -10,11 +10,10 @@ extension WriteSession {
     ) throws {
         for entry in old.entries.indices {
             if !new.entries[entry].isCached {
-                try leave(old.entries[entry], loader)
+                try leave(old.id(of: entry), old.entries[entry], loader)
             } else if new.entries[entry].isFault && !old.entries[entry].isFault {
-                let was = old.entries[entry]
                 new.entries[entry].version = nil
-                if try !others(was.id, loader).isShown { release(was.body) }
+                if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
             }
         }
         try storeBodies(effect, loader, &new)
@@ -37,13 +36,13 @@ extension WriteSession {
     }
 
     /// The feed lets the post go; the last one takes with it what is known about the post.
-    private func leave(_ entry: Entry, _ loader: FeedLoader) throws {
-        let others = try others(entry.id, loader)
+    private func leave(_ id: PostID, _ entry: Entry, _ loader: FeedLoader) throws {
+        let others = try others(id, loader)
         if !others.isShown { release(entry.body) }
         if others.isHeld { return }
         counters.posts &-= 1
-        if counters.fieldRecords > 0, try transaction.fields(of: entry.id) != nil {
-            try transaction.delete(transaction.tables.fields, PostKey.prefix(entry.id))
+        if counters.fieldRecords > 0, try transaction.fields(of: id) != nil {
+            try transaction.delete(transaction.tables.fields, PostKey.prefix(id))
             counters.fieldRecords -= 1
         }
     }
@@ -62,7 +61,7 @@ extension WriteSession {
 
     /// A post that came without a placement (a list of ids) shows the body other feeds brought.
     private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
-        guard let known = try elsewhere(new.entries[entry].id, loader) else {
+        guard let known = try elsewhere(new.id(of: entry), loader) else {
             counters.posts += 1
             return
         }
@@ -96,12 +95,12 @@ extension WriteSession {
             let version = maximum(new.entries[at].version, post.version)
             if version != new.entries[at].version {
                 new.entries[at].version = version
-                try share(new.entries[at], loader)
+                try share(new.entries[at], of: post.id, loader)
             }
         }
         if fresh.isEmpty { return }
         let index = try loader.index()
-        let bodies = fresh.map { (index.address(of: $0.post.id), $0.post.body) }
+        let bodies = fresh.map { (address: index.address(of: $0.post.id), range: $0.post.body) }
         for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
             let at = placement.entry
             let hadBody = new.entries[at].body.record != 0
@@ -110,14 +109,14 @@ extension WriteSession {
             new.entries[at].version = maximum(new.entries[at].version, placement.post.version)
             counters.bodyBytes &+= UInt64(reference.length)
             if hadBody { replacedBodies += 1 }
-            try share(new.entries[at], loader)
+            try share(new.entries[at], of: placement.post.id, loader)
         }
     }
 
     /// Other feeds that hold the post of an answer show what this entry shows.
-    private func share(_ entry: Entry, _ loader: FeedLoader) throws {
+    private func share(_ entry: Entry, of id: PostID, _ loader: FeedLoader) throws {
         if loader.elsewhere.isEmpty { return }
-        try repoint(entry, at: loader.elsewhere[entry.id] ?? [])
+        try repoint(id, to: entry, at: loader.elsewhere[id] ?? [])
     }
 
     /// True if the body of this post is to be stored: there is none, or it differs and is not older.
@@ -135,13 +134,13 @@ extension WriteSession {
         return max(a, b)
     }
 
-    /// The entries of the post in these places show the body and version of this one.
-    func repoint(_ new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
+    /// The entries of a post in these places show the body and version of this one.
+    func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
         for (other, position) in places {
             forgetLoaded(other)
             var piece = try transaction.piece(at: position, of: other)
-            guard let at = piece.entries.firstIndex(where: { $0.id == new.id }) else {
-                throw QuireError.corrupt("the place of post \(new.id)")
+            guard let at = piece.ids.firstIndex(of: id) else {
+                throw QuireError.corrupt("the place of post \(id)")
             }
             let old = piece.entries[at]
             piece.entries[at].body = new.body
@@ -153,7 +152,7 @@ extension WriteSession {
                 $0.add(old, -1)
                 $0.add(piece.entries[at], 1)
             }
-            if old.body != new.body { note([.updated(new.id)], in: other) }
+            if old.body != new.body { note([.updated(id)], in: other) }
         }
     }
 

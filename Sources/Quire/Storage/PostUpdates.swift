@@ -12,7 +12,7 @@ extension WriteSession {
         if isSame {
             if newVersion != entry.version && !entry.isFault {
                 entry.version = newVersion
-                try repoint(entry, at: positions)
+                try repoint(id, to: entry, at: positions)
                 touch()
             }
             return .same
@@ -24,7 +24,7 @@ extension WriteSession {
             counters.bodyBytes &+= UInt64(body.count)
         }
         entry.version = newVersion
-        try repoint(entry, at: positions)
+        try repoint(id, to: entry, at: positions)
         touch()
         return .changed
     }

@@ -102,7 +102,8 @@ final class WriteSession {
         if let openBodies, openBodies.number == body.record {
             return openBodies.isEqual(body, bytes)
         }
-        return try BodyStore(transaction: transaction).bytes(body).elementsEqual(bytes)
+        let stored = try BodyStore(transaction: transaction).bytes(body)
+        return bytes.withUnsafeBytes { stored.isEqual(to: $0) }
     }
 
     // MARK: Running a rule
@@ -178,7 +179,7 @@ final class WriteSession {
     ) -> Result<Effect<R>, Need> {
         do throws(Interruption) {
             let effect = try rule(&new)
-            if effect.isChange { try new.requireSettledRuns(since: old) }
+            if effect.isChange && effect.changesRows { try new.requireSettledRuns(since: old) }
             return .success(effect)
         } catch {
             switch error {

@@ -68,21 +68,21 @@ struct FeedCheck {
     private mutating func check(_ piece: PieceRecord, at position: UInt64) throws {
         if piece.entries.isEmpty { find(.missing, "a piece without entries") }
         var seen: Set<PostID> = []
-        for entry in piece.entries {
+        for (id, entry) in zip(piece.ids, piece.entries) {
             counts.add(entry, 1)
             if piece.page != 0 { pages[piece.page, default: (0, position)].entries += 1 }
-            let positions = index.positions(of: entry.id)
+            let positions = index.positions(of: id)
             if positions.first(where: { $0.feed == feed })?.position != position
-                || !seen.insert(entry.id).inserted
+                || !seen.insert(id).inserted
             {
-                find(.index, "post \(entry.id) stands where the index does not have it")
+                find(.index, "post \(id) stands where the index does not have it")
             }
-            try checkBody(of: entry, positions)
+            try checkBody(of: id, entry, positions)
             if entry.isRider { continue }
             if entry.isClaimed && above != .entry {
-                find(.gap, "the seam above post \(entry.id) is claimed, but there is none")
+                find(.gap, "the seam above post \(id) is claimed, but there is none")
             }
-            checkKey(of: entry)
+            checkKey(of: id, entry)
             segment.entries += 1
             if entry.key == nil { segment.unkeyed += 1 }
             above = .entry
@@ -92,20 +92,20 @@ struct FeedCheck {
     /// All entries of a post show one body, except faults. The feed with the lowest number that shows it
     /// counts it.
     private mutating func checkBody(
-        of entry: Entry, _ positions: [(feed: UInt32, position: UInt64)]
+        of id: PostID, _ entry: Entry, _ positions: [(feed: UInt32, position: UInt64)]
     ) throws {
         let lowest = positions.min { $0.feed < $1.feed }
         if lowest?.feed == feed { use.posts += 1 }
         if entry.isFault {
-            if entry.body.record != 0 { find(.body, "post \(entry.id) is a fault with a body") }
+            if entry.body.record != 0 { find(.body, "post \(id) is a fault with a body") }
             return
         }
         var isCounted = false
         for (other, position) in positions where other != feed {
-            let shown = try transaction.entry(of: entry.id, at: position, of: other)
+            let shown = try transaction.entry(of: id, at: position, of: other)
             if shown.isFault { continue }
             if shown.body != entry.body || shown.version != entry.version {
-                find(.body, "post \(entry.id) shows another body than in feed number \(other)")
+                find(.body, "post \(id) shows another body than in feed number \(other)")
             }
             isCounted = isCounted || other < feed
         }
@@ -117,15 +117,15 @@ struct FeedCheck {
         do throws(QuireError) {
             _ = try BodyStore(transaction: transaction).bytes(entry.body)
         } catch {
-            find(.body, "post \(entry.id): \(error.message)")
+            find(.body, "post \(id): \(error.message)")
         }
     }
 
-    private mutating func checkKey(of entry: Entry) {
+    private mutating func checkKey(of id: PostID, _ entry: Entry) {
         // in a feed of ids the list is the order, whatever the keys say
         guard record.options.order == .stable, record.options.paging != .ids, let key = entry.key
         else { return }
-        if let lastKey, lastKey <= key { find(.order, "post \(entry.id) has a key out of order") }
+        if let lastKey, lastKey <= key { find(.order, "post \(id) has a key out of order") }
         lastKey = key
     }
 

@@ -136,7 +136,7 @@ extension WriteSession {
                 try $0.loadNeighbours()
             }
         ) { state throws(Interruption) in
-            let count = try state.evict(leaving.entries.map(\.id)).count
+            let count = try state.evict(leaving.ids).count
             return Effect(result: count, isChange: count > 0)
         }
     }
@@ -145,20 +145,23 @@ extension WriteSession {
 /// Entries that are to leave, and the pieces that hold them.
 private struct Leaving {
     private(set) var pieces: [UInt64] = []
+    private(set) var ids: [PostID] = []
     private(set) var entries: [Entry] = []
 
     mutating func add(_ piece: PieceRecord, at position: UInt64) {
         pieces.append(position)
+        ids += piece.ids
         entries += piece.entries
     }
 
     mutating func add(_ other: Leaving) {
         pieces += other.pieces
+        ids += other.ids
         entries += other.entries
     }
 
     func isProtected(by policy: PrunePolicy) -> Bool {
-        entries.contains { $0.isPinned || policy.visible.contains($0.id) }
+        entries.contains(where: \.isPinned) || ids.contains(where: policy.visible.contains)
     }
 }
 

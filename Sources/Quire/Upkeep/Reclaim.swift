@@ -43,27 +43,28 @@ extension WriteSession {
         var live: [PostID: Entry] = [:]
         for hash in contents.hashes {
             for (feed, position) in index.positions(withHash: hash) {
-                for entry in try transaction.piece(at: position, of: feed).entries
+                let piece = try transaction.piece(at: position, of: feed)
+                for (id, entry) in zip(piece.ids, piece.entries)
                 where entry.body.record == number {
-                    live[entry.id] = entry
+                    live[id] = entry
                 }
             }
         }
         touch()
-        let ordered = live.values.sorted { $0.body.offset < $1.body.offset }
+        let ordered = live.sorted { $0.value.body.offset < $1.value.body.offset }
         var bytes: [UInt8] = []
         var bodies: [(address: PostAddress, range: Range<Int>)] = []
-        for entry in ordered {
+        for (id, entry) in ordered {
             let start = bytes.count
             bytes += try BodyStore(transaction: transaction).bytes(entry.body)
-            bodies.append((index.address(of: entry.id), start..<bytes.count))
+            bodies.append((index.address(of: id), start..<bytes.count))
         }
-        for (entry, reference) in zip(ordered, try store(bodies, of: bytes)) {
+        for ((id, entry), reference) in zip(ordered, try store(bodies, of: bytes)) {
             release(entry.body)
             counters.bodyBytes &+= UInt64(reference.length)
             var moved = entry
             moved.body = reference
-            try repoint(moved, at: index.positions(of: entry.id))
+            try repoint(id, to: moved, at: index.positions(of: id))
         }
     }
 }

@@ -110,7 +110,7 @@ enum Picture {
         var sketch = FeedState(options: feed.options)
         var segments: [[Int]] = []
         for token in tokens { add(token, keys, to: &sketch, segments: &segments) }
-        let ids = sketch.entries.map(\.id)
+        let ids = sketch.index.ids
         try feed.cache.write { session in
             try session.change(feed.number, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
                 var segments: [[Int]] = []
@@ -141,23 +141,22 @@ enum Picture {
                 let rest = isRider ? word.dropFirst() : word[...]
                 let isFault = rest.hasPrefix("?")
                 let name = String(isFault ? rest.dropFirst() : rest)
-                var entry = Entry(id: PostID(name)!, key: keys[name])
+                var entry = Entry(key: keys[name])
                 (entry.isRider, entry.isFault) = (isRider, isFault)
-                state.index.append(entry.id)
                 state.rows.append(.entry(state.entries.count))
                 segments[segments.count - 1].append(state.entries.count)
-                state.entries.append(entry)
+                state.append(PostID(name)!, entry)
             }
         case .gap(let words):
             let parts = words.split(separator: "^", maxSplits: 1).map(String.init)
-            let border = segments.last?.last.map { state.entries[$0].id }
+            let border = segments.last?.last.map { state.id(of: $0) }
             let down = edge(parts[0], &state, border: border)
             let up = edge(parts.count > 1 ? parts[1] : "?", &state, border: nil)
             state.gapNumbers += 1
             state.rows.append(state.newGap(down: down, up: up, id: GapID(state.gapNumbers)))
         case .head(let word): state.head = edge(word, &state, border: nil)
         case .tail(let word):
-            let border = segments.last?.last.map { state.entries[$0].id }
+            let border = segments.last?.last.map { state.id(of: $0) }
             state.tail = edge(word, &state, border: border)
         }
     }
@@ -168,7 +167,7 @@ enum Picture {
         let ups = [state.head.link == .end ? .unknown : state.head.link] + gaps.map(\.up.link)
         return segments.enumerated().map { i, segment in
             Page(
-                ids: segment.map { state.entries[$0].id.description }, own: .unknown,
+                ids: segment.map { state.id(of: $0).description }, own: .unknown,
                 next: links[i], previous: ups[i], fetchedAt: 0)
         }
     }
@@ -182,8 +181,8 @@ enum Picture {
             var stored = StoredPage(number: state.pageNumbers, own: page.own)
             stored.next = page.next == .confirmEnd ? .end : page.next
             stored.previous = page.previous
-            stored.first = state.entries[first].id
-            stored.last = state.entries[last].id
+            stored.first = state.id(of: first)
+            stored.last = state.id(of: last)
             (stored.received, stored.new) = (entries.count, entries.count)
             stored.fetchedAt = page.fetchedAt
             state.pages[stored.number] = stored
@@ -197,7 +196,7 @@ enum Picture {
             guard edge.isOverlapping, let border = try state.entryAbove(edge: edge.number) else {
                 return nil
             }
-            return try state.nearestLink(border).after ?? state.entries[border].id
+            return try state.nearestLink(border).after ?? state.id(of: border)
         }
         for gap in state.gapRows {
             state.gaps[gap].down.after = try start(state.gaps[gap].down, state)

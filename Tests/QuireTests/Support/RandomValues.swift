@@ -66,7 +66,7 @@ struct RandomValues {
         let isOneAnswer = bool()
         let confirmed = number()
         let entries = list(upTo: random.pick([0, 3, 128])) { values in
-            var entry = Entry(id: values.id())
+            var entry = Entry()
             entry.page = page
             entry.confirmed = isOneAnswer && values.random.chance(0.9) ? confirmed : values.number()
             (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
@@ -80,7 +80,7 @@ struct RandomValues {
             entry.body = body.record == 0 || values.random.chance(0.1) ? BodyReference() : body
             return entry
         }
-        return PieceRecord(page: page, entries: entries)
+        return PieceRecord(page: page, ids: entries.map { _ in id() }, entries: entries)
     }
 
     mutating func fields() -> FieldsRecord {
