@@ -81,8 +81,7 @@ public struct Snapshot: ~Copyable {
 
     /// Which of these posts the feed holds: one answer each, in the order asked.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
-        let index = try PostIndex(transaction)
-        return ids.map { index.position(of: $0, in: feed.number) != nil }
+        try PostIndex(transaction).positions(of: ids, in: feed.number).map { $0 != nil }
     }
 
     /// The post in its place in the feed, nil if the feed does not hold it.

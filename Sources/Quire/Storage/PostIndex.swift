@@ -43,18 +43,23 @@ struct PostIndex {
     func address(of id: PostID) -> PostAddress { PostAddress(id, seed: seed) }
 
     /// The piece in which this feed holds the post, nil if it does not hold it.
-    func position(of id: PostID, in feed: UInt32) -> UInt64? {
-        let address = address(of: id)
+    func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
+
+    /// The same for many posts, one run after the other: look-ups in one run do not depend on each other,
+    /// so the processor waits for several of their cache misses at once.
+    func positions(of ids: [PostID], in feed: UInt32) -> [UInt64?] {
+        var found = [UInt64?](repeating: nil, count: ids.count)
+        var open = ids.enumerated().map { i, id in
+            (i, Location(address(of: id), feed: feed, position: Location.gone))
+        }
         for run in runs {
-            guard var slot = run.first(address) else { continue }
-            while let location = run.location(slot), location.address == address {
-                if location.feed == feed {
-                    return location.position == Location.gone ? nil : location.position
-                }
-                slot += 1
+            open.removeAll { i, place in
+                guard let position = run.position(of: place) else { return false }
+                found[i] = position == Location.gone ? nil : position
+                return true
             }
         }
-        return nil
+        return found
     }
 
     /// The feeds that hold the post, and the piece in each.
