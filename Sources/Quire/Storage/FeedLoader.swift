@@ -150,6 +150,11 @@ final class FeedLoader {
         if pieces[position] == nil { try load(from: position, count: 1) }
     }
 
+    /// A piece that was read already.
+    func load(_ piece: Piece, at position: UInt64) {
+        if pieces[position] == nil { pieces[position] = piece }
+    }
+
     /// What lies next to loaded pieces: whatever leaves them, the links of its neighbours are needed.
     func loadNeighbours() throws {
         for (position, piece) in pieces {

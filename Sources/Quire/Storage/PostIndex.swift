@@ -95,6 +95,21 @@ struct PostIndex {
         return known
     }
 
+    // MARK: Other feeds
+
+    /// False if no other feed holds the post or ever did; true does not mean the contrary.
+    func mayBeElsewhere(_ id: PostID, than feed: UInt32) -> Bool {
+        let address = address(of: id)
+        for run in runs {
+            guard var slot = run.first(address) else { continue }
+            while let location = run.location(slot), location.address == address {
+                if location.feed != feed { return true }
+                slot += 1
+            }
+        }
+        return false
+    }
+
     // MARK: Keeping few runs
 
     /// So many runs of about one size become one. 4 and not 8: a look-up visits half as many runs, and

@@ -28,7 +28,9 @@ extension WriteSession {
     private func others(
         _ id: PostID, _ loader: FeedLoader
     ) throws -> (isHeld: Bool, isShown: Bool) {
-        let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
+        let index = try loader.index()
+        if !index.mayBeElsewhere(id, than: loader.feed) { return (false, false) }
+        let places = index.positions(of: id).filter { $0.feed != loader.feed }
         let isShown = try places.contains { feed, position in
             try !transaction.entry(of: id, at: position, of: feed).isFault
         }
