@@ -14,7 +14,7 @@ struct PostIndex {
     /// The index as the transaction sees it, with what `fresh` adds to it. Valid until the next commit.
     init(_ transaction: Transaction, fresh: [FreshRun] = []) throws {
         self.fresh = fresh
-        seed = transaction.tables.seed
+        seed = transaction.file.seed
         var runs = fresh.reversed().map(\.run)
         runs += try Self.stored(transaction).reversed().map(\.run)
         self.runs = runs
@@ -26,7 +26,7 @@ struct PostIndex {
     static func stored(
         _ transaction: Transaction
     ) throws -> [(number: UInt64, run: SortedRun)] {
-        try transaction.withCursor(transaction.tables.locations) { cursor in
+        try transaction.withCursor(.locations) { cursor in
             var runs: [(number: UInt64, run: SortedRun)] = []
             var found = try cursor.first()
             while let (key, value) = found {
@@ -158,11 +158,10 @@ struct PostIndex {
             result = SortedRun.merged(
                 added, older: stored[start...].reversed().map(\.run), dropsGone: start == 0)
         }
-        let table = transaction.tables.locations
         let number = (stored.last?.number ?? 0) + 1
-        for (number, _) in stored[start...] { try transaction.delete(table, NumberKey(number)) }
+        for (number, _) in stored[start...] { try transaction.delete(.locations, NumberKey(number)) }
         if result.isEmpty { return }
-        try transaction.append(table, NumberKey(number), count: SortedRun.size(of: result)) {
+        try transaction.put(.locations, NumberKey(number), count: SortedRun.size(of: result)) {
             $0.initializeMemory(as: UInt8.self, repeating: 0)
             SortedRun.write(result, into: $0)
         }

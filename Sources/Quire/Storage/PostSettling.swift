@@ -44,7 +44,7 @@ extension WriteSession {
         if others.isHeld { return }
         counters.posts &-= 1
         if counters.fieldRecords > 0, try transaction.fields(of: id) != nil {
-            try transaction.delete(transaction.tables.fields, PostKey.prefix(id))
+            try transaction.delete(.fields, PostKey.bytes(id))
             counters.fieldRecords -= 1
         }
     }
@@ -149,7 +149,7 @@ extension WriteSession {
             piece.entries[at].version = new.version
             if new.body.record != 0 { piece.entries[at].isFault = false }
             try transaction.put(
-                transaction.tables.pieces, FeedKey(other, position), piece.encoded())
+                .pieces(of: other), NumberKey(position), piece.encoded())
             try changeCounts(of: other) {
                 $0.add(old, -1)
                 $0.add(piece.entries[at], 1)
@@ -159,11 +159,10 @@ extension WriteSession {
     }
 
     private func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
-        let key = NumberKey(UInt64(feed))
         var record = try transaction.feed(feed)
         let before = record.counts
         change(&record.counts)
         if record.counts == before { return }
-        try transaction.put(transaction.tables.feeds, key, record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record.encoded())
     }
 }

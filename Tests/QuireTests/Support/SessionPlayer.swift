@@ -144,14 +144,11 @@ struct CacheContents: Equatable {
             var counters = try WriteSession.counters(transaction)
             (counters.generation, counters.bodyRecords) = (0, 0)
             lines.append("\(counters)")
-            let tables = transaction.tables
-            for table in [tables.names, tables.tombstones, tables.tickets, tables.attributes, tables.fields] {
-                try transaction.withCursor(table) { cursor in
-                    var found = try cursor.first()
-                    while let (key, value) = found {
-                        lines.append("\(table.name) \(Array(key)): \(Array(value))")
-                        found = try cursor.next()
-                    }
+            let exact = ["names", "tombstones", "tickets", "attributes", "fields"]
+            try transaction.forEachRecord { key, value in
+                let (table, _) = Table.owner(of: key)!
+                if exact.contains(table.name.description) {
+                    lines.append("\(table.name) \(Array(key)): \(Array(value))")
                 }
             }
         }
@@ -167,10 +164,10 @@ struct CacheContents: Equatable {
         let bodies = BodyStore(transaction: transaction)
         var pages: Set<UInt64> = []
         try reader.eachPiece(from: 0) { _, piece in
-            for var entry in piece.entries {
+            for (id, var entry) in zip(piece.ids, piece.entries) {
                 let body = Array(try bodies.bytes(entry.body))
                 entry.body = BodyReference()
-                lines.append("\(entry) \(body)")
+                lines.append("\(id) \(entry) \(body)")
                 if entry.page != 0 { pages.insert(entry.page) }
             }
             return true
