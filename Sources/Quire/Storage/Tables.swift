@@ -72,9 +72,13 @@ struct Table: Sendable, Hashable {
     /// What comes behind the prefix; nil if the key is of another table.
     func key(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard bytes.count >= prefixCount else { return nil }
-        for i in 0..<prefixCount where bytes[i] != UInt8(truncatingIfNeeded: prefix >> UInt64(56 - 8 * i)) {
-            return nil
+        var word: UInt64 = 0
+        if bytes.count >= 8 {
+            word = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        } else {
+            for (i, byte) in bytes.enumerated() { word |= UInt64(byte) << UInt64(56 - 8 * i) }
         }
+        if (word ^ prefix) >> UInt64(64 - 8 * prefixCount) != 0 { return nil }
         return UnsafeRawBufferPointer(rebasing: bytes[prefixCount...])
     }
 
