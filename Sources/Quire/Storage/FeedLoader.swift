@@ -84,6 +84,7 @@ final class FeedLoader {
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
         let index = try index()
+        index.prefetch(ids)
         let hasTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() != nil }
         for id in ids {
             var positions = index.positions(of: id)

@@ -45,14 +45,14 @@ struct PostIndex {
     /// The piece in which this feed holds the post, nil if it does not hold it.
     func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
 
-    /// The same for many posts, one run after the other: look-ups in one run do not depend on each other,
-    /// so the processor waits for several of their cache misses at once.
+    /// The same for many posts.
     func positions(of ids: [PostID], in feed: UInt32) -> [UInt64?] {
         var found = [UInt64?](repeating: nil, count: ids.count)
         var open = ids.enumerated().map { i, id in
             (i, Location(address(of: id), feed: feed, position: Location.gone))
         }
         for run in runs {
+            for (_, place) in open { run.prefetch(place.address) }
             open.removeAll { i, place in
                 guard let position = run.position(of: place) else { return false }
                 found[i] = position == Location.gone ? nil : position
@@ -60,6 +60,14 @@ struct PostIndex {
             }
         }
         return found
+    }
+
+    /// Hastens the look-ups of these posts.
+    func prefetch(_ ids: some Sequence<PostID>) {
+        for id in ids {
+            let address = address(of: id)
+            for run in runs { run.prefetch(address) }
+        }
     }
 
     /// The feeds that hold the post, and the piece in each.
