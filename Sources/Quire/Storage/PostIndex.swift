@@ -90,6 +90,7 @@ struct PostIndex {
 
     private func positions(at address: PostAddress) -> [(feed: UInt32, position: UInt64)] {
         var known: [(feed: UInt32, position: UInt64)] = []
+        for run in runs { run.prefetch(address) }
         for run in runs {
             guard var slot = run.first(address) else { continue }
             while let location = run.location(slot), location.address == address {
