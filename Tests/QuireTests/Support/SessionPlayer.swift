@@ -42,7 +42,7 @@ final class SessionPlayer {
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
             let outcome = try session.record(
-                Self.answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
+                Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
             results.append("\(outcome)")
             runs[name] = run
         default: results.append(try change(operation, step, feed.number, session))
@@ -106,23 +106,7 @@ final class SessionPlayer {
         _ step: JSON, _ ticket: Ticket, _ feed: Feed, _ session: WriteSession
     ) throws {
         if step["error"] != nil { return try session.cancel(ticket, in: feed.number) }
-        results.append("\(try session.ingest(Self.answer(step), for: ticket, in: feed.number))")
-    }
-
-    private static func answer(_ step: JSON) -> Answer {
-        var answer = Answer(
-            next: Picture.link(step["next"]?.text ?? "?"),
-            previous: Picture.link(step["prev"]?.text ?? "?"),
-            fetchedAt: Int64(step["at"]?.int ?? 0))
-        for item in step["items"]?.list ?? [] {
-            guard let text = item.text, let id = PostID(text) else {
-                answer.opaqueRows += 1
-                continue
-            }
-            let key = step["keys"]?[text].map(Keys.value)
-            answer.append(id: id, key: key, body: Array("{\"id\":\"\(text)\"}".utf8))
-        }
-        return answer
+        results.append("\(try session.ingest(Answer(step), for: ticket, in: feed.number))")
     }
 
     private static func ids(_ list: JSON?) -> [PostID] {
