@@ -7,7 +7,9 @@ extension Profile {
     /// Throws `.data` with the name of the field that is unknown, missing, or not what it should be.
     public init(json: [UInt8], name: String) throws(DumpError) {
         do {
-            self = try JSONDecoder().decode(Contents.self, from: Data(json)).profile
+            let decoder = JSONDecoder()
+            decoder.userInfo[Contents.source] = String(decoding: json, as: UTF8.self)
+            self = try decoder.decode(Contents.self, from: Data(json)).profile
         } catch {
             throw DumpError(.data, "\(printable(name, limit: 400)): \(sentence(for: error))")
         }
@@ -18,23 +20,31 @@ extension Profile {
 private struct Contents: Decodable {
     let profile: Profile
 
+    static let source = CodingUserInfoKey(rawValue: "source")!
+
     init(from decoder: any Decoder) throws {
         let fields = try Fields(
             decoder,
             known: [
-                "name", "title", "items", "items_absent", "lines", "post", "opaque_rows", "id", "key",
-                "version", "next", "previous", "error", "order", "paging", "first_page",
+                "name", "title", "mark", "items", "items_absent", "lines", "sequence", "post", "opaque_rows",
+                "id", "key", "version", "next", "previous", "self", "page", "pages", "total", "page_size",
+                "backoff", "error", "order", "paging", "first_page",
             ])
         let name = try fields.string("name")
-        let isLines = try fields.value("lines", Bool.self) ?? false
         profile = Profile(
             name: name, title: try fields.value("title", String.self) ?? name,
             order: try fields.choice("order", among: OrderClass.allCases) ?? .keyless,
             paging: try fields.choice("paging", among: Paging.allCases) ?? .cursor,
             firstPage: try fields.value("first_page", Int.self) ?? 1,
+            source: decoder.userInfo[Self.source] as? String ?? "",
+            mark: try fields.object("mark", ["path", "contains"]) {
+                Mark(
+                    path: try $0.path("path") ?? $0.missing("path"),
+                    texts: try $0.value("contains", [String].self) ?? [])
+            },
             items: try fields.path("items") ?? .here,
             mayOmitItems: try fields.choice("items_absent", among: ItemsAbsence.allCases) == .empty,
-            isLines: isLines,
+            isLines: try fields.value("lines", Bool.self) ?? false,
             post: try fields.path("post") ?? .here,
             hasOpaqueRows: try fields.value("opaque_rows", Bool.self) ?? false,
             id: try fields.object("id", ["path", "type"]) {
@@ -43,23 +53,60 @@ private struct Contents: Decodable {
                     type: try $0.choice("type", among: Profile.IDType.allCases) ?? .any)
             } ?? fields.missing("id"),
             key: try fields.key("key"), version: try fields.key("version"),
+            sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
+            own: try fields.source("self", ["path", "header", "query", "request"]),
+            page: try fields.source("page", ["path", "header", "query"]),
+            pages: try fields.source("pages"), total: try fields.source("total"),
+            pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
             error: try fields.object("error", ["path", "name", "message"]) {
                 ErrorField(
                     path: try $0.path("path") ?? $0.missing("path"),
                     name: try $0.path("name"), message: try $0.path("message"))
             })
-        let outside = ["items", "items_absent", "next", "previous", "error"]
-        if isLines, let field = outside.first(where: fields.has) {
+        try check(fields)
+    }
+
+    /// What the fields must not say together.
+    private func check(_ fields: Fields) throws {
+        if !Self.isName(profile.name) {
+            throw fields.problem("name", "not 1 to 40 small letters, digits and hyphens")
+        }
+        if !(0...1_000_000 ~= profile.firstPage) {
+            throw fields.problem("first_page", "not from 0 to 1000000")
+        }
+        let outside = [
+            "items", "items_absent", "sequence", "self", "page", "pages", "total", "page_size", "backoff",
+            "error",
+        ]
+        if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
         }
-        // Such a path would never be found, and so claim the end of the feed.
+        if let (field, problem) = profile.misplacedPath { throw fields.problem(field, problem) }
         for (field, link) in [("next", profile.next), ("previous", profile.previous)] {
-            for path in [link?.token, link?.more].compactMap(\.self)
-            where path.keys.starts(with: profile.items.keys) {
-                throw fields.problem(field, "\(path) leads through the items")
+            switch link?.way {
+            case .template(let template) where template.needsKey && profile.key?.type != .integer:
+                throw fields.problem(field, "{key} needs a key of type integer")
+            case .counted where field == "previous":
+                throw fields.problem(field, "only next can be counted")
+            case .counted where profile.page == nil:
+                throw fields.problem(field, "counting needs page")
+            case .counted where profile.pages == nil && (profile.total == nil || profile.pageSize == nil):
+                throw fields.problem(field, "counting needs pages, or total and page_size")
+            case .template, .relation: break
+            case .some where profile.isLines:
+                throw fields.problem(field, "lines have no document around them")
+            default: break
             }
         }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        1...40 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+            }
     }
 }
 
@@ -134,16 +181,73 @@ private struct Fields {
         }
     }
 
-    func link(_ name: String) throws -> LinkField? {
-        try object(name, ["path", "more", "end", "absent"]) {
-            let field = LinkField(
-                token: try $0.path("path"), more: try $0.path("more"),
-                endToken: try $0.value("end", String.self),
-                isUnknownIfAbsent: try $0.choice("absent", among: LinkAbsence.allCases) == .unknown)
-            guard field.token != nil || field.more != nil else {
-                throw problem(name, "neither path nor more")
+    func source(
+        _ name: String, _ known: Set<String> = ["path", "header"]
+    ) throws -> Source? {
+        try object(name, known) { fields in
+            if known.contains("request"), try fields.value("request", Bool.self) == true {
+                guard !["path", "header", "query"].contains(where: fields.has) else {
+                    throw problem(name, "request excludes the others")
+                }
+                return .request
             }
-            return field
+            return try fields.place() ?? fields.missing("path")
+        }
+    }
+
+    /// The one of `path`, `header` and `query` that is there.
+    private func place() throws -> Source? {
+        let places = ["path", "header", "query"].filter(has)
+        guard places.count < 2 else { throw problem(places[1], "excludes \(places[0])") }
+        if let path = try path("path") { return .body(path) }
+        if let header = try value("header", String.self) {
+            guard !header.isEmpty, header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }) else {
+                throw problem("header", "\"\(printable(header))\" is no name of a header")
+            }
+            return .header(header)
+        }
+        guard let query = try value("query", String.self) else { return nil }
+        guard !query.isEmpty else { throw problem("query", "is empty") }
+        return .query(query)
+    }
+
+    func link(_ name: String) throws -> LinkField? {
+        let known: Set = ["path", "header", "link", "template", "counted", "more", "end", "absent"]
+        return try object(name, known) { fields in
+            let ways = ["path", "header", "link", "template", "counted"].filter(fields.has)
+            guard ways.count < 2 else { throw fields.problem(ways[1], "excludes \(ways[0])") }
+            if let way = ways.first, !["path", "header"].contains(way),
+                let field = ["more", "end"].first(where: fields.has)
+            {
+                throw fields.problem(field, "excludes \(way)")
+            }
+            guard let way = try fields.way(ways.first) ?? (fields.has("more") ? .flag : nil) else {
+                throw problem(name, "none of path, header, link, template, counted, more")
+            }
+            return LinkField(
+                way: way, more: try fields.path("more"),
+                endToken: try fields.value("end", String.self),
+                isUnknownIfAbsent: try fields.choice("absent", among: LinkAbsence.allCases) == .unknown)
+        }
+    }
+
+    private func way(_ name: String?) throws -> LinkField.Way? {
+        switch name {
+        case "path", "header":
+            return try place().map(LinkField.Way.token)
+        case "link":
+            return try value("link", String.self).map { .relation($0.lowercased()) }
+        case "template":
+            guard let text = try value("template", String.self) else { return nil }
+            do throws(DumpError) {
+                return .template(try Template(text))
+            } catch { throw problem("template", error.message) }
+        case "counted":
+            guard try value("counted", Bool.self) == true else {
+                throw problem("counted", "is not true")
+            }
+            return .counted
+        default: return nil
         }
     }
 }
@@ -173,6 +277,7 @@ private func noun(_ type: any Any.Type) -> String {
     case is String.Type: "a string"
     case is Bool.Type: "true or false"
     case is Int.Type: "an integer"
+    case is [String].Type: "an array of strings"
     default: "an object"
     }
 }
