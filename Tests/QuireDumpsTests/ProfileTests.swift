@@ -5,7 +5,12 @@ import Testing
 
 @Suite struct ProfileTests {
     @Test func builtInProfiles() throws {
-        #expect(Profile.builtIn.map(\.name) == ["stackexchange"])
+        #expect(Profile.builtIn.count == 27)
+        #expect(Profile.builtIn.map(\.name) == Profile.builtIn.map(\.name).sorted())
+        for profile in Profile.builtIn {
+            #expect(profile.title != profile.name && !profile.explanation.isEmpty)
+            _ = PageParser(profile: profile)
+        }
         let profile = try #require(Profile.named("stackexchange"))
         #expect(profile.order == .keyless && profile.paging == .page && profile.firstPage == 1)
         #expect(profile.options == FeedOptions(order: .keyless, paging: .page, firstPage: 1))
@@ -35,7 +40,7 @@ import Testing
         (#"{"name":"x","id":{"path":"a\\"}}"#, "p.json: id.path: \"a\\\" ends in a backslash"),
         (#"{"name":"x","id":{"path":"a\\b"}}"#, "p.json: id.path: \"a\\b\": only \\. and \\\\ are escapes"),
         (#"{"name":"x","id":{},"key":{}}"#, "p.json: key.path: missing"),
-        (#"{"name":"x","id":{},"next":{}}"#, "p.json: next: neither path nor more"),
+        (#"{"name":"x","id":{},"next":{}}"#, "p.json: next: none of path, header, link, template, counted, more"),
         (
             #"{"name":"x","id":{},"next":{"path":"a","absent":"no"}}"#,
             "p.json: next.absent: \"no\" is none of end, unknown"
