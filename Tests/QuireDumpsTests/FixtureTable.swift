@@ -93,7 +93,7 @@ extension FixtureSet {
             name: "github commits", paths: ["github/pygithub/pages/Search.testSearchCommits"],
             profile: "github-search", id: "sha"),
         FixtureSet(
-            name: "github events", paths: (1...3).map { "github/perceval/github_events_page_\($0)" },
+            name: "github events", paths: (1...2).map { "github/perceval/github_events_page_\($0)" },
             profile: "graphql", items: "data.repository.issue.timelineItems.nodes", arrangement: .chain),
         FixtureSet(name: "github, other", paths: ["github"], profile: "github"),
         FixtureSet(
@@ -106,8 +106,8 @@ extension FixtureSet {
         connection("issue/list/fixtures/issueList.json", "data.repository.issues.nodes"),
         connection("issue/list/fixtures/issueSearch.json", "data.search.nodes"),
         connection("pr/list/fixtures", "data.repository.pullRequests.nodes"),
-        connection("repo/list/fixtures/repoList.json", "data.repositoryOwner.repositories.nodes", "name"),
-        connection("repo/list/fixtures/repoSearch.json", "data.search.nodes", "name"),
+        connection("repo/list/fixtures/repoList.json", "data.repositoryOwner.repositories.nodes", "nameWithOwner"),
+        connection("repo/list/fixtures/repoSearch.json", "data.search.nodes", "nameWithOwner"),
         connection("ruleset/list/fixtures", "data.level.rulesets.nodes", "databaseId"),
         FixtureSet(name: "graphql, other", paths: ["graphql"], profile: "graphql"),
     ]
@@ -136,7 +136,8 @@ extension FixtureSet {
         bluesky("py/get_follows", "follows", "did"),
         FixtureSet(name: "bluesky feeds", paths: ["bluesky"], profile: "bluesky"),
         FixtureSet(
-            name: "hn clojure", paths: ["hn/todayinclojure"], profile: "hn-algolia", items: ""),
+            name: "hn clojure", paths: ["hn/todayinclojure"],
+            profile: #"{"name":"hn","id":{"path":"objectID"},"key":{"path":"created_at_i"}}"#),
         FixtureSet(
             name: "hn rows", paths: ["hn/ashwin"],
             profile: #"{"name":"hn","opaque_rows":true,"id":{"path":"id"}}"#),

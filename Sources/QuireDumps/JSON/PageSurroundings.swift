@@ -58,11 +58,12 @@ extension PageParser {
     }
 
     private func page(_ around: Surroundings) throws(DumpError) -> Int? {
-        guard let source = profile.page else { return nil }
-        if let page = try count(source, around) { return page }
-        // The first page is asked for without a number.
-        guard case .query = source, around.head?.request != nil else { return nil }
-        return profile.firstPage
+        for source in profile.page {
+            if let page = try count(source, around) { return page }
+            // The first page is asked for without a number.
+            if case .query = source, around.head?.request != nil { return profile.firstPage }
+        }
+        return nil
     }
 
     private func own(_ response: Response, _ around: Surroundings) throws(DumpError) -> Link? {

@@ -58,7 +58,8 @@ public struct Profile: Sendable {
     var previous: LinkField?
     /// The link that was followed to the response.
     var own: Source?
-    var page: Source?
+    /// The places of the page's number, of which the first that is there counts.
+    var page: [Source]
     var pages: Source?
     var total: Source?
     var pageSize: Source?
@@ -102,10 +103,10 @@ public struct Profile: Sendable {
     var outsidePaths: [FieldPath] {
         let paths = [
             isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more, previous?.token?.path, previous?.more, own?.path,
-            page?.path, pages?.path, total?.path, pageSize?.path, backoff?.path, error?.path,
-            error?.name, error?.message,
+            pages?.path, total?.path, pageSize?.path, backoff?.path, error?.path, error?.name,
+            error?.message,
         ]
-        return paths.compactMap(\.self)
+        return (paths + page.map(\.path)).compactMap(\.self)
     }
 
     /// The field with a path of the document that cannot be there, and why. Such a path would never be
@@ -114,10 +115,10 @@ public struct Profile: Sendable {
         let fields = [
             ("next", next?.token?.path), ("next", next?.more), ("previous", previous?.token?.path),
             ("previous", previous?.more), ("sequence", sequence), ("self", own?.path),
-            ("page", page?.path), ("pages", pages?.path), ("total", total?.path),
+            ("pages", pages?.path), ("total", total?.path),
             ("page_size", pageSize?.path), ("backoff", backoff?.path),
             ("mark", isLines ? nil : mark?.path),
-        ]
+        ] + page.map { ("page", $0.path) }
         for case (let field, let path?) in fields {
             if path.keys.first == "^" && items.keys.isEmpty {
                 return (field, "\(path): there is nothing around the items")

@@ -56,7 +56,7 @@ private struct Contents: Decodable {
             sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
             own: try fields.source("self", ["path", "header", "query", "request"]),
-            page: try fields.source("page", ["path", "header", "query"]),
+            page: try fields.object("page", ["path", "header", "query"]) { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
             pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
             error: try fields.object("error", ["path", "name", "message"]) {
@@ -82,14 +82,13 @@ private struct Contents: Decodable {
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
         }
-        if let (field, problem) = profile.misplacedPath { throw fields.problem(field, problem) }
         for (field, link) in [("next", profile.next), ("previous", profile.previous)] {
             switch link?.way {
             case .template(let template) where template.needsKey && profile.key?.type != .integer:
                 throw fields.problem(field, "{key} needs a key of type integer")
             case .counted where field == "previous":
                 throw fields.problem(field, "only next can be counted")
-            case .counted where profile.page == nil:
+            case .counted where profile.page.isEmpty:
                 throw fields.problem(field, "counting needs page")
             case .counted where profile.pages == nil && (profile.total == nil || profile.pageSize == nil):
                 throw fields.problem(field, "counting needs pages, or total and page_size")
@@ -99,6 +98,7 @@ private struct Contents: Decodable {
             default: break
             }
         }
+        if let (field, problem) = profile.misplacedPath { throw fields.problem(field, problem) }
     }
 
     private static func isName(_ text: String) -> Bool {
@@ -191,24 +191,34 @@ private struct Fields {
                 }
                 return .request
             }
-            return try fields.place() ?? fields.missing("path")
+            return try fields.place()
         }
     }
 
-    /// The one of `path`, `header` and `query` that is there.
-    private func place() throws -> Source? {
-        let places = ["path", "header", "query"].filter(has)
-        guard places.count < 2 else { throw problem(places[1], "excludes \(places[0])") }
-        if let path = try path("path") { return .body(path) }
+    /// Those of `path`, `header` and `query` that are there, at least one.
+    func places() throws -> [Source] {
+        var places: [Source] = []
+        if let path = try path("path") { places.append(.body(path)) }
         if let header = try value("header", String.self) {
             guard !header.isEmpty, header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }) else {
                 throw problem("header", "\"\(printable(header))\" is no name of a header")
             }
-            return .header(header)
+            places.append(.header(header))
         }
-        guard let query = try value("query", String.self) else { return nil }
-        guard !query.isEmpty else { throw problem("query", "is empty") }
-        return .query(query)
+        if let query = try value("query", String.self) {
+            guard !query.isEmpty else { throw problem("query", "is empty") }
+            places.append(.query(query))
+        }
+        return places.isEmpty ? try missing("path") : places
+    }
+
+    /// The only one of them.
+    private func place() throws -> Source {
+        let places = try places()
+        guard places.count == 1 else {
+            throw problem(["query", "header"].first(where: has)!, "there is one already")
+        }
+        return places[0]
     }
 
     func link(_ name: String) throws -> LinkField? {
@@ -234,7 +244,7 @@ private struct Fields {
     private func way(_ name: String?) throws -> LinkField.Way? {
         switch name {
         case "path", "header":
-            return try place().map(LinkField.Way.token)
+            return .token(try place())
         case "link":
             return try value("link", String.self).map { .relation($0.lowercased()) }
         case "template":

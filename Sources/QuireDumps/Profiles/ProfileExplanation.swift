@@ -17,8 +17,9 @@ extension Profile {
         add("next", next.map { $0.inWords("last") } ?? "not told")
         add("previous", previous.map { $0.inWords("first") })
         add("self", own.map { "\($0) that was followed here" })
+        add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
         for (field, source) in [
-            ("page", page), ("pages", pages), ("total", total), ("page size", pageSize),
+            ("pages", pages), ("total", total), ("page size", pageSize),
             ("backoff", backoff),
         ] {
             add(field, source.map(\.description))

@@ -72,7 +72,7 @@ extension Profile {
             add(field, !isSilent, value != .unknown)
         }
         for (field, source, isThere) in [
-            ("self", own, response.own != nil), ("page", page, response.page != nil),
+            ("self", own, response.own != nil), ("page", page.first, response.page != nil),
             ("pages", pages, response.pages != nil), ("total", total, response.total != nil),
         ] {
             add(field, isReadable(source), isThere)
