@@ -60,6 +60,51 @@ import Testing
             #"{"name":"x","id":{},"items":"a.b","previous":{"more":"a.b.0"}}"#,
             "p.json: previous: a.b.0 leads through the items"
         ),
+        (#"{"name":"X y","id":{}}"#, "p.json: name: not 1 to 40 small letters, digits and hyphens"),
+        (#"{"name":"x","id":{},"first_page":-1}"#, "p.json: first_page: not from 0 to 1000000"),
+        (#"{"name":"x","id":{},"next":{"path":"a","link":"b"}}"#, "p.json: next.link: excludes path"),
+        (#"{"name":"x","id":{},"next":{"link":"b","more":"c"}}"#, "p.json: next.more: excludes link"),
+        (#"{"name":"x","id":{},"next":{"counted":false}}"#, "p.json: next.counted: is not true"),
+        (#"{"name":"x","id":{},"next":{"counted":true}}"#, "p.json: next: counting needs page"),
+        (
+            #"{"name":"x","id":{},"next":{"counted":true},"page":{"query":"p"},"total":{"header":"t"}}"#,
+            "p.json: next: counting needs pages, or total and page_size"
+        ),
+        (
+            #"{"name":"x","id":{},"previous":{"counted":true}}"#,
+            "p.json: previous: only next can be counted"
+        ),
+        (
+            #"{"name":"x","id":{},"next":{"template":"a={key}"}}"#,
+            "p.json: next: {key} needs a key of type integer"
+        ),
+        (
+            #"{"name":"x","id":{},"next":{"template":"a={x}"}}"#,
+            "p.json: next.template: \"a={x}\": only {id} and {key} stand in braces"
+        ),
+        (
+            #"{"name":"x","id":{},"next":{"template":"a"}}"#,
+            "p.json: next.template: \"a\" has neither {id} nor {key}"
+        ),
+        (#"{"name":"x","id":{},"total":{"query":"a"}}"#, "p.json: total.query: unknown field"),
+        (#"{"name":"x","id":{},"total":{}}"#, "p.json: total.path: missing"),
+        (
+            #"{"name":"x","id":{},"total":{"path":"a","header":"b"},"items":"i"}"#,
+            "p.json: total.header: there is one already"
+        ),
+        (
+            #"{"name":"x","id":{},"total":{"header":"a:"}}"#,
+            "p.json: total.header: \"a:\" is no name of a header"
+        ),
+        (#"{"name":"x","id":{},"self":{"query":""}}"#, "p.json: self.query: is empty"),
+        (
+            #"{"name":"x","id":{},"self":{"request":true,"query":"a"}}"#,
+            "p.json: self: request excludes the others"
+        ),
+        (#"{"name":"x","id":{},"mark":{"path":"a","contains":"b"}}"#, "p.json: mark.contains is not an array of strings"),
+        (#"{"name":"x","id":{},"total":{"path":"^.n"}}"#, "p.json: total: ^.n: there is nothing around the items"),
+        (#"{"name":"x","id":{},"items":"a.b","total":{"path":"^.b.c"}}"#, "p.json: total: ^.b.c leads through the items"),
+        (#"{"name":"x","id":{},"lines":true,"page":{"path":"p"}}"#, "p.json: page: lines have no document around them"),
         (#"{"name":"x","id":{},"\u001b[2J":1}"#, "p.json: \\u{1B}[2J: unknown field"),
     ])
     func mistakesAreNamed(json: String, message: String) {

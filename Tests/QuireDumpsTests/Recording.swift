@@ -10,7 +10,7 @@ struct RecordedPage: Sendable {
     let token: String
     let ids: [String]
     let bytes: [UInt8]
-    let head: ResponseHead
+    let envelope: Envelope
 }
 
 /// Recordings of several tools, read by the simplest means.
@@ -143,14 +143,14 @@ enum Recording {
     ) -> RecordedPage {
         RecordedPage(
             request: address, next: token.map(next), token: token ?? "", ids: ids, bytes: bytes,
-            head: ResponseHead(request: address, status: 200))
+            envelope: Envelope(request: address, status: 200))
     }
 }
 
 extension RecordedPage {
     fileprivate func adding(_ name: String, _ value: String) -> RecordedPage {
-        var head = head
-        head.add(name, value)
-        return RecordedPage(request: request, next: next, token: token, ids: ids, bytes: bytes, head: head)
+        var envelope = envelope
+        envelope.add(name, value)
+        return RecordedPage(request: request, next: next, token: token, ids: ids, bytes: bytes, envelope: envelope)
     }
 }

@@ -11,7 +11,7 @@ struct FitExplanation {
     init(of path: String, profiles: [Profile]) throws {
         file = PageFile(path: path)
         bytes = try file.read()
-        candidates = ProfileFit.of(profiles, to: bytes, head: try file.head())
+        candidates = ProfileFit.of(profiles, to: bytes, envelope: try file.envelope())
     }
 
     /// True if any profile fits.

@@ -28,7 +28,7 @@ struct PageInput {
     func read(with parser: PageParser, keyIsVersion: Bool) throws(DumpError) -> Response {
         if let problem { throw problem }
         var response = try parser.read(
-            file.read(limit: parser.limit), head: file.head(), name: file.path)
+            file.read(limit: parser.limit), envelope: file.envelope(), name: file.path)
         response.answer.fetchedAt = millisecondsNow()
         if keyIsVersion {
             for index in response.answer.posts.indices {

@@ -45,21 +45,21 @@ public final class PageParser {
 
     /// The answer in a response; `name` stands for it in messages. A page without items is no error.
     ///
-    /// The same as ``read(_:head:name:)``, for who needs no more than the answer.
+    /// The same as ``read(_:envelope:name:)``, for who needs no more than the answer.
     public func parse(_ bytes: [UInt8], name: String) throws(DumpError) -> Answer {
         try read(bytes, name: name).answer
     }
 
     /// What a response says; `name` stands for it in messages. A page without items is no error.
     ///
-    /// `head` is what came with the body. A recorded exchange, which begins with `HTTP/` or with
+    /// `envelope` is what came with the body. A recorded exchange, which begins with `HTTP/` or with
     /// `GET http`, brings its own. The response becomes ``Answer/bytes`` as it is, and each body is a
     /// range of it.
     ///
     /// Throws ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if
     /// it is not JSON, is an error document, or has anything else where the profile expects a field.
     public func read(
-        _ bytes: [UInt8], head: ResponseHead? = nil, name: String
+        _ bytes: [UInt8], envelope: Envelope? = nil, name: String
     ) throws(DumpError) -> Response {
         do throws(DumpError) {
             guard bytes.count <= limit else {
@@ -67,10 +67,10 @@ public final class PageParser {
                 throw DumpError(.limit, "page is \(size) MB, the limit is \(megabytes(limit)) MB")
             }
             var document = bytes[...]
-            var head = head
-            if ResponseHead.leads(document) { (head, document) = try ResponseHead.split(document) }
+            var envelope = envelope
+            if Envelope.leads(document) { (envelope, document) = try Envelope.split(document) }
             if document.starts(with: [0xEF, 0xBB, 0xBF]) { document = document.dropFirst(3) }
-            if let status = head?.status, !(200..<300 ~= status) { throw failure(status, document) }
+            if let status = envelope?.status, !(200..<300 ~= status) { throw failure(status, document) }
             var response = Response(answer: Answer(bytes: bytes))
             if profile.isLines {
                 try addLines(of: document, to: &response.answer)
@@ -78,7 +78,7 @@ public final class PageParser {
                 try scan(document)
                 try addDocument(document, to: &response.answer)
             }
-            try addSurroundings(Surroundings(document: document, head: head), to: &response)
+            try addSurroundings(Surroundings(document: document, envelope: envelope), to: &response)
             return response
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")

@@ -6,7 +6,7 @@ import Quire
 struct Surroundings {
     let document: ArraySlice<UInt8>
     /// nil if nothing is known of the headers, which is not the same as none.
-    let head: ResponseHead?
+    let envelope: Envelope?
 }
 
 /// Where in the feed a response says it lies, and how the feed goes on.
@@ -26,6 +26,8 @@ extension PageParser {
         if let field = profile.next {
             let last = response.answer.posts.last
             response.answer.next = try link(field, from: last, otherwise: .end, response, around)
+        } else if profile.paging == .ids {
+            response.answer.next = .end  // the list of ids is all there is
         }
         if let field = profile.previous {
             let first = response.answer.posts.first
@@ -61,7 +63,7 @@ extension PageParser {
         for source in profile.page {
             if let page = try count(source, around) { return page }
             // The first page is asked for without a number.
-            if case .query = source, around.head?.request != nil { return profile.firstPage }
+            if case .query = source, around.envelope?.request != nil { return profile.firstPage }
         }
         return nil
     }
@@ -93,12 +95,12 @@ extension PageParser {
         case .template(let template):
             return post.map { .token(template.filled(from: $0)) } ?? otherwise
         case .relation(let relation):
-            guard let head = around.head else { return .unknown }
-            token = head["Link"].flatMap { LinkHeader($0).addresses[relation] }
+            guard let envelope = around.envelope, envelope.hasHeaders else { return .unknown }
+            token = envelope["Link"].flatMap { LinkHeader($0).addresses[relation] }
         case .token(.body(let path)):
             token = try document(path).token(path, in: around.document)
         case .token(let source):
-            guard around.head != nil else { return .unknown }
+            guard around.envelope?.hasHeaders == true else { return .unknown }
             token = try text(source, around)
         }
         guard let token else {
@@ -110,7 +112,7 @@ extension PageParser {
 
     /// Where links are addresses, each is written out in full.
     private func address(_ token: String, _ around: Surroundings) -> String {
-        guard profile.own == .request, let request = around.head?.request,
+        guard profile.own == .request, let request = around.envelope?.request,
             let base = URL(string: request), let url = URL(string: token, relativeTo: base)
         else { return token }
         return url.scheme == nil || token.contains("://") ? token : url.absoluteString
@@ -142,9 +144,9 @@ extension PageParser {
         let text =
             switch source {
             case .body(let path): try document(path).token(path, in: around.document)
-            case .header(let name): around.head?[name]
-            case .query(let name): around.head?.parameter(name)
-            case .request: around.head?.request
+            case .header(let name): around.envelope?[name]
+            case .query(let name): around.envelope?.parameter(name)
+            case .request: around.envelope?.request
             }
         return text?.isEmpty == true ? nil : text
     }

@@ -287,7 +287,7 @@ private func noun(_ type: any Any.Type) -> String {
     case is String.Type: "a string"
     case is Bool.Type: "true or false"
     case is Int.Type: "an integer"
-    case is [String].Type: "an array of strings"
+    case is [Any].Type, is [String].Type: "an array of strings"
     default: "an object"
     }
 }

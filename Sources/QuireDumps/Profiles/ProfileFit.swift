@@ -17,22 +17,22 @@ public struct ProfileFit: Sendable {
     /// How many posts the profile finds.
     public var posts: Int { (try? result.get().answer.posts.count) ?? 0 }
 
-    public init(_ profile: Profile, to bytes: [UInt8], head: ResponseHead?) {
+    public init(_ profile: Profile, to bytes: [UInt8], envelope: Envelope?) {
         self.profile = profile
         let parser = PageParser(profile: profile)
-        result = Result { () throws(DumpError) in try parser.read(bytes, head: head, name: "") }
+        result = Result { () throws(DumpError) in try parser.read(bytes, envelope: envelope, name: "") }
             .mapError { DumpError($0.kind, String($0.message.dropFirst(2))) }
-        let isHeadKnown = head != nil || ResponseHead.leads(bytes[...])
-        let evidence = (try? result.get()).map { profile.evidence(in: $0, isHeadKnown) } ?? []
+        let hasEnvelope = envelope != nil || Envelope.leads(bytes[...])
+        let evidence = (try? result.get()).map { profile.evidence(in: $0, hasEnvelope) } ?? []
         found = evidence.filter(\.isThere).map(\.field)
         missing = evidence.filter { !$0.isThere }.map(\.field)
     }
 
     /// How all these profiles fit, the best first.
     public static func of(
-        _ profiles: [Profile], to bytes: [UInt8], head: ResponseHead?
+        _ profiles: [Profile], to bytes: [UInt8], envelope: Envelope?
     ) -> [ProfileFit] {
-        profiles.map { ProfileFit($0, to: bytes, head: head) }.sorted { first, second in
+        profiles.map { ProfileFit($0, to: bytes, envelope: envelope) }.sorted { first, second in
             (first.rank, second.profile.name) > (second.rank, first.profile.name)
         }
     }
@@ -51,7 +51,7 @@ extension Profile {
     /// Which of the fields that a response need not have are there. A link that is computed, or an end
     /// that is only silence, says nothing about the API.
     fileprivate func evidence(
-        in response: Response, _ isHeadKnown: Bool
+        in response: Response, _ hasEnvelope: Bool
     ) -> [(field: String, isThere: Bool)] {
         let answer = response.answer
         var evidence: [(field: String, isThere: Bool)] = []
@@ -59,7 +59,7 @@ extension Profile {
             if isExpected { evidence.append((field, isThere)) }
         }
         func isReadable(_ source: Source?) -> Bool {
-            source.map { $0.path != nil || isHeadKnown } ?? false
+            source.map { $0.path != nil || hasEnvelope } ?? false
         }
         add("mark", mark != nil, true)
         add("key", key != nil && !answer.posts.isEmpty, true)
@@ -67,7 +67,7 @@ extension Profile {
         for (field, link, value) in [
             ("next", next, answer.next), ("previous", previous, answer.previous),
         ] {
-            guard let link, !link.isTemplate, link.isInBody || isHeadKnown else { continue }
+            guard let link, !link.isTemplate, link.isInBody || hasEnvelope else { continue }
             let isSilent = value == .end && link.more == nil && link.way != .counted
             add(field, !isSilent, value != .unknown)
         }

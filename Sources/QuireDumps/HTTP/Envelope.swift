@@ -10,7 +10,7 @@ import Foundation
 ///     GET https://api.example.com/issues?page=2
 ///     HTTP/2 200
 ///     link: <https://api.example.com/issues?page=3>; rel="next"
-public struct ResponseHead: Sendable, Hashable {
+public struct Envelope: Sendable, Hashable {
     /// The address that was asked for, without the port that goes without saying; nil if not recorded.
     public var request: String?
     /// The status, nil if not recorded.
@@ -23,6 +23,9 @@ public struct ResponseHead: Sendable, Hashable {
         let value: String
     }
 
+    /// False if only the request was recorded: then no header is missing, they are not known.
+    var hasHeaders: Bool { status != nil || !headers.isEmpty }
+
     /// How many bytes it may have.
     static let limit = 1 << 20
 
@@ -31,7 +34,7 @@ public struct ResponseHead: Sendable, Hashable {
         self.status = status
     }
 
-    /// Reads a head that has its file for itself; `name` stands for it in messages.
+    /// Reads an envelope that has its file for itself; `name` stands for it in messages.
     ///
     /// Throws `.data` with the number of a line that is not what it should be, and `.limit` above 1 MiB.
     public init(_ bytes: [UInt8], name: String) throws(DumpError) {
@@ -64,11 +67,11 @@ public struct ResponseHead: Sendable, Hashable {
         [Array("HTTP/".utf8), Array("GET http".utf8)].contains { document.starts(with: $0) }
     }
 
-    /// The head at the start of a recorded exchange, and the body behind it.
+    /// The envelope at the start of a recorded exchange, and the body behind it.
     static func split(
         _ bytes: ArraySlice<UInt8>
-    ) throws(DumpError) -> (head: ResponseHead, body: ArraySlice<UInt8>) {
-        var head = ResponseHead()
+    ) throws(DumpError) -> (envelope: Envelope, body: ArraySlice<UInt8>) {
+        var envelope = Envelope()
         var rest = bytes
         var number = 0
         while let line = takeLine(&rest) {
@@ -80,10 +83,10 @@ public struct ResponseHead: Sendable, Hashable {
                 // What follows an interim response or a redirection is the next one.
                 guard rest.starts(with: Array("HTTP/".utf8)) else { break }
             } else {
-                try head.take(line, number: number)
+                try envelope.take(line, number: number)
             }
         }
-        return (head, rest)
+        return (envelope, rest)
     }
 
     private mutating func take(_ line: String, number: Int) throws(DumpError) {
