@@ -42,17 +42,19 @@ struct ChainTests {
         Chain(name: "Stack Overflow", profile: "stackexchange") { try Recording.stackOverflow() },
     ]
 
-    /// All pages, then without each page in turn, then, of short chains, without each two neighbours. The pages are
-    /// counted on, as the tool does with files that are not named by numbers: only the links can tell
-    /// that one is missing.
+    /// All pages, then without each page in turn, then, of short chains, without each two neighbours. The
+    /// pages are counted on, as the tool does with files that are not named by numbers: only the links can
+    /// tell that one is missing.
     @Test(arguments: chains)
     func endsWhereTheLinksSay(chain: Chain) throws {
         let pages = try chain.read()
         #expect(pages.count >= 2)
         let whole = try check(pages, chain)
+        #expect(try check(pages, chain, times: 2) == whole)
         print("\(chain.name): \(pages.count) pages, \(whole.joined().count) posts, \(whole.count) segments")
         for index in pages.indices {
-            for width in 1...(pages.count > 12 ? 1 : 2) where index + width <= pages.count && width < pages.count {
+            for width in 1...(pages.count > 12 ? 1 : 2)
+            where index + width <= pages.count && width < pages.count {
                 var some = pages
                 some.removeSubrange(index..<index + width)
                 try check(some, chain)
@@ -60,9 +62,25 @@ struct ChainTests {
         }
     }
 
-    /// The segments of a feed with these pages, which must be those that the links make.
+    /// The same without the requests, where the links stand in the bodies or are numbers: now the files
+    /// are named by numbers.
+    @Test(arguments: [(chains[6], 1), (chains[7], 1), (chains[8], 900)])
+    func endsWhereTheNumbersSay(chain: Chain, first: Int) throws {
+        let pages = try chain.read()
+        for index in pages.indices {
+            var some = Array(pages.enumerated())
+            some.remove(at: index)
+            try check(some.map(\.element), chain, numbers: some.map { first + $0.offset })
+        }
+    }
+
+    /// The segments of a feed with these pages, which must be those that the links make. `numbers` are
+    /// those of files; without them, the pages are counted and their envelopes say the rest. `times` is
+    /// how often the crawl goes in.
     @discardableResult
-    private func check(_ pages: [RecordedPage], _ chain: Chain) throws -> [[String]] {
+    private func check(
+        _ pages: [RecordedPage], _ chain: Chain, numbers: [Int]? = nil, times: Int = 1
+    ) throws -> [[String]] {
         let profile = try #require(Profile.named(chain.profile))
         let folder = NSTemporaryDirectory() + "/quire-chain-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -71,15 +89,17 @@ struct ChainTests {
         let options = FeedOptions(order: chain.order, paging: profile.paging, firstPage: profile.firstPage)
         let feed = try cache.feed(named: "chain", options: options)
         let parser = PageParser(profile: profile)
-        var run = RecordedRun(startingAt: .head(page: 1))
-        var number = 0
-        for page in pages {
-            let response = try parser.read(page.bytes, envelope: page.envelope, name: page.request)
-            #expect(response.answer.posts.map(\.id.description) == page.ids, "\(page.request)")
-            number += 1
-            let outcome = try feed.record(
-                response.answer(page: number, in: &run), page: number, in: &run)
-            #expect(outcome.isUnchanged == page.ids.isEmpty, "\(page.request): \(outcome.verdict)")
+        let given = numbers ?? Array(1...pages.count)
+        for _ in 0..<times {
+            var run = RecordedRun(startingAt: .head(page: given[0]))
+            for (number, page) in zip(given, pages) {
+                let envelope = numbers == nil ? page.envelope : nil
+                let response = try parser.read(page.bytes, envelope: envelope, name: page.request)
+                #expect(response.answer.posts.map(\.id.description) == page.ids, "\(page.request)")
+                let outcome = try feed.record(
+                    response.answer(page: number, in: &run), page: number, in: &run)
+                #expect(outcome.isUnchanged == page.ids.isEmpty, "\(page.request): \(outcome.verdict)")
+            }
         }
         let (segments, links) = try cache.withSnapshot { snapshot in
             let rows = try snapshot.rows(of: feed, limit: .max)

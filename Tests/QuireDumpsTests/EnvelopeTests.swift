@@ -164,6 +164,31 @@ import Testing
         #expect(try page(#"{"i":[]}"#, nil) == nil)
     }
 
+    /// One byte changed must end in an answer or an error, whatever the byte and the profile.
+    @Test func damagedExchanges() {
+        let exchange = Array(
+            #"""
+            GET https://a/l?page=2&after=x
+            HTTP/1.1 200 OK
+            Link: <https://a/l?page=3>; rel="next", <b>; rel=prev
+            X-Page: 2
+            Retry-After: 1.5
+
+            {"items": [{"id": 7, "k": "é"}], "page": 2, "has_more": true, "data": null, "kind": "Listing"}
+            """#.utf8)
+        let parsers = Profile.builtIn.map { PageParser(profile: $0) }
+        for place in exchange.indices {
+            for value in [0, 0x0A, 0x22, 0x3C, 0x5B, 0x7B, 0xFF] as [UInt8] {
+                var damaged = exchange
+                damaged[place] = value
+                for parser in parsers {
+                    guard let answer = try? parser.read(damaged, name: "d").answer else { continue }
+                    #expect(answer.posts.allSatisfy { damaged.indices.contains($0.body.lowerBound) })
+                }
+            }
+        }
+    }
+
     // MARK: Items in an object
 
     @Test func arranged() throws {

@@ -41,7 +41,8 @@ extension FixtureSet {
 
     private static let stackExchange: [FixtureSet] = [
         FixtureSet(
-            name: "so-activity 1-60", paths: (1...60).map { "stackexchange/so-activity-2018/pages/\($0).json" },
+            name: "so-activity 1-60",
+            paths: (1...60).map { "stackexchange/so-activity-2018/pages/\($0).json" },
             profile: "stackexchange", key: "last_activity_date", order: "bump", arrangement: .chain),
         FixtureSet(
             name: "so-activity 900-929", paths: ["stackexchange/so-activity-2018/pages"],
@@ -106,7 +107,9 @@ extension FixtureSet {
         connection("issue/list/fixtures/issueList.json", "data.repository.issues.nodes"),
         connection("issue/list/fixtures/issueSearch.json", "data.search.nodes"),
         connection("pr/list/fixtures", "data.repository.pullRequests.nodes"),
-        connection("repo/list/fixtures/repoList.json", "data.repositoryOwner.repositories.nodes", "nameWithOwner"),
+        connection(
+            "repo/list/fixtures/repoList.json", "data.repositoryOwner.repositories.nodes",
+            "nameWithOwner"),
         connection("repo/list/fixtures/repoSearch.json", "data.search.nodes", "nameWithOwner"),
         connection("ruleset/list/fixtures", "data.level.rulesets.nodes", "databaseId"),
         FixtureSet(name: "graphql, other", paths: ["graphql"], profile: "graphql"),
@@ -120,7 +123,8 @@ extension FixtureSet {
 
     private static let social: [FixtureSet] = [
         mastodon("fetch_next_previous"), mastodon("fetch_remaining"), mastodon("get_pagination_info"),
-        mastodon("pagination_iterator"), mastodon("grouped_notification_pagination", "mastodon-notifications"),
+        mastodon("pagination_iterator"),
+        mastodon("grouped_notification_pagination", "mastodon-notifications"),
         FixtureSet(
             name: "reddit spez", paths: ["reddit/praw/pages/TestListingGenerator.test_exhaust_items"],
             profile: "reddit", arrangement: .chain),
@@ -175,7 +179,8 @@ extension FixtureSet {
         FixtureSet(
             name: "discourse members",
             paths: (0...2).map { "discourse/discourse_api/members_\($0).json" },
-            profile: "discourse", items: "members", id: "id", key: "id", order: "keyless", arrangement: .chain),
+            profile: "discourse", items: "members", id: "id", key: "id", order: "keyless",
+            arrangement: .chain),
         FixtureSet(
             name: "discourse topics", paths: ["discourse"], profile: "discourse", order: "keyless"),
         FixtureSet(
@@ -189,7 +194,8 @@ extension FixtureSet {
             name: "wordpress.com comments", paths: ["wordpress/site-comments-success.json"],
             profile: #"{"name":"site","items":"comments","id":{"path":"ID"},"total":{"path":"found"}}"#),
         FixtureSet(
-            name: "wordpress comments", paths: ["edit", "view"].map { "wordpress/comments-v2-\($0)-context-success.json" },
+            name: "wordpress comments",
+            paths: ["edit", "view"].map { "wordpress/comments-v2-\($0)-context-success.json" },
             profile: "wordpress"),
         FixtureSet(name: "wordpress", paths: ["wordpress"], profile: "wordpress"),
         FixtureSet(
@@ -201,7 +207,8 @@ extension FixtureSet {
             profile: "mattermost", arrangement: .chain),
         FixtureSet(name: "mattermost, other", paths: ["mattermost"], profile: "mattermost"),
         FixtureSet(
-            name: "mediawiki pages", paths: ["", "_empty"].map { "mediawiki/perceval/mediawiki_pages_all\($0).json" },
+            name: "mediawiki pages",
+            paths: ["", "_empty"].map { "mediawiki/perceval/mediawiki_pages_all\($0).json" },
             profile: "mediawiki", items: "query.allpages", id: "pageid", key: "pageid"),
         FixtureSet(
             name: "mediawiki revisions",
@@ -217,7 +224,8 @@ extension FixtureSet {
         FixtureSet(name: "meetup, other", paths: ["meetup"], profile: "meetup"),
         FixtureSet(name: "matrix", paths: ["matrix"], profile: "matrix"),
         FixtureSet(
-            name: "nostr, to relays", paths: ["profile-updates", "reactions", "search"].map { "nostr/\($0).json" },
+            name: "nostr, to relays",
+            paths: ["profile-updates", "reactions", "search"].map { "nostr/\($0).json" },
             profile: #"{"name":"nostr1","lines":true,"post":"1","id":{"path":"1.id"}}"#),
         FixtureSet(name: "nostr", paths: ["nostr"], profile: "nostr"),
     ]

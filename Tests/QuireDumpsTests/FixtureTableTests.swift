@@ -13,7 +13,10 @@ struct FixtureTableTests {
         let manifest = try Manifest()
         var rest = manifest.files.filter(\.isJSONPage)
         var table: [[String]] = [
-            ["SET", "PROFILE", "FILES", "PAGES", "COUNTED", "ITEMS", "POSTS", "AGAIN", "GAPS", "BREAKS", "REFUSED", "WHY"]
+            [
+                "SET", "PROFILE", "FILES", "PAGES", "COUNTED", "ITEMS", "POSTS", "AGAIN", "GAPS", "BREAKS",
+                "REFUSED", "WHY",
+            ]
         ]
         var totals = SetTotals()
         for set in FixtureSet.all {

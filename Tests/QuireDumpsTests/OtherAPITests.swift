@@ -24,10 +24,8 @@ struct OtherAPITests {
         API(
             file: "graphql/cli/pr/list/fixtures/prList.json",
             profile: #"""
-                {"name":"graphql","items":"data.repository.pullRequests.nodes",
-                "id":{"path":"number"},
-                "next":{"path":"data.repository.pullRequests.pageInfo.endCursor","more":"data.repository.pullRequests.pageInfo.hasNextPage"},
-                "error":{"path":"errors","name":"errors.0.type","message":"errors.0.message"}}
+                {"name":"graphql","items":"data.repository.pullRequests.nodes","id":{"path":"number"},
+                "next":{"path":"^.pageInfo.endCursor","more":"^.pageInfo.hasNextPage"}}
                 """#,
             count: 3, first: "32", next: .end),
         API(

@@ -26,7 +26,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"#, "p.json: not JSON"),
+        (#"{"#, "p.json: not JSON: a comma, colon, bracket or value out of place at byte 1"),
+        (#"{"name":"x","id":{},"title":"a","title":"b"}"#, "p.json: title is there twice"),
+        (#"{"name":"x","id":{"path":"a","path":"b"}}"#, "p.json: id.path is there twice"),
         (#"[]"#, "p.json: it is not an object"),
         (#"{"id":{}}"#, "p.json: name: missing"),
         (#"{"name":"x"}"#, "p.json: id: missing"),
@@ -40,7 +42,10 @@ import Testing
         (#"{"name":"x","id":{"path":"a\\"}}"#, "p.json: id.path: \"a\\\" ends in a backslash"),
         (#"{"name":"x","id":{"path":"a\\b"}}"#, "p.json: id.path: \"a\\b\": only \\. and \\\\ are escapes"),
         (#"{"name":"x","id":{},"key":{}}"#, "p.json: key.path: missing"),
-        (#"{"name":"x","id":{},"next":{}}"#, "p.json: next: none of path, header, link, template, counted, more"),
+        (
+            #"{"name":"x","id":{},"next":{}}"#,
+            "p.json: next: none of path, header, link, template, counted, more"
+        ),
         (
             #"{"name":"x","id":{},"next":{"path":"a","absent":"no"}}"#,
             "p.json: next.absent: \"no\" is none of end, unknown"
@@ -101,15 +106,35 @@ import Testing
             #"{"name":"x","id":{},"self":{"request":true,"query":"a"}}"#,
             "p.json: self: request excludes the others"
         ),
-        (#"{"name":"x","id":{},"mark":{"path":"a","contains":"b"}}"#, "p.json: mark.contains is not an array of strings"),
-        (#"{"name":"x","id":{},"total":{"path":"^.n"}}"#, "p.json: total: ^.n: there is nothing around the items"),
-        (#"{"name":"x","id":{},"items":"a.b","total":{"path":"^.b.c"}}"#, "p.json: total: ^.b.c leads through the items"),
-        (#"{"name":"x","id":{},"lines":true,"page":{"path":"p"}}"#, "p.json: page: lines have no document around them"),
+        (
+            #"{"name":"x","id":{},"mark":{"path":"a","contains":"b"}}"#,
+            "p.json: mark.contains is not an array of strings"
+        ),
+        (
+            #"{"name":"x","id":{},"total":{"path":"^.n"}}"#,
+            "p.json: total: ^.n: there is nothing around the items"
+        ),
+        (
+            #"{"name":"x","id":{},"items":"a.b","total":{"path":"^.b.c"}}"#,
+            "p.json: total: ^.b.c leads through the items"
+        ),
+        (
+            #"{"name":"x","id":{},"lines":true,"page":{"path":"p"}}"#,
+            "p.json: page: lines have no document around them"
+        ),
         (#"{"name":"x","id":{},"\u001b[2J":1}"#, "p.json: \\u{1B}[2J: unknown field"),
     ])
     func mistakesAreNamed(json: String, message: String) {
         let error = dumpError { _ = try Profile(json: Array(json.utf8), name: "p.json") }
         #expect(error == DumpError(.data, message))
+    }
+
+    @Test func pathsHaveALimit() throws {
+        func path(_ keys: Int) -> String { Array(repeating: "a", count: keys).joined(separator: ".") }
+        #expect(try FieldPath(path(128)).keys.count == 128)
+        let long = #"{"name":"x","id":{"path":"\#(path(200_000))"}}"#
+        let error = dumpError { _ = try Profile(json: Array(long.utf8), name: "p") }
+        #expect(error?.message.hasSuffix("has more than 128 keys") == true)
     }
 
     @Test func overrides() throws {

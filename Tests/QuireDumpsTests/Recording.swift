@@ -151,6 +151,7 @@ extension RecordedPage {
     fileprivate func adding(_ name: String, _ value: String) -> RecordedPage {
         var envelope = envelope
         envelope.add(name, value)
-        return RecordedPage(request: request, next: next, token: token, ids: ids, bytes: bytes, envelope: envelope)
+        return RecordedPage(
+            request: request, next: next, token: token, ids: ids, bytes: bytes, envelope: envelope)
     }
 }

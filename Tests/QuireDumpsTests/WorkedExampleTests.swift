@@ -76,7 +76,8 @@ import Testing
             var text = ""
             for row in try snapshot.rows(of: feed, limit: .max) {
                 switch row {
-                case .post(let post): text += text.isEmpty || text.hasSuffix(" ") ? "[\(post.id)" : " \(post.id)"
+                case .post(let post):
+                    text += (text.isEmpty || text.hasSuffix(" ") ? "[" : " ") + post.id.description
                 case .gap(let gap): text += "] ~\(gaps.first { $0.id == gap.id }!.down)~ "
                 }
             }

@@ -3,25 +3,6 @@ import Quire
 
 /// What a response says besides its items.
 extension PageParser {
-    func scan(_ document: ArraySlice<UInt8>) throws(DumpError) {
-        switch scanner.scan(document) {
-        case nil:
-            return
-        case .notJSON(let reason, let offset):
-            let place = offset.map { " at byte \(document.startIndex + $0)" } ?? ""
-            throw DumpError(.data, "not JSON: \(reason)\(place)")
-        case .notUTF8:
-            let place = Self.firstInvalidByte(document).map { " at byte \($0)" } ?? ""
-            throw DumpError(.data, "not JSON: not UTF-8\(place)")
-        case .tooDeep:
-            throw DumpError(.limit, "nested deeper than \(Self.depthLimit) levels")
-        case .tooLarge:
-            throw DumpError(.limit, "page is too large for the JSON parser")
-        case .noMemory:
-            throw DumpError(.limit, "no memory for a page of \(megabytes(document.count)) MB")
-        }
-    }
-
     func checkForError(_ field: ErrorField, in document: ArraySlice<UInt8>) throws(DumpError) {
         let span = self.document(field.path)
         // Some APIs have the field in every response.
@@ -54,19 +35,6 @@ extension PageParser {
     private func text(_ path: FieldPath, in document: ArraySlice<UInt8>) -> String? {
         let text = try? self.document(path).token(path, in: document)
         return text.map { printable($0, limit: 120) }
-    }
-
-    private static func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {
-        var offset = bytes.startIndex
-        var rest = bytes.makeIterator()
-        var parser = Unicode.UTF8.ForwardParser()
-        while true {
-            switch parser.parseScalar(from: &rest) {
-            case .valid(let scalar): offset += scalar.count
-            case .emptyInput: return nil
-            case .error: return offset
-            }
-        }
     }
 }
 

@@ -75,7 +75,7 @@ public final class PageParser {
             if profile.isLines {
                 try addLines(of: document, to: &response.answer)
             } else {
-                try scan(document)
+                try scanner.read(document)
                 try addDocument(document, to: &response.answer)
             }
             try addSurroundings(Surroundings(document: document, envelope: envelope), to: &response)
@@ -91,7 +91,7 @@ public final class PageParser {
         var keyType = profile.key?.type
         for line in bytes.split(separator: UInt8(ascii: "\n")) where !line.allSatisfy(spaces.contains) {
             number += 1
-            try scan(line)
+            try scanner.read(line)
             try addItem(0, number: number, at: line.startIndex, keyType: &keyType, to: &answer)
         }
     }

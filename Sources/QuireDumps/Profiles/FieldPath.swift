@@ -36,6 +36,9 @@ struct FieldPath: Sendable, Hashable {
         guard keys.allSatisfy({ !$0.isEmpty }) else {
             throw DumpError(.data, "\"\(printable(text))\" has an empty key")
         }
+        guard keys.count <= PageParser.depthLimit else {
+            throw DumpError(.data, "\"\(printable(text))\" has more than \(PageParser.depthLimit) keys")
+        }
         self.init(keys: keys, text: text)
     }
 

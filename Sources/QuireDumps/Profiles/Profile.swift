@@ -102,7 +102,8 @@ public struct Profile: Sendable {
     /// The paths of fields outside the items.
     var outsidePaths: [FieldPath] {
         let paths = [
-            isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more, previous?.token?.path, previous?.more, own?.path,
+            isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more,
+            previous?.token?.path, previous?.more, own?.path,
             pages?.path, total?.path, pageSize?.path, backoff?.path, error?.path, error?.name,
             error?.message,
         ]

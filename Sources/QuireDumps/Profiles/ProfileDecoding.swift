@@ -7,11 +7,13 @@ extension Profile {
     /// Throws `.data` with the name of the field that is unknown, missing, or not what it should be.
     public init(json: [UInt8], name: String) throws(DumpError) {
         do {
+            try Contents.requireSound(json)
             let decoder = JSONDecoder()
             decoder.userInfo[Contents.source] = String(decoding: json, as: UTF8.self)
             self = try decoder.decode(Contents.self, from: Data(json)).profile
         } catch {
-            throw DumpError(.data, "\(printable(name, limit: 400)): \(sentence(for: error))")
+            let problem = (error as? DumpError)?.message ?? sentence(for: error)
+            throw DumpError(.data, "\(printable(name, limit: 400)): \(problem)")
         }
     }
 }
@@ -22,14 +24,41 @@ private struct Contents: Decodable {
 
     static let source = CodingUserInfoKey(rawValue: "source")!
 
+    private static let places: Set = ["path", "header"]
+    private static let links: Set = [
+        "path", "header", "link", "template", "counted", "more", "end", "absent",
+    ]
+
+    /// Every field, and the fields of those that are objects.
+    static let known: [String: Set<String>] = [
+        "name": [], "title": [], "mark": ["path", "contains"], "items": [], "items_absent": [], "lines": [],
+        "sequence": [], "post": [], "opaque_rows": [], "id": ["path", "type"], "key": ["path", "type"],
+        "version": ["path", "type"], "next": links, "previous": links,
+        "self": places.union(["query", "request"]), "page": places.union(["query"]), "pages": places,
+        "total": places, "page_size": places, "backoff": places, "error": ["path", "name", "message"],
+        "order": [], "paging": [], "first_page": [],
+    ]
+
+    /// What Foundation's decoder does not see: where it is no JSON, and fields that are there twice.
+    static func requireSound(_ json: [UInt8]) throws(DumpError) {
+        // Without an array of items, the document is the one item.
+        let scanner = Scanner(depth: PageParser.depthLimit)
+        var slots: [(name: String, slot: Scanner.Slot)] = []
+        for (name, fields) in known {
+            let path = try FieldPath(name)
+            slots.append((name, scanner.inItem(path)))
+            for field in fields {
+                slots.append(("\(name).\(field)", scanner.inItem(try FieldPath("\(name).\(field)"))))
+            }
+        }
+        try scanner.read(json[...])
+        if let twice = slots.filter({ scanner.item(0, $0.slot).repeated }).map(\.name).min() {
+            throw DumpError(.data, "\(twice) is there twice")
+        }
+    }
+
     init(from decoder: any Decoder) throws {
-        let fields = try Fields(
-            decoder,
-            known: [
-                "name", "title", "mark", "items", "items_absent", "lines", "sequence", "post", "opaque_rows",
-                "id", "key", "version", "next", "previous", "self", "page", "pages", "total", "page_size",
-                "backoff", "error", "order", "paging", "first_page",
-            ])
+        let fields = try Fields(decoder, known: Set(Self.known.keys))
         let name = try fields.string("name")
         profile = Profile(
             name: name, title: try fields.value("title", String.self) ?? name,
@@ -37,7 +66,7 @@ private struct Contents: Decodable {
             paging: try fields.choice("paging", among: Paging.allCases) ?? .cursor,
             firstPage: try fields.value("first_page", Int.self) ?? 1,
             source: decoder.userInfo[Self.source] as? String ?? "",
-            mark: try fields.object("mark", ["path", "contains"]) {
+            mark: try fields.object("mark") {
                 Mark(
                     path: try $0.path("path") ?? $0.missing("path"),
                     texts: try $0.value("contains", [String].self) ?? [])
@@ -47,7 +76,7 @@ private struct Contents: Decodable {
             isLines: try fields.value("lines", Bool.self) ?? false,
             post: try fields.path("post") ?? .here,
             hasOpaqueRows: try fields.value("opaque_rows", Bool.self) ?? false,
-            id: try fields.object("id", ["path", "type"]) {
+            id: try fields.object("id") {
                 IDField(
                     path: try $0.path("path") ?? .here,
                     type: try $0.choice("type", among: Profile.IDType.allCases) ?? .any)
@@ -55,11 +84,11 @@ private struct Contents: Decodable {
             key: try fields.key("key"), version: try fields.key("version"),
             sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
-            own: try fields.source("self", ["path", "header", "query", "request"]),
-            page: try fields.object("page", ["path", "header", "query"]) { try $0.places() } ?? [],
+            own: try fields.source("self"),
+            page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
             pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
-            error: try fields.object("error", ["path", "name", "message"]) {
+            error: try fields.object("error") {
                 ErrorField(
                     path: try $0.path("path") ?? $0.missing("path"),
                     name: try $0.path("name"), message: try $0.path("message"))
@@ -165,27 +194,24 @@ private struct Fields {
         throw problem(name, "\"\(printable(text))\" is none of \(words)")
     }
 
-    func object<Value>(
-        _ name: String, _ known: Set<String>, _ read: (Fields) throws -> Value
-    ) throws -> Value? {
+    /// An object among the fields of the profile.
+    func object<Value>(_ name: String, _ read: (Fields) throws -> Value) throws -> Value? {
         guard has(name) else { return nil }
-        return try read(
-            Fields(container.superDecoder(forKey: Name(stringValue: name)), known: known))
+        let decoder = try container.superDecoder(forKey: Name(stringValue: name))
+        return try read(Fields(decoder, known: Contents.known[name]!))
     }
 
     func key(_ name: String) throws -> KeyField? {
-        try object(name, ["path", "type"]) {
+        try object(name) {
             KeyField(
                 path: try $0.path("path") ?? $0.missing("path"),
                 type: try $0.choice("type", among: Profile.KeyType.allCases) ?? .auto)
         }
     }
 
-    func source(
-        _ name: String, _ known: Set<String> = ["path", "header"]
-    ) throws -> Source? {
-        try object(name, known) { fields in
-            if known.contains("request"), try fields.value("request", Bool.self) == true {
+    func source(_ name: String) throws -> Source? {
+        try object(name) { fields in
+            if try fields.value("request", Bool.self) == true {
                 guard !["path", "header", "query"].contains(where: fields.has) else {
                     throw problem(name, "request excludes the others")
                 }
@@ -222,8 +248,7 @@ private struct Fields {
     }
 
     func link(_ name: String) throws -> LinkField? {
-        let known: Set = ["path", "header", "link", "template", "counted", "more", "end", "absent"]
-        return try object(name, known) { fields in
+        try object(name) { fields in
             let ways = ["path", "header", "link", "template", "counted"].filter(fields.has)
             guard ways.count < 2 else { throw fields.problem(ways[1], "excludes \(ways[0])") }
             if let way = ways.first, !["path", "header"].contains(way),

@@ -89,7 +89,9 @@ public struct ArrayPlace: Sendable, Hashable {
 
     /// Those of up to `depth` keys, in the order of their paths; none if the bytes are no JSON.
     public static func list(in bytes: [UInt8], depth: Int = 5) -> [ArrayPlace] {
-        guard let root = try? JSONSerialization.jsonObject(with: Data(bytes)) else { return [] }
+        var document = bytes[...]
+        if Envelope.leads(document), let (_, body) = try? Envelope.split(document) { document = body }
+        guard let root = try? JSONSerialization.jsonObject(with: Data(document)) else { return [] }
         var places: [ArrayPlace] = []
         func visit(_ value: Any, _ keys: [String]) {
             if let array = value as? [Any] {
