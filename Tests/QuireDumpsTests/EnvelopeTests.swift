@@ -76,7 +76,9 @@ import Testing
     func nextByRelation(envelope: String?, next: Link) throws {
         let response = try read(#""next":{"link":"next"},"self":{"request":true}"#, "[1]", envelope)
         #expect(response.answer.next == next)
-        #expect(response.own == (envelope?.hasPrefix("GET") == true ? .token("https://a/l") : nil))
+        // The request alone is of no use where the links were not recorded.
+        let isChained = envelope?.hasPrefix("GET https://a/l\nHTTP") == true
+        #expect(response.own == (isChained ? .token("https://a/l") : nil))
     }
 
     @Test(arguments: [

@@ -245,10 +245,9 @@ private struct Manifest {
         let counted: String
         let format: String
 
-        /// Not XML, not compressed, not a recording of several exchanges, not meant to be broken.
+        /// Not XML, not compressed, not a recording in YAML or plain text, not meant to be broken.
         var isJSONPage: Bool {
-            format.contains("JSON") && !format.contains("exchanges") && !format.contains("torture")
-                && !path.hasPrefix("torture/") && !path.hasSuffix(".gz") && format != "Betamax JSON"
+            format.contains("JSON") && !path.hasPrefix("torture/") && !path.hasSuffix(".gz")
                 && ![".xml", ".rss", ".atom", ".rdf", ".opml"].contains { path.hasSuffix($0) }
         }
 

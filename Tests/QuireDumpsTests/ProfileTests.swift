@@ -129,6 +129,19 @@ import Testing
         #expect(error == DumpError(.data, message))
     }
 
+    /// Whatever becomes of its bytes, a profile is refused or can be read with.
+    @Test func damagedProfiles() {
+        for (number, profile) in Profile.builtIn.enumerated() {
+            let bytes = Array(profile.source.utf8)
+            for place in stride(from: number % 7, to: bytes.count, by: 7) {
+                var damaged = bytes
+                damaged[place] = [0x22, 0x2E, 0x5E, 0x7B, 0x30][place % 5]
+                guard let changed = try? Profile(json: damaged, name: "d") else { continue }
+                _ = try? PageParser(profile: changed).parse(Array("[{}]".utf8), name: "p")
+            }
+        }
+    }
+
     @Test func pathsHaveALimit() throws {
         func path(_ keys: Int) -> String { Array(repeating: "a", count: keys).joined(separator: ".") }
         #expect(try FieldPath(path(128)).keys.count == 128)

@@ -69,8 +69,10 @@ extension PageParser {
     }
 
     private func own(_ response: Response, _ around: Surroundings) throws(DumpError) -> Link? {
-        if let source = profile.own { return try text(source, around).map(Link.token) }
-        guard let page = response.page, profile.next?.isNumbered ?? true else { return nil }
+        // An address is found again only in links, and those may not have been recorded.
+        let isUseless = profile.own == .request && around.envelope?.hasHeaders == false
+        if let source = profile.own, !isUseless { return try text(source, around).map(Link.token) }
+        guard let page = response.page, isUseless || profile.next?.isNumbered ?? true else { return nil }
         return .token("page=\(page)")
     }
 
