@@ -97,6 +97,32 @@ struct FixtureTableTests {
         return totals
     }
 
+    /// `quire profiles --explain` puts the right profile first. An array with nothing around it may be
+    /// that of several APIs: then the right one is among those that fit.
+    @Test func theRightProfileFitsBest() throws {
+        var rest = try Manifest().files.filter(\.isJSONPage)
+        var counts = (best: 0, among: 0)
+        for set in FixtureSet.all {
+            let files = rest.filter { set.has($0) }
+            rest.removeAll { set.has($0) }
+            guard set.items == nil && set.id == nil, let profile = Profile.named(set.profile) else { continue }
+            for file in files.prefix(12) {
+                let bytes = try Fixtures.bytes(file.path)
+                guard let ids = independentIDs(bytes, profile), !ids.isEmpty else { continue }
+                let fits = ProfileFit.of(Profile.builtIn, to: bytes, envelope: nil)
+                if fits[0].profile.name == set.profile {
+                    counts.best += 1
+                } else {
+                    let names = fits.filter { $0.fits && $0.posts > 0 }.map(\.profile.name)
+                    #expect(names.contains(set.profile) && profile.items.keys.isEmpty, "\(file.path): \(names)")
+                    counts.among += 1
+                }
+            }
+        }
+        print("explained: \(counts.best) best, \(counts.among) among others")
+        #expect(counts.best > 100)
+    }
+
     /// The numbers of expected-stackexchange.tsv.
     @Test(arguments: [("so-activity 1-60", 1727), ("so-activity 900-929", 900), ("so-python-tags", 700)])
     func stackOverflow(name: String, unique: Int) throws {
