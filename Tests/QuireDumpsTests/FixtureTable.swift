@@ -179,10 +179,9 @@ extension FixtureSet {
         FixtureSet(
             name: "discourse members",
             paths: (0...2).map { "discourse/discourse_api/members_\($0).json" },
-            profile: "discourse", items: "members", id: "id", key: "id", order: "keyless",
+            profile: "discourse", items: "members", id: "id", key: "id",
             arrangement: .chain),
-        FixtureSet(
-            name: "discourse topics", paths: ["discourse"], profile: "discourse", order: "keyless"),
+        FixtureSet(name: "discourse topics", paths: ["discourse"], profile: "discourse"),
         FixtureSet(
             name: "wordpress activity",
             paths: (1...3).map { "wordpress/activity-log-success-\($0).json" },

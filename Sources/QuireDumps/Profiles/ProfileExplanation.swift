@@ -16,7 +16,7 @@ extension Profile {
         add("version", version.map { "\($0.path), \($0.type.inWords)" })
         add("next", next.map { $0.inWords("last") } ?? "not told")
         add("previous", previous.map { $0.inWords("first") })
-        add("self", own.map { "\($0) that was followed here" })
+        add("self", own.map { "\($0) names this page, as the one above names the next" })
         add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
         for (field, source) in [
             ("pages", pages), ("total", total), ("page size", pageSize),
