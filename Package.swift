@@ -39,7 +39,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON"],
-            resources: [.embedInCode("Profiles/stackexchange.json")], swiftSettings: strict),
+            resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .executableTarget(
             name: "QuireCLI",
