@@ -48,8 +48,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .executableTarget(name: "QuireCost", dependencies: ["Quire"], swiftSettings: strict),
+        // What several test targets use: the oracle that judges a feed by the simulated server's truth.
+        .target(
+            name: "TestSupport", dependencies: ["Quire", "QuireSimulator"], path: "Tests/Support",
+            swiftSettings: strict),
         .testTarget(
-            name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
+            name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
+
 /// The README's Swift program does what its comments say. (Tests/C/readme.sh runs its C program.)
 @Suite struct ReadmeTests {
     @Test(.enabled(if: Compiler.modules != nil, "needs the build's modules"))

@@ -68,7 +68,7 @@ enum Compiler {
     /// The folder of the package.
     static let package: String = {
         var folder = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { folder.deleteLastPathComponent() }
+        for _ in 0..<3 { folder.deleteLastPathComponent() }
         return folder.path
     }()
 }
