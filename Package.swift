@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "Quire", targets: ["Quire"]),
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
+        .library(name: "QuirePaging", targets: ["QuirePaging"]),
         .executable(name: "quire", targets: ["QuireCLI"]),
         // What Scripts/check-cost measures.
         .executable(name: "quire-cost", targets: ["QuireCost"]),
@@ -40,6 +41,7 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON"],
             resources: [.embedInCode("Profiles/stackexchange.json")], swiftSettings: strict),
+        .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .executableTarget(
             name: "QuireCLI",
@@ -55,6 +57,10 @@ let package = Package(
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
+        .testTarget(
+            name: "QuirePagingTests",
+            dependencies: ["Quire", "QuirePaging", "QuireSimulator", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
         .testTarget(
