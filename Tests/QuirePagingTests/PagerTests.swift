@@ -103,6 +103,24 @@ import Testing
         #expect(await pager.loading.isEmpty)
     }
 
+    /// Found by a random session: both places gave the same ticket, and the server was asked twice.
+    @Test func theBodiesOfAFeedOfIDsAreAskedForOnce() async throws {
+        let desk = try Desk(FeedOptions(order: .ranked, paging: .ids, pageSize: 3))
+        let source = Switchboard()
+        let pager = desk.pager(source)
+        async let list = pager.refresh()
+        source.answer(await source.next(), .page([3, 2, 1]))
+        _ = try await list
+        #expect(try desk.picture == "[?3 ?2 ?1] |end")
+        async let fill = pager.fill(GapID(1))
+        async let append = pager.append()
+        let call = await source.next()
+        await until { await pager.flights[.tail]?.waiting.count == 2 }
+        source.answer(call, .page([3, 2, 1]))
+        #expect(try await fill == (try await append))
+        #expect(try desk.picture == "[3 2 1] |end" && source.count == 2)
+    }
+
     @Test func aCallerWhoLeavesDoesNotDisturbTheOthers() async throws {
         let desk = try Desk()
         let source = Switchboard()

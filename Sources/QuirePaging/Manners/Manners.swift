@@ -52,11 +52,6 @@ struct Manners: Codable, Equatable {
         if spentQuota?.rest(at: now) == 0 { spentQuota = nil }
     }
 
-    /// Something began after now: the clock was set back.
-    func isAhead(of now: Int64) -> Bool {
-        [pause, spentQuota, confirmed].contains { ($0?.since ?? now) > now }
-    }
-
     /// Heeds what the server said about when to come back. A pause is never shortened by another answer.
     mutating func heed(pause asked: Duration?, quota: Quota?, at now: Int64) {
         settle(at: now)

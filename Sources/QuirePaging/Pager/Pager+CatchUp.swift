@@ -8,6 +8,7 @@ extension Pager {
     ///     if catchUp.reachesMarker { … }   // the number of posts above it is exact
     ///
     /// - Parameter budget: so many pages are asked for at most, the first one included.
+    @discardableResult
     public func catchUp(to marker: PostID, budget: Int) async throws -> CatchUp {
         var catchUp = CatchUp(last: try await page(at: .head))
         catchUp.pages = 1

@@ -10,6 +10,7 @@ struct Flight {
 extension Pager {
     /// One page at a place. Calls for the same place share it.
     func page(at place: Place, isForced: Bool = false) async throws -> PageResult {
+        let place = edge(at: place)
         try Task.checkCancellation()
         if let verdict = stopped[place], !isForced { return .stopped(verdict) }
         numbers += 1
@@ -21,6 +22,14 @@ extension Pager {
             }
         } onCancel: {
             Task { await self.leave(caller, at: place) }
+        }
+    }
+
+    /// A feed of ids has one edge: the missing bodies are asked for in their order, from wherever (R21).
+    private func edge(at place: Place) -> Place {
+        switch place {
+        case .gap, .aboveGap: feed.options.paging == .ids ? .tail : place
+        case .head, .tail, .openHead, .around: place
         }
     }
 

@@ -32,16 +32,20 @@ extension Pager {
 
     /// As stored; written back if the clock was set back, so that a pause cannot begin anew for ever.
     func readManners() throws -> Manners {
-        let now = clock.now()
-        let (stored, settled) = try feed.cache.withSnapshot { snapshot in
-            (try Manners(of: feed, in: snapshot), try Manners(of: feed, in: snapshot, at: now))
-        }
-        if stored.isAhead(of: now) { try changeManners { _ in } }
-        return settled
+        try changeManners { _ in }
     }
 
-    func changeManners(_ body: (inout Manners) -> Void) throws {
+    /// Writes only what differs: most answers say nothing new.
+    @discardableResult
+    func changeManners(_ body: (inout Manners) -> Void) throws -> Manners {
         let now = clock.now()
-        try feed.cache.batch { try Manners.change(of: feed, in: $0, at: now, body) }
+        let stored = try feed.cache.withSnapshot { try Manners(of: feed, in: $0) }
+        var manners = stored
+        manners.settle(at: now)
+        body(&manners)
+        if manners != stored {
+            try feed.cache.batch { try Manners.change(of: feed, in: $0, at: now, body) }
+        }
+        return manners
     }
 }

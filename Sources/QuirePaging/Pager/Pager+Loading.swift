@@ -21,7 +21,7 @@ extension Pager {
                 try Task.checkCancellation()
                 result = try take(response, to: request)
             } catch {
-                try feed.cancel(request.ticket)
+                try feed.cancel(request.plan.ticket)
                 interceptors.forEach { $0.observe(request, .failure(error)) }
                 throw error
             }
@@ -110,14 +110,20 @@ extension Pager {
     private func askSource(_ request: PageRequest) async throws -> PageResponse {
         try await waitForTurn()
         do {
-            return try await source.page(for: request)
+            let response = try await source.page(for: request)
+            try heed(pause: response.pause, quota: response.quota)
+            return response
         } catch let failure as PageFailure {
-            if failure.pause != nil || failure.quota != nil {
-                let now = clock.now()
-                try changeManners { $0.heed(pause: failure.pause, quota: failure.quota, at: now) }
-            }
+            try heed(pause: failure.pause, quota: failure.quota)
             throw failure
         }
+    }
+
+    /// At once, whatever becomes of the answer: its caller may have left meanwhile.
+    private func heed(pause: Duration?, quota: Quota?) throws {
+        if pause == nil && quota == nil { return }
+        let now = clock.now()
+        try changeManners { $0.heed(pause: pause, quota: quota, at: now) }
     }
 
     /// Waits until the server may be asked.
@@ -144,7 +150,7 @@ extension Pager {
         let now = clock.now()
         switch response.content {
         case .fresh:
-            try feed.cancel(request.ticket)
+            try feed.cancel(request.plan.ticket)
             return .fresh
         case .notModified:
             guard request.validators != nil else {
@@ -152,18 +158,17 @@ extension Pager {
                     "\(feed.name): \"not modified\" to a request without validators", isTransient: false)
             }
             try feed.cache.batch { batch in
-                try batch.cancel(request.ticket, in: feed)
-                try Manners.change(of: feed, in: batch, at: now) { heed(response, &$0, now) }
+                try batch.cancel(request.plan.ticket, in: feed)
+                try Manners.change(of: feed, in: batch, at: now) { confirm(response, &$0, now) }
             }
             return .notModified
         case .page(var answer):
             if answer.fetchedAt == 0 { answer.fetchedAt = now }
             return try feed.cache.batch { batch in
-                let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+                let outcome = try batch.ingest(answer, for: request.plan.ticket, in: feed)
+                guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
                 try Manners.change(of: feed, in: batch, at: now) { manners in
-                    manners.heed(pause: response.pause, quota: response.quota, at: now)
-                    guard request.place == .head, outcome.confirmsFirstPage else { return }
-                    heed(response, &manners, now)
+                    confirm(response, &manners, now)
                     manners.firstPage = Manners.FirstPage(
                         validators: response.validators, asked: asked, page: outcome.page)
                 }
@@ -173,8 +178,7 @@ extension Pager {
     }
 
     /// The server confirmed the first page.
-    private func heed(_ response: PageResponse, _ manners: inout Manners, _ now: Int64) {
-        manners.heed(pause: response.pause, quota: response.quota, at: now)
+    private func confirm(_ response: PageResponse, _ manners: inout Manners, _ now: Int64) {
         let lifetime = response.lifetime ?? options.lifetime
         manners.confirmed = Manners.Span(since: now, length: lifetime.milliseconds)
         if let validators = response.validators { manners.firstPage?.validators = validators }

@@ -26,13 +26,10 @@ public struct PageRequest: Sendable, Hashable {
     /// The name of the feed.
     public let feed: String
     public let place: Place
-    /// What to ask for. It cannot be rewritten: the ticket permits the answer to this and nothing else.
-    public let target: Request.Target
+    /// The engine's plan. It cannot be rewritten: the ticket permits the answer to this and nothing else.
+    public let plan: Request
     /// How many posts to ask for, where the target does not say.
     public let limit: Int
-    /// Bounded requests: stop at this post.
-    public let until: PostID?
-    public let ticket: Ticket
     /// 1 for the first try of this request, one more each time it is retried.
     public internal(set) var attempt = 1
     /// What else the app wants to tell its source: a filter, an account.
@@ -43,15 +40,18 @@ public struct PageRequest: Sendable, Hashable {
     /// How long ago the server last confirmed the first page, if the cache still has it; nil elsewhere.
     public internal(set) var age: Duration?
 
-    init(_ request: Request, at place: Place, in feed: Feed, limit: Int, parameters: [String: String]) {
+    init(_ plan: Request, at place: Place, in feed: Feed, limit: Int, parameters: [String: String]) {
         self.feed = feed.name
         self.place = place
-        target = request.target
+        self.plan = plan
         self.limit = limit
-        until = request.until
-        ticket = request.ticket
         self.parameters = parameters
     }
+
+    /// What to ask for.
+    public var target: Request.Target { plan.target }
+    /// Bounded requests: stop at this post.
+    public var until: PostID? { plan.until }
 
     /// What a recording knows the request by.
     var identity: String {
