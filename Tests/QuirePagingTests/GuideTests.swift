@@ -14,6 +14,8 @@ import Testing
                 "50 Question 50 31 bytes", "49 Question 49 31 bytes",
                 "reached: true after 3 pages",
                 #""newest": ask for link head"#, #""newest": ok, 0 new, 0 removed"#,
+                "3 changes, 39 rows, 45 is now gap(g1)",
+                "Unread(count: 36, isExact: false)", "[true, false]",
             ])
     }
 }
