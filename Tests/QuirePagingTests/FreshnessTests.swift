@@ -120,6 +120,20 @@ import Testing
         #expect(server.state.withLock { $0.asked } == [nil, nil, nil])
     }
 
+    @Test func whatAnotherProgramFetchedIsNotWhatTheValidatorsStandFor() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        let plan = try #require(try desk.feed.plan(.head).request)
+        var answer = Answer(next: .token("below 3"))
+        for id in [PostID(4), 3] { answer.append(id: id, key: Int64(id.description)) }
+        #expect(try desk.feed.ingest(answer, for: plan.ticket).verdict == .ok)
+        #expect(try desk.picture == "[4 3 2 1] |…")
+        // The server is back at its old state: 4 is gone, which "not modified" would not say.
+        try await pager.refresh()
+        #expect(try desk.picture == "[3 2 1] |…")
+    }
+
     @Test func anotherPageSizeIsAnotherPage() async throws {
         let (desk, server) = (try Desk(), Server())
         try await desk.pager(server, options: options).refresh()

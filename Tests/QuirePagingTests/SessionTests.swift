@@ -10,7 +10,7 @@ import Testing
 @Suite struct SessionTests {
     /// QUIRE_SESSIONS: how many sessions of all modes together; QUIRE_FIRST_SEED, QUIRE_MODE as usual.
     private static let sessions =
-        ProcessInfo.processInfo.environment["QUIRE_SESSIONS"].flatMap { Int($0) } ?? 180
+        ProcessInfo.processInfo.environment["QUIRE_SESSIONS"].flatMap { Int($0) } ?? 360
 
     @Test(arguments: OracleSettings.modes)
     func randomSessions(mode: OracleMode) async {

@@ -137,7 +137,9 @@ public actor Pager {
 
     /// Asks for the page around a post, wherever it is.
     @discardableResult
-    public func jump(to id: PostID) async throws -> PageResult { try await page(at: .around(id)) }
+    public func jump(to id: PostID) async throws -> PageResult {
+        try await page(at: .around(id), isForced: true)  // a jump is nobody's next page
+    }
 
     // MARK: What may leave
 
