@@ -5,7 +5,8 @@ import Testing
 
 /// A refresh writes its own page and what borders it, however long the feed is. Counted in bytes that
 /// the process hands to the kernel (LMDB writes whole pages of its own), not in time. Both feeds are in
-/// one cache, so that the height of its trees is the same.
+/// one cache, so that the height of its tree is the same, and the short one is long enough for its top
+/// and its record not to share an LMDB page.
 @Suite struct PageWritesTests {
     static let isCounted = FileManager.default.fileExists(atPath: "/proc/thread-self/io")
     static let pages = Shared.number("QUIRE_PAGES") ?? 3_000
@@ -19,15 +20,15 @@ import Testing
         let options = FeedOptions(order: .stable)
         short = try storage.cache.feed(named: "short", options: options)
         long = try storage.cache.feed(named: "long", options: options)
-        try Self.fill(short, pages: 10, from: 1 << 40)
+        try Self.fill(short, pages: 100, from: 1 << 40)
         try Self.fill(long, pages: Self.pages, from: 1 << 50)
     }
 
     @Test(.enabled(if: isCounted, "needs /proc/thread-self/io")) func refreshCostsTheSame() throws {
         let ofShort = try Self.bytesPerRefresh(short, top: 1 << 40)
         let ofLong = try Self.bytesPerRefresh(long, top: 1 << 50)
-        print("refresh on top of 10 pages: \(ofShort) bytes, of \(Self.pages): \(ofLong) bytes")
-        #expect(ofLong * 10 <= ofShort * 13)
+        print("refresh on top of 100 pages: \(ofShort) bytes, of \(Self.pages): \(ofLong) bytes")
+        #expect(ofLong * 10 <= ofShort * 12)
         #expect(try storage.cache.check().isEmpty)
     }
 
