@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "Quire", targets: ["Quire"]),
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
+        .library(name: "QuirePaging", targets: ["QuirePaging"]),
         .executable(name: "quire", targets: ["QuireCLI"]),
         // What Scripts/check-cost measures.
         .executable(name: "quire-cost", targets: ["QuireCost"]),
@@ -40,6 +41,7 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict),
+        .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .executableTarget(
             name: "QuireCLI",
@@ -48,9 +50,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .executableTarget(name: "QuireCost", dependencies: ["Quire"], swiftSettings: strict),
+        // What several test targets use: the oracle that judges a feed by the simulated server's truth.
+        .target(
+            name: "TestSupport", dependencies: ["Quire", "QuireSimulator"], path: "Tests/Support",
+            swiftSettings: strict),
         .testTarget(
-            name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
+            name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
+        .testTarget(
+            name: "QuirePagingTests",
+            dependencies: ["Quire", "QuirePaging", "QuireSimulator", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
         .testTarget(

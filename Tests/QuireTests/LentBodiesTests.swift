@@ -1,5 +1,7 @@
 import Testing
 
+@testable import TestSupport
+
 /// The compiler keeps bodies, and snapshots, inside the snapshot they come from.
 @Suite struct LentBodiesTests {
     @Test(

@@ -1,5 +1,7 @@
 import Foundation
+
 @testable import Quire
+@testable import TestSupport
 
 /// A cache in a folder of its own, removed with the object.
 final class TemporaryCache {
@@ -10,12 +12,7 @@ final class TemporaryCache {
     var path: String { folder + "/test.quire" }
 
     init(_ tuning: Tuning = Tuning()) throws {
-        // memory-backed where there is such a place: these tests are about rules, not disks
-        let shared = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : nil
-        let base = shared ?? NSTemporaryDirectory()
-        folder = base + "/quire-test-" + UUID().uuidString
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
+        folder = try TestFolder.make()
         var options = CacheOptions(durability: .relaxed, mapSize: 1 << 28)
         options.tuning = tuning
         self.options = options

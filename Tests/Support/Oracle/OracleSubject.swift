@@ -14,7 +14,7 @@ enum OracleRow: Equatable {
 final class OracleSubject {
     /// A feed keeps its cache open, so there is one reference and no other.
     private var opened: Feed?
-    private let directory: URL
+    private let folder: String
     private let options: FeedOptions
 
     var feed: Feed {
@@ -23,24 +23,21 @@ final class OracleSubject {
     }
 
     init(options: FeedOptions) throws {
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("quire-oracle-\(UUID().uuidString)")
+        folder = try TestFolder.make()
         self.options = options
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         try reopen()
     }
 
     deinit {
         opened = nil
-        try? FileManager.default.removeItem(at: directory)
+        try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// Closes the cache, if it is open, and opens it again: nothing but the file is left of it.
     func reopen() throws {
         opened = nil
-        let path = directory.appendingPathComponent("cache.quire").path
-        // Nobody pulls the plug here; not waiting for the disk makes the histories several times faster.
-        let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 64 << 20))
-        opened = try cache.feed(named: "main", options: options)
+        let options = CacheOptions(durability: .relaxed, mapSize: 64 << 20)
+        let cache = try Cache(at: folder + "/cache.quire", options: options)
+        opened = try cache.feed(named: "main", options: self.options)
     }
 }

@@ -10,7 +10,7 @@ struct OracleJob {
     let place: Place
     let request: Request
     let limit: Int
-    let seed: UInt64
+    var seed: UInt64
     /// Down: the entry the answer continues below. Up: the entry it ends above. It follows the changes
     /// of the feed while the answer is under way.
     var border: PostID?

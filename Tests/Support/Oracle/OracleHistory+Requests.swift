@@ -61,11 +61,16 @@ extension OracleHistory {
             return nil
         case .request(let request):
             note("plan \(place) limit \(limit): \(request.target), ticket \(request.ticket.number)")
-            var job = OracleJob(place: place, request: request, limit: limit, seed: seed)
-            job.border = border(of: place)
-            diary.noteRequest(request.ticket)
-            return job
+            return job(for: request, at: place, limit: limit, seed: seed)
         }
+    }
+
+    /// A request as it was planned in the present state of the feed, by whomever.
+    func job(for request: Request, at place: Place, limit: Int, seed: UInt64) -> OracleJob {
+        var job = OracleJob(place: place, request: request, limit: limit, seed: seed)
+        job.border = border(of: place)
+        diary.noteRequest(request.ticket)
+        return job
     }
 
     private func border(of place: Place) -> PostID? {
@@ -115,7 +120,6 @@ extension OracleHistory {
     @discardableResult
     func deliver(_ job: OracleJob, faults: SimulatedFaults = .frequent) throws -> Outcome {
         let reply = job.arrived ?? serve(job, faults: faults)
-        let before = view
         let ticket = job.request.ticket
         let outcome =
             if let reply {
@@ -123,6 +127,15 @@ extension OracleHistory {
             } else {
                 try feed.fail(ticket, reason: "http 500")
             }
+        try judge(outcome, of: reply, to: job)
+        return outcome
+    }
+
+    /// Looks at the feed after an ingest, whoever did it: what the outcome says is what happened, and
+    /// the reply was evidence for it.
+    func judge(_ outcome: Outcome, of reply: SimulatedReply?, to job: OracleJob) throws {
+        let before = view
+        let ticket = job.request.ticket
         let arrived = reply.map { "\($0.answer.posts.map(\.id)) then \($0.answer.next)" } ?? "error"
         note("answer to \(ticket.number): \(arrived) -> \(outcome.verdict.rawValue) \(outcome.reason)")
         let after = try OracleView(of: subject)
@@ -137,7 +150,6 @@ extension OracleHistory {
             diary.noteAnswer(reply.shown.filter { after.places[$0] != nil })
         }
         try look(moved: outcome.moved)
-        return outcome
     }
 
     /// I8, and the outcome tells everything that happened.

@@ -2,6 +2,8 @@ import Quire
 import QuireSimulator
 import Testing
 
+@testable import TestSupport
+
 /// Random histories of the engine, judged by what the server's list and the answers alone imply. The
 /// oracle knows none of the rules R1 to R25.
 @Suite("Oracle")

@@ -20,13 +20,15 @@ enum Compiler {
         }
     }
 
-    /// Builds a program, linked with the engine of this build, and runs it in an empty folder. Returns
+    /// Builds a program, linked with targets of this build, and runs it in an empty folder. Returns
     /// what the compiler complained about, else what the program printed.
-    static func buildAndRun(_ source: String) throws -> String {
-        let objects = URL(fileURLWithPath: modules!).deletingLastPathComponent()
-            .appendingPathComponent("Quire.build").path
-        let names = try FileManager.default.contentsOfDirectory(atPath: objects)
-            .filter { $0.hasSuffix(".o") }.map { objects + "/" + $0 }
+    static func buildAndRun(_ source: String, with targets: [String] = ["Quire"]) throws -> String {
+        let build = URL(fileURLWithPath: modules!).deletingLastPathComponent()
+        let names = try targets.flatMap { target in
+            let objects = build.appendingPathComponent("\(target).build").path
+            return try FileManager.default.contentsOfDirectory(atPath: objects)
+                .filter { $0.hasSuffix(".o") }.map { objects + "/" + $0 }
+        }
         return try inFolder(source) { folder in
             let complaints = try run(
                 ["swiftc", "-o", "out"] + flags + names + ["-llmdb"], in: folder)
@@ -65,10 +67,18 @@ enum Compiler {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// The Swift blocks of a document of the package.
+    static func examples(in document: String) throws -> [String] {
+        let text = try String(contentsOfFile: package + "/" + document, encoding: .utf8)
+        return text.components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "```")[0]
+        }
+    }
+
     /// The folder of the package.
     static let package: String = {
         var folder = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { folder.deleteLastPathComponent() }
+        for _ in 0..<3 { folder.deleteLastPathComponent() }
         return folder.path
     }()
 }

@@ -1,0 +1,104 @@
+import Quire
+
+extension Feed {
+    /// What changes in the feed from now on, or since a commit, by whomever: this pager, another thread,
+    /// another process, another language.
+    ///
+    ///     var (rows, generation) = try cache.withSnapshot { snapshot in
+    ///         (try snapshot.rows(of: feed, limit: .max).map(\.name), try snapshot.generation)
+    ///     }
+    ///     for try await update in feed.changes(since: generation) {
+    ///         switch update {
+    ///         case .changed(let changes, _): rows.apply(changes)
+    ///         case .resync: …read the rows and the generation again, observe anew…
+    ///         }
+    ///     }
+    ///
+    /// Differences follow one another without a loss: rows as of a generation and the changes since then
+    /// give the rows of the feed, gaps among them. Commits that come quickly arrive together. Who was
+    /// away for too long is told to read again.
+    /// - Parameters:
+    ///   - generation: of the rows to which the first changes apply (``Snapshot/generation``); nil: as of
+    ///     the first call of the iterator.
+    ///   - interval: how often the cache's generation is looked up, which takes less than a microsecond.
+    public func changes(
+        since generation: UInt64? = nil, every interval: Duration = .milliseconds(100),
+        clock: PagerClock = .system
+    ) -> FeedChanges {
+        FeedChanges(feed: self, generation: generation, interval: interval, clock: clock)
+    }
+}
+
+/// See ``Feed/changes(since:every:clock:)``. Ends by throwing ``QuireError``, or `CancellationError` with its
+/// task.
+public struct FeedChanges: AsyncSequence, Sendable {
+    /// One step from the rows of a generation to those of a later one.
+    public enum Element: Sendable, Hashable {
+        /// Apply these in order; the rows are then those of this generation.
+        case changed([Change], generation: UInt64)
+        /// The feed was reset, or changed too much to list: read it anew. The next changes apply to the
+        /// rows of this generation or a later one; to be sure that it is this one, observe anew.
+        case resync(generation: UInt64)
+    }
+
+    let feed: Feed
+    let generation: UInt64?
+    let interval: Duration
+    let clock: PagerClock
+
+    public func makeAsyncIterator() -> Iterator { Iterator(changes: self, generation: generation) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let changes: FeedChanges
+        var generation: UInt64?
+
+        public mutating func next() async throws -> Element? {
+            while true {
+                try Task.checkCancellation()
+                if let element = try look() { return element }
+                try await changes.clock.sleep(changes.interval)
+            }
+        }
+
+        /// What was committed since the last look, nil if nothing about this feed.
+        private mutating func look() throws -> Element? {
+            let feed = changes.feed
+            let last = generation
+            let (now, log) = try feed.cache.withSnapshot { snapshot in
+                let now = try snapshot.generation
+                if last == now { return (now, [] as [Change]?) }
+                let log = try last.map { try snapshot.changes(since: $0) } ?? []
+                return (now, log?.filter { $0.feed == feed.number }.flatMap(\.changes))
+            }
+            generation = now
+            guard let log, !log.contains(.reset) else { return .resync(generation: now) }
+            return log.isEmpty ? nil : .changed(log, generation: now)
+        }
+    }
+}
+
+extension FeedRow {
+    /// What changes call the row.
+    public var name: RowID {
+        switch self {
+        case .post(let post): .post(post.id)
+        case .gap(let gap): .gap(gap.id)
+        }
+    }
+}
+
+extension Array where Element == RowID {
+    /// Follows the changes of a feed whose rows these were before, all of them and top first. Takes time
+    /// proportional to the number of rows for each change.
+    public mutating func apply(_ changes: [Change]) {
+        for change in changes {
+            switch change {
+            case .removed(let row): removeAll { $0 == row }
+            case .inserted(let row, let above):
+                let at = above.flatMap { firstIndex(of: $0) }
+                insert(row, at: at.map { $0 + 1 } ?? 0)
+            case .updated, .reset: break
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Quire
+
+extension Pager {
+    /// What may be done with the first page as it is cached.
+    enum Freshness {
+        /// Show it.
+        case fresh
+        /// Show it and fetch it meanwhile.
+        case revalidate
+        /// Fetch it; show it if that fails.
+        case tolerable
+        /// Fetch it.
+        case unknown
+    }
+
+    /// A page whose date lies in the future, because the clock was set back, is not fresh.
+    func freshness() throws -> Freshness {
+        let now = clock.now()
+        return try feed.cache.withSnapshot { snapshot in
+            let manners = try Manners(of: feed, in: snapshot, at: now)
+            guard let age = manners.age(at: now), let confirmed = manners.confirmed,
+                try isTopKnown(manners, in: snapshot)
+            else { return .unknown }
+            let lifetime = Duration.milliseconds(confirmed.length)
+            if age < lifetime { return .fresh }
+            if age < lifetime + options.staleWhileRevalidate { return .revalidate }
+            return age < lifetime + options.staleIfError ? .tolerable : .unknown
+        }
+    }
+
+    // MARK: Manners
+
+    /// As stored; written back if the clock was set back, so that a pause cannot begin anew for ever.
+    func readManners() throws -> Manners {
+        try changeManners { _ in }
+    }
+
+    /// Writes only what differs: most answers say nothing new.
+    @discardableResult
+    func changeManners(_ body: (inout Manners) -> Void) throws -> Manners {
+        let now = clock.now()
+        let stored = try feed.cache.withSnapshot { try Manners(of: feed, in: $0) }
+        var manners = stored
+        manners.settle(at: now)
+        body(&manners)
+        if manners != stored {
+            try feed.cache.batch { try Manners.change(of: feed, in: $0, at: now, body) }
+        }
+        return manners
+    }
+}

@@ -1,0 +1,195 @@
+import Quire
+
+extension Pager {
+    /// So often the engine may ask for another try at one place before that counts as leading nowhere. An
+    /// overlap doubles with each, so this is enough for any feed.
+    private static let rounds = 32
+
+    /// Plans, asks, ingests; again as long as the engine says so.
+    func load(_ place: Place) async throws -> PageResult {
+        try Task.checkCancellation()
+        var outcome: Outcome?
+        for _ in 0..<Self.rounds {
+            let request: PageRequest
+            switch try feed.plan(place, limit: options.pageSize) {
+            case .refused(let refusal): return .refused(refusal)
+            case .request(let plan): request = try describe(plan, at: place)
+            }
+            let result: PageResult
+            do {
+                let response = try await ask(request)
+                try Task.checkCancellation()
+                result = try take(response, to: request)
+            } catch {
+                try feed.cancel(request.plan.ticket)
+                interceptors.forEach { $0.observe(request, .failure(error)) }
+                throw error
+            }
+            interceptors.forEach { $0.observe(request, .success(result)) }
+            guard case .loaded(let judged) = result else { return result }
+            outcome = judged
+            if !judged.verdict.asksAgain(judged) {
+                note(judged, at: place)
+                return result
+            }
+        }
+        guard let outcome else { return .refused(.unsupported) }
+        stopped[place] = outcome.verdict
+        return .loaded(outcome)
+    }
+
+    private func describe(_ plan: Request, at place: Place) throws -> PageRequest {
+        var request = PageRequest(
+            plan, at: place, in: feed, limit: options.pageSize ?? feed.options.pageSize,
+            parameters: options.parameters)
+        guard place == .head else { return request }
+        let now = clock.now()
+        try feed.cache.withSnapshot { snapshot in
+            let manners = try Manners(of: feed, in: snapshot, at: now)
+            guard try isTopKnown(manners, in: snapshot) else { return }
+            request.age = manners.age(at: now)
+            request.validators = manners.firstPage?.validators
+        }
+        return request
+    }
+
+    /// The first page that the server confirmed is still the topmost one here. Otherwise "not modified"
+    /// would hide what was evicted since.
+    func isTopKnown(_ manners: Manners, in snapshot: borrowing Snapshot) throws -> Bool {
+        guard let first = manners.firstPage, first.asked == asked else { return false }
+        let info = try snapshot.info(of: feed)
+        guard info.head == .end, info.posts > 0 else { return false }
+        if feed.options.paging == .ids { return true }  // an evicted body is a fault in its place
+        return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
+    }
+
+    /// Another page size or filter is another first page.
+    private var asked: String {
+        let parameters = options.parameters.sorted { $0.key < $1.key }
+        return "\(options.pageSize ?? feed.options.pageSize) \(parameters.map { [$0.key, $0.value] })"
+    }
+
+    private func note(_ outcome: Outcome, at place: Place) {
+        if outcome.verdict.leadsNowhere, place != .head {
+            stopped[place] = outcome.verdict
+        } else if place == .head, !outcome.isUnchanged {
+            stopped = [:]
+        } else {
+            stopped[place] = nil
+        }
+    }
+
+    // MARK: Asking
+
+    private func ask(_ request: PageRequest) async throws -> PageResponse {
+        var request = request
+        while true {
+            do {
+                return try await pass(request)
+            } catch {
+                let policy = options.retries
+                if request.attempt >= policy.attempts || !policy.isTransient(error) || Task.isCancelled {
+                    throw error
+                }
+                try await clock.sleep(
+                    policy.delay(afterAttempt: request.attempt, luck: clock.luck()))
+                request.attempt += 1
+            }
+        }
+    }
+
+    /// Through the interceptors to the source.
+    private func pass(_ request: PageRequest) async throws -> PageResponse {
+        let source: Interceptor.Next = { try await self.askSource($0) }
+        let chain = interceptors.reversed().reduce(source) { next, interceptor in
+            { try await interceptor.intercept($0, next) }
+        }
+        return try await chain(request)
+    }
+
+    private func askSource(_ request: PageRequest) async throws -> PageResponse {
+        try await waitForTurn()
+        do {
+            let response = try await source.page(for: request)
+            try heed(pause: response.pause, quota: response.quota)
+            return response
+        } catch let failure as PageFailure {
+            try heed(pause: failure.pause, quota: failure.quota)
+            throw failure
+        }
+    }
+
+    /// At once, whatever becomes of the answer: its caller may have left meanwhile.
+    private func heed(pause: Duration?, quota: Quota?) throws {
+        if pause == nil && quota == nil { return }
+        let now = clock.now()
+        try changeManners { $0.heed(pause: pause, quota: quota, at: now) }
+    }
+
+    /// Waits until the server may be asked.
+    private func waitForTurn() async throws {
+        var waited: Manners.Span?
+        while true {
+            let now = clock.now()
+            let manners = try readManners()
+            if let quota = manners.spentQuota {
+                throw PagerError.quotaSpent(.milliseconds(quota.rest(at: now)))
+            }
+            // A pause that was waited for is over, even if the clock was set back meanwhile.
+            guard let pause = manners.pause, pause != waited else { return }
+            let rest = Duration.milliseconds(pause.rest(at: now))
+            if rest > options.patience { throw PagerError.paused(rest) }
+            try await clock.sleep(rest)
+            waited = pause
+        }
+    }
+
+    // MARK: Taking in
+
+    private func take(_ response: PageResponse, to request: PageRequest) throws -> PageResult {
+        let now = clock.now()
+        switch response.content {
+        case .fresh:
+            try feed.cancel(request.plan.ticket)
+            return .fresh
+        case .notModified:
+            guard request.validators != nil else {
+                throw PageFailure(
+                    "\(feed.name): \"not modified\" to a request without validators", isTransient: false)
+            }
+            try feed.cache.batch { batch in
+                try batch.cancel(request.plan.ticket, in: feed)
+                try Manners.change(of: feed, in: batch, at: now) { confirm(response, &$0, now) }
+            }
+            return .notModified
+        case .page(var answer):
+            if answer.fetchedAt == 0 { answer.fetchedAt = now }
+            return try feed.cache.batch { batch in
+                let outcome = try batch.ingest(answer, for: request.plan.ticket, in: feed)
+                guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
+                try Manners.change(of: feed, in: batch, at: now) { manners in
+                    confirm(response, &manners, now)
+                    manners.firstPage = Manners.FirstPage(
+                        validators: response.validators, asked: asked, page: outcome.page)
+                }
+                return .loaded(outcome)
+            }
+        }
+    }
+
+    /// The server confirmed the first page.
+    private func confirm(_ response: PageResponse, _ manners: inout Manners, _ now: Int64) {
+        let lifetime = response.lifetime ?? options.lifetime
+        manners.confirmed = Manners.Span(since: now, length: lifetime.milliseconds)
+        if let validators = response.validators { manners.firstPage?.validators = validators }
+    }
+}
+
+extension Outcome {
+    fileprivate var confirmsFirstPage: Bool {
+        switch verdict {
+        case .ok, .joined, .gap: true
+        default: false
+        }
+    }
+}

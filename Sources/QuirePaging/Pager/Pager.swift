@@ -1,0 +1,190 @@
+import Quire
+
+/// Pages through a server's list into a feed: asks for what the engine plans and hands the answers to it.
+///
+///     let pager = Pager(feed, source: Questions())
+///     try await pager.refresh(.ifStale)      // when the list is shown
+///     try await pager.append()               // when the reader nears its end
+///     try await pager.fill(gap.id)           // when a gap comes into view
+///
+/// An actor, because who waits for which request changes at every await; between two awaits it plans or
+/// commits, so no transaction is ever open while it waits for a server. Share one pager per feed: calls
+/// for the same place share a request. Several pagers, in several processes too, do no harm, since the
+/// engine judges each answer by its ticket; they only ask more often.
+///
+/// Cancelling a call leaves the cache unchanged. The request itself goes on as long as another caller
+/// waits for it. Every method throws ``QuireError``, ``PagerError``, `CancellationError`, and what the
+/// source or an interceptor throws; the pager can be used again after each of them.
+public actor Pager {
+    /// Its rows are read with ``Cache/withSnapshot(_:)``, whatever the pager does meanwhile.
+    public nonisolated let feed: Feed
+    public nonisolated let options: PagerOptions
+    let clock: PagerClock
+    let source: any PagingSource
+    let interceptors: [Interceptor]
+
+    var flights: [Place: Flight] = [:]
+    var numbers: UInt64 = 0
+    /// Places where the last answer led nowhere; asking again by itself would go on for ever.
+    var stopped: [Place: Outcome.Verdict] = [:]
+    /// What the reader sees; nil as long as the app has not said.
+    private var visible: Set<PostID>?
+
+    /// - Parameter interceptors: the first one sees requests first.
+    public init(
+        _ feed: Feed, source: any PagingSource, interceptors: [Interceptor] = [],
+        options: PagerOptions = PagerOptions(), clock: PagerClock = .system
+    ) {
+        self.feed = feed
+        self.source = source
+        self.interceptors = interceptors
+        self.options = options
+        self.clock = clock
+    }
+
+    /// The places for which an answer is under way.
+    public var loading: Set<Place> { Set(flights.keys) }
+
+    // MARK: Pages
+
+    /// Whether a refresh asks the server.
+    public enum RefreshNeed: Sendable, Hashable {
+        /// The reader wants it.
+        case always
+        /// Unless the first page is fresh (``PagerOptions/lifetime``).
+        case ifStale
+    }
+
+    /// Asks for the first page and follows ``PagerOptions/refresh`` if that does not reach what is cached.
+    /// Requests at the tail and at an open head give way: their callers get ``PageResult/preempted``.
+    ///
+    /// With `.ifStale` a failure is no error while the page is good enough to be shown, see
+    /// ``PagerOptions/staleIfError``.
+    @discardableResult
+    public func refresh(_ need: RefreshNeed = .always) async throws -> PageResult {
+        let freshness = need == .ifStale ? try freshness() : .unknown
+        switch freshness {
+        case .fresh: return .fresh
+        case .revalidate:
+            // Interceptors hear of its failure; the page stays stale, so the next call tries again.
+            Task { _ = try? await refresh() }
+            return .revalidating
+        case .tolerable, .unknown: break
+        }
+        let result: PageResult
+        do {
+            result = try await page(at: .head)
+        } catch let error where freshness == .tolerable && !(error is CancellationError) {
+            return .stale("\(error)")
+        }
+        guard case .loaded(let outcome) = result, outcome.verdict == .gap else {
+            try dropOutOfSequence()
+            return result
+        }
+        switch options.refresh {
+        case .keepGap: break
+        case .fillUntilOverlap(let pages):
+            let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed).first?.id }
+            if let gap { try await fill(gap, pages: pages) }
+        case .startAfresh:
+            try changeManners { $0.isDropPending = true }
+            try dropOutOfSequence()
+        }
+        return result
+    }
+
+    /// Asks for the page below the last post. Waits for a refresh that is under way.
+    /// - Parameter isForced: ask although the last answer here led nowhere.
+    @discardableResult
+    public func append(isForced: Bool = false) async throws -> PageResult {
+        try await extend(.tail, isForced)
+    }
+
+    /// Asks for the page above the first post of a feed whose head is open. Waits for a refresh that is
+    /// under way.
+    @discardableResult
+    public func prepend(isForced: Bool = false) async throws -> PageResult {
+        try await extend(.openHead, isForced)
+    }
+
+    private func extend(_ place: Place, _ isForced: Bool) async throws -> PageResult {
+        while flights[.head] != nil {
+            _ = try? await page(at: .head)  // its own callers hear of its failure
+            try Task.checkCancellation()
+        }
+        return try await page(at: place, isForced: isForced)
+    }
+
+    /// Closes a gap from above, or from below where no link leads down into it.
+    /// - Parameter pages: ask for so many pages at most; what is missing then stays a gap.
+    @discardableResult
+    public func fill(_ gap: GapID, pages: Int = 1, isForced: Bool = false) async throws -> PageResult {
+        var last = PageResult.refused(.noSuchGap)
+        for number in 0..<max(1, pages) {
+            let next = try await fillOnce(gap, isForced)
+            if number > 0, next == .refused(.noSuchGap) { break }  // closed by the page before
+            last = next
+            guard case .loaded = last else { break }
+        }
+        return last
+    }
+
+    func fillOnce(_ gap: GapID, _ isForced: Bool = false) async throws -> PageResult {
+        let result = try await page(at: .gap(gap), isForced: isForced)
+        guard result == .refused(.noLink) else { return result }
+        return try await page(at: .aboveGap(gap), isForced: isForced)
+    }
+
+    /// Asks for the page around a post, wherever it is.
+    @discardableResult
+    public func jump(to id: PostID) async throws -> PageResult {
+        try await page(at: .around(id), isForced: true)  // a jump is nobody's next page
+    }
+
+    // MARK: What may leave
+
+    /// Tells what the reader sees now; none if there is no reader. What is visible is never forgotten, and
+    /// nothing is before the first call. Pages that wait to be forgotten go as soon as it is safe.
+    public func setVisible(_ posts: Set<PostID>) throws {
+        visible = posts
+        try dropOutOfSequence()
+    }
+
+    /// Forgets pages to save space, except what is visible or pinned; nil, and nothing is forgotten, as
+    /// long as nobody told what is visible.
+    @discardableResult
+    public func prune(_ policy: PrunePolicy) throws -> PruneResult? {
+        guard let visible else { return nil }
+        var policy = policy
+        policy.visible.formUnion(visible)
+        return try feed.prune(policy)
+    }
+
+    private func dropOutOfSequence() throws {
+        guard visible != nil, try readManners().isDropPending else { return }
+        var policy = PrunePolicy()
+        policy.dropsOutOfSequence = true
+        while let result = try prune(policy), !result.isDone {}
+        let isInSequence = try feed.cache.withSnapshot { try $0.info(of: feed).isInSequence }
+        if isInSequence { try changeManners { $0.isDropPending = false } }
+    }
+}
+
+extension Outcome.Verdict {
+    /// The engine knows better now and plans another request for the same place.
+    func asksAgain(_ outcome: Outcome) -> Bool {
+        switch self {
+        case .stale, .drift, .replan, .confirmEnd: true
+        case .discontinuity: !outcome.isUnchanged
+        default: false
+        }
+    }
+
+    /// An answer of this kind is no reason to ask the same again.
+    var leadsNowhere: Bool {
+        switch self {
+        case .noProgress, .contradiction, .discontinuity, .empty, .emptyConfirm, .error: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Quire
+
+extension Feed {
+    /// The feed's posts as values of a model. Nothing is read or decoded before it is asked for.
+    ///
+    ///     for row in try feed.posts(as: Question.self).rows(limit: 50) {
+    ///         switch row {
+    ///         case .post(let post): show(try post.decoded())
+    ///         case .gap(let gap): showGap(gap.id)
+    ///         }
+    ///     }
+    public func posts<Model: Decodable & SendableMetatype>(
+        as model: Model.Type
+    ) -> TypedPosts<Model> {
+        posts(as: model, formats: [.json()])
+    }
+
+    /// The same for bytes that may have one of several formats; the first one that recognises them
+    /// decodes them.
+    public func posts<Model>(as model: Model.Type, formats: [WireFormat<Model>]) -> TypedPosts<Model> {
+        TypedPosts(feed: self, formats: formats)
+    }
+}
+
+/// The posts of a feed as values of a model. A value; use it from any thread.
+public struct TypedPosts<Model>: Sendable {
+    public let feed: Feed
+    let formats: [WireFormat<Model>]
+
+    /// Up to `limit` rows, posts and gaps, top first, as of one moment.
+    /// - Parameter id: only what stands below this post; nil: from the top.
+    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold that post.
+    public func rows(below id: PostID? = nil, limit: Int) throws -> [TypedRow<Model>] {
+        try feed.cache.withSnapshot { snapshot in
+            var position: RowPosition?
+            if let id {
+                guard let row = try snapshot.find(id, in: feed) else {
+                    throw QuireError(.notFound, "feed \(feed.name) has no post \(id)")
+                }
+                position = row.position
+            }
+            return try snapshot.rows(of: feed, after: position, limit: limit).map { row in
+                switch row {
+                case .post(let post): .post(try typed(post, in: snapshot))
+                case .gap(let gap): .gap(gap)
+                }
+            }
+        }
+    }
+
+    /// One post, nil if the feed does not hold it.
+    public func find(_ id: PostID) throws -> TypedPost<Model>? {
+        try feed.cache.withSnapshot { snapshot in
+            guard let row = try snapshot.find(id, in: feed) else { return nil }
+            return try typed(row, in: snapshot)
+        }
+    }
+
+    private func typed(_ row: PostRow, in snapshot: borrowing Snapshot) throws -> TypedPost<Model> {
+        let body = try snapshot.body(of: row)
+        let bytes = body.withUnsafeBytes { Array($0) }
+        return TypedPost(row: row, bytes: bytes, feed: feed.name, formats: formats)
+    }
+}
+
+/// A row of a feed: a post with its model, or a gap where posts may be missing.
+public enum TypedRow<Model>: Sendable {
+    case post(TypedPost<Model>)
+    case gap(GapRow)
+
+    public var post: TypedPost<Model>? { if case .post(let post) = self { post } else { nil } }
+    public var gap: GapRow? { if case .gap(let gap) = self { gap } else { nil } }
+}
+
+/// A post with the bytes that were received for it. A value that outlives its snapshot.
+public struct TypedPost<Model>: Sendable, Identifiable {
+    public let row: PostRow
+    /// The body as received; empty if the post's place is known and its body is not.
+    public let bytes: [UInt8]
+    let feed: String
+    let formats: [WireFormat<Model>]
+
+    public var id: PostID { row.id }
+
+    /// The model, decoded now: keep it if it is needed again.
+    /// - Throws: ``PostDecodingError``. Other posts are not affected.
+    public func decoded() throws(PostDecodingError) -> Model {
+        guard !bytes.isEmpty else { throw problem("its body is missing") }
+        guard let format = formats.first(where: { $0.recognises(bytes) }) else {
+            throw problem("no format recognises its body: \(formats.map(\.name).joined(separator: ", "))")
+        }
+        do {
+            return try format.decode(bytes)
+        } catch {
+            throw problem("\(format.name): \(error)")
+        }
+    }
+
+    private func problem(_ text: String) -> PostDecodingError {
+        PostDecodingError(feed: feed, id: id, reason: text)
+    }
+}
+
+/// A post whose bytes are not what the model expects.
+public struct PostDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let feed: String
+    public let id: PostID
+    public let reason: String
+
+    public var description: String { "feed \(feed): post \(id): \(reason)" }
+}

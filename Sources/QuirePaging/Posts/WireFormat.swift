@@ -1,0 +1,51 @@
+import Foundation
+
+/// How the stored bytes of a post become a model. Several of them read the same model from what different
+/// servers, or different versions of one, sent.
+///
+///     let rss = WireFormat<Item>("rss", recognises: { $0.first == UInt8(ascii: "<") }) { bytes in … }
+///     let items = feed.posts(as: Item.self, formats: [.json(), rss])
+public struct WireFormat<Model>: Sendable {
+    /// For error messages.
+    public let name: String
+    let recognises: @Sendable ([UInt8]) -> Bool
+    let decode: @Sendable ([UInt8]) throws -> Model
+
+    public init(
+        _ name: String, recognises: @escaping @Sendable ([UInt8]) -> Bool,
+        decode: @escaping @Sendable ([UInt8]) throws -> Model
+    ) {
+        self.name = name
+        self.recognises = recognises
+        self.decode = decode
+    }
+}
+
+extension WireFormat where Model: Decodable & SendableMetatype {
+    /// JSON, recognised by its first character.
+    /// - Parameter configure: sets the decoder's strategies for keys and dates.
+    public static func json(
+        _ configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in }
+    ) -> WireFormat {
+        json("json", recognises: isJSON, of: Model.self, configure: configure) { $0 }
+    }
+
+    private static func isJSON(_ bytes: [UInt8]) -> Bool {
+        bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }.map { [0x7B, 0x5B].contains($0) } ?? false
+    }
+}
+
+extension WireFormat {
+    /// JSON that another type describes, turned into the model: one place for a server's names.
+    public static func json<Wire: Decodable & SendableMetatype>(
+        _ name: String, recognises: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
+        of wire: Wire.Type, configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in },
+        model: @escaping @Sendable (Wire) throws -> Model
+    ) -> WireFormat {
+        WireFormat(name, recognises: recognises) { bytes in
+            let decoder = JSONDecoder()
+            configure(decoder)
+            return try model(try decoder.decode(Wire.self, from: Data(bytes)))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Quire
+
+extension Feed {
+    /// How far somebody has read. It is kept in the cache, so it survives refreshes, pruning and restarts
+    /// and is shared by processes.
+    public var reading: ReadingState { ReadingState(feed: self) }
+}
+
+/// See ``Feed/reading``. A value; every method throws ``QuireError`` and may be called from any thread.
+public struct ReadingState: Sendable {
+    public let feed: Feed
+
+    // MARK: Flags
+
+    private static let flag = "read"
+
+    /// Marks posts as read, or as unread again, in every feed that holds them. A flag stays with its post
+    /// when a new body arrives and goes with it when the last feed forgets it.
+    public func mark(_ ids: [PostID], isRead: Bool = true) throws {
+        try feed.cache.batch { batch in
+            for id in ids {
+                // One version for all: who marks last is right, whatever any clock says.
+                _ = try batch.update(id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0)
+            }
+        }
+    }
+
+    /// Whether each of these posts was marked as read, in the order asked.
+    public func areRead(_ ids: [PostID]) throws -> [Bool] {
+        try feed.cache.withSnapshot { snapshot in
+            try ids.map { try snapshot.post($0)?.fields[Self.flag] == [1] }
+        }
+    }
+
+    // MARK: Marker
+
+    /// Remembers that everything from this post down is read; nil forgets it.
+    public func setMarker(_ id: PostID?) throws {
+        let key = try id.flatMap { id in
+            try feed.cache.withSnapshot { try $0.find(id, in: feed)?.key }
+        }
+        try change { $0.marker = id.map { Stored.Marker(id: Data($0.bytes), key: key) } }
+    }
+
+    /// The post from which on everything is read. ``Pager/catchUp(to:budget:)`` closes what is missing above
+    /// it, however long ago that was.
+    public func marker() throws -> PostID? {
+        try feed.cache.withSnapshot { try stored($0).marker.flatMap { PostID(bytes: $0.id) } }
+    }
+
+    /// How many posts stand above the marker, and whether that is all of them. Takes time proportional to
+    /// their number; without a marker all posts are unread.
+    public func unread() throws -> Unread {
+        try feed.cache.withSnapshot { snapshot in
+            let marker = try stored(snapshot).marker
+            let id = marker.flatMap { PostID(bytes: $0.id) }
+            var unread = Unread(isExact: try snapshot.info(of: feed).head == .end)
+            var position: RowPosition?
+            while true {
+                let rows = try snapshot.rows(of: feed, after: position, limit: 256)
+                for row in rows {
+                    guard let post = row.post else {
+                        unread.isExact = false
+                        position = row.gap?.position
+                        continue
+                    }
+                    if post.id == id { return unread }
+                    if isBelow(post, marker) { return unread }
+                    if !post.isRider { unread.count += 1 }
+                    position = post.position
+                }
+                guard rows.isEmpty else { continue }
+                if id != nil { unread.isExact = false }  // the marker may be below what is cached
+                return unread
+            }
+        }
+    }
+
+    /// In a feed of immutable keys they say where a marker stood that has left the cache.
+    private func isBelow(_ post: PostRow, _ marker: Stored.Marker?) -> Bool {
+        guard feed.options.order == .stable, !post.isRider, let key = post.key, let last = marker?.key
+        else { return false }
+        return key < last
+    }
+
+    // MARK: Position
+
+    /// Remembers what is on the screen: a post, and how far its top is from the screen's, in whatever unit
+    /// the app likes. Its neighbours are remembered too, in case it leaves.
+    public func setPosition(_ anchor: PostID, offset: Double = 0) throws {
+        let window = try feed.window(around: anchor, above: 16, below: 16)
+        let candidates = window.candidates.map { Data($0.bytes) }
+        try change { $0.position = Stored.Position(candidates: candidates, offset: offset) }
+    }
+
+    /// The rows around what was on the screen, and its offset; nil if nothing is remembered or nothing of
+    /// it is left. If the post itself has left, its nearest neighbour stands in, and the offset is 0.
+    public func position(above: Int, below: Int) throws -> (window: FeedWindow, offset: Double)? {
+        let position = try feed.cache.withSnapshot { try stored($0).position }
+        guard let position else { return nil }
+        for (distance, bytes) in position.candidates.enumerated() {
+            guard let id = PostID(bytes: bytes) else { continue }
+            let window = try feed.windowIfHeld(around: id, above: above, below: below)
+            if let window { return (window, distance == 0 ? position.offset : 0) }
+        }
+        return nil
+    }
+
+    // MARK: Storage
+
+    private struct Stored: Codable {
+        struct Marker: Codable {
+            var id: Data
+            var key: Int64?
+        }
+        struct Position: Codable {
+            /// The post and its neighbours, the nearest first.
+            var candidates: [Data]
+            var offset: Double
+        }
+        var marker: Marker?
+        var position: Position?
+    }
+
+    private static let attribute = "reading"
+
+    private func stored(_ snapshot: borrowing Snapshot) throws -> Stored {
+        try decode(try snapshot.attribute(Self.attribute, of: feed))
+    }
+
+    private func decode(_ bytes: [UInt8]?) throws -> Stored {
+        guard let bytes else { return Stored() }
+        do {
+            return try JSONDecoder().decode(Stored.self, from: Data(bytes))
+        } catch {
+            throw QuireError(.corrupt, "feed \(feed.name): attribute \(Self.attribute): \(error)")
+        }
+    }
+
+    private func change(_ body: (inout Stored) -> Void) throws {
+        try feed.cache.batch { batch in
+            var stored = try decode(try batch.attribute(Self.attribute, of: feed))
+            body(&stored)
+            let bytes = Array(try JSONEncoder().encode(stored))
+            try batch.setAttribute(Self.attribute, to: bytes, of: feed)
+        }
+    }
+}
+
+/// How much is unread.
+public struct Unread: Sendable, Hashable {
+    /// Cached posts above the marker.
+    public internal(set) var count = 0
+    /// Nothing is missing among them or above them, as of the last refresh. Else there may be more: show
+    /// "12+", or catch up.
+    public internal(set) var isExact: Bool
+}

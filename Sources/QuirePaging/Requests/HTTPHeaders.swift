@@ -1,0 +1,75 @@
+import Foundation
+import Quire
+
+extension PageResponse {
+    /// A page, and what the headers of its HTTP response say: `ETag`, `Last-Modified`, `Cache-Control`,
+    /// `Retry-After`. Status 304 is "not modified", whatever the answer is.
+    /// - Parameter headers: by name, in any case.
+    public init(_ answer: Answer, status: Int, headers: [String: String]) {
+        let headers = HTTPHeaders(headers)
+        self.init(
+            status == 304 ? .notModified : .page(answer), validators: headers.validators,
+            lifetime: headers.lifetime, pause: headers.pause)
+    }
+}
+
+extension PageFailure {
+    /// What an HTTP response that is no success means. 408, 425, 429 and 5xx (without 501) may pass.
+    /// - Parameter headers: by name, in any case.
+    public init(_ message: String, status: Int, headers: [String: String]) {
+        let passes = [408, 425, 429].contains(status) || (500...599).contains(status) && status != 501
+        self.init(message, isTransient: passes, pause: HTTPHeaders(headers).pause)
+    }
+}
+
+/// What the headers of a response say about asking again (RFC 9110, RFC 9111).
+private struct HTTPHeaders {
+    private let values: [String: String]
+
+    init(_ headers: [String: String]) {
+        values = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+    }
+
+    var validators: Validators? {
+        let validators = Validators(etag: values["etag"], lastModified: values["last-modified"])
+        return validators == Validators() ? nil : validators
+    }
+
+    /// `no-cache` and `no-store` mean that the page must be asked for each time.
+    var lifetime: Duration? {
+        guard let control = values["cache-control"] else { return nil }
+        var lifetime: Duration?
+        for directive in control.lowercased().split(separator: ",") {
+            let parts = directive.split(separator: "=", maxSplits: 1)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            switch parts.first {
+            case "no-cache", "no-store": return .zero
+            case "max-age": lifetime = parts.count == 2 ? Self.seconds(parts[1]) : nil
+            default: continue
+            }
+        }
+        return lifetime
+    }
+
+    /// A number of seconds, or a date, which counts from the server's own `Date`: clocks differ.
+    var pause: Duration? {
+        guard let text = values["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        if let seconds = Self.seconds(text) { return seconds }
+        guard let end = Self.date(text), let now = values["date"].flatMap(Self.date) else { return nil }
+        return .seconds(max(0, end.timeIntervalSince(now)))
+    }
+
+    /// A century stands for everything longer.
+    private static func seconds(_ text: String) -> Duration? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return .seconds(min(Int64(text) ?? .max, 3_155_760_000))
+    }
+
+    private static func date(_ text: String) -> Date? {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(secondsFromGMT: 0)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.date(from: text)
+    }
+}

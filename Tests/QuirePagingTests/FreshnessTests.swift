@@ -1,0 +1,159 @@
+import Quire
+import Synchronization
+import Testing
+
+@testable import QuirePaging
+
+/// When the first page is fresh enough, and what is asked and written when it is not.
+@Suite(.timeLimit(.minutes(1))) struct FreshnessTests {
+    /// A server whose answers carry validators, and which may be switched off.
+    private final class Server: PagingSource {
+        struct State {
+            var isDown = false
+            var etag = "W/\"1\""
+            var lifetime: Duration?
+            var asked: [Validators?] = []
+        }
+        let state = Mutex(State())
+
+        func page(for request: PageRequest) async throws -> PageResponse {
+            try state.withLock { state in
+                state.asked.append(request.validators)
+                if state.isDown { throw PageFailure("down", isTransient: false) }
+                let isKnown = request.validators?.etag == state.etag
+                var response = PageResponse.page([3, 2, 1], next: .token("below 1"))
+                if isKnown { response.content = .notModified }
+                response.validators = Validators(etag: state.etag, lastModified: "yesterday")
+                response.lifetime = state.lifetime
+                return response
+            }
+        }
+
+        var count: Int { state.withLock { $0.asked.count } }
+    }
+
+    private let options = PagerOptions(
+        lifetime: .seconds(300), staleWhileRevalidate: .seconds(60), staleIfError: .seconds(1_000))
+
+    @Test func aFreshPageIsNotAskedFor() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        #expect(try await pager.refresh(.ifStale).verdict == .ok)
+        desk.clock.advance(.seconds(299))
+        #expect(try await pager.refresh(.ifStale) == .fresh)
+        #expect(server.count == 1)
+        // Another pager knows it too, as it would after a restart.
+        #expect(try await desk.pager(server, options: options).refresh(.ifStale) == .fresh)
+        #expect(try await pager.refresh() == .notModified)
+        #expect(server.count == 2)
+    }
+
+    @Test func theServersLifetimeCounts() async throws {
+        let (desk, server) = (try Desk(), Server())
+        server.state.withLock { $0.lifetime = .seconds(10) }
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        desk.clock.advance(.seconds(9))
+        #expect(try await pager.refresh(.ifStale) == .fresh)
+        desk.clock.advance(.seconds(1))
+        #expect(try await pager.refresh(.ifStale) == .revalidating)
+    }
+
+    @Test func aStalePageIsShownWhileItIsFetched() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        desk.clock.advance(.seconds(310))
+        #expect(try await pager.refresh(.ifStale) == .revalidating)
+        await until { server.count == 2 }
+        await until { (try? await pager.refresh(.ifStale)) == .fresh }
+        #expect(server.count == 2)
+    }
+
+    @Test func aStalePageIsShownWhenFetchingItFails() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        server.state.withLock { $0.isDown = true }
+        desk.clock.advance(.seconds(1_299))
+        #expect(try await pager.refresh(.ifStale) == .stale("down"))
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        desk.clock.advance(.seconds(1))
+        await #expect(throws: PageFailure.self) { try await pager.refresh(.ifStale) }
+        #expect(try desk.picture == "[3 2 1] |…")
+    }
+
+    @Test func aClockThatWasSetBackMakesNothingFresh() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        desk.clock.now -= 1
+        #expect(try await pager.refresh(.ifStale) == .notModified)
+        #expect(server.count == 2)
+    }
+
+    @Test func notModifiedRenewsWithoutWritingPosts() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        let pages = try pages(desk)
+        desk.clock.advance(.seconds(400))
+        let before = try desk.generation
+        #expect(try await pager.refresh(.ifStale) == .notModified)
+        let sent = Validators(etag: "W/\"1\"", lastModified: "yesterday")
+        #expect(server.state.withLock { $0.asked.last } == sent)
+        #expect(try await pager.refresh(.ifStale) == .fresh)
+        #expect(try self.pages(desk) == pages)
+        let changes = try desk.feed.cache.withSnapshot { try $0.changes(since: before) }
+        #expect(changes?.isEmpty == true)
+    }
+
+    @Test func validatorsAreSentOnlyWhileThePageIsThere() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        try desk.feed.evict([3])  // "not modified" would leave the hole for ever
+        #expect(try await pager.refresh(.ifStale).verdict == .ok)
+        #expect(try desk.picture == "[3 2 1] |…")
+        try desk.feed.reset()
+        #expect(try await pager.refresh().verdict == .ok)
+        #expect(server.state.withLock { $0.asked } == [nil, nil, nil])
+    }
+
+    @Test func whatAnotherProgramFetchedIsNotWhatTheValidatorsStandFor() async throws {
+        let (desk, server) = (try Desk(), Server())
+        let pager = desk.pager(server, options: options)
+        try await pager.refresh()
+        let plan = try #require(try desk.feed.plan(.head).request)
+        var answer = Answer(next: .token("below 3"))
+        for id in [PostID(4), 3] { answer.append(id: id, key: Int64(id.description)) }
+        #expect(try desk.feed.ingest(answer, for: plan.ticket).verdict == .ok)
+        #expect(try desk.picture == "[4 3 2 1] |…")
+        // The server is back at its old state: 4 is gone, which "not modified" would not say.
+        try await pager.refresh()
+        #expect(try desk.picture == "[3 2 1] |…")
+    }
+
+    @Test func anotherPageSizeIsAnotherPage() async throws {
+        let (desk, server) = (try Desk(), Server())
+        try await desk.pager(server, options: options).refresh()
+        var larger = options
+        larger.pageSize = 50
+        #expect(try await desk.pager(server, options: larger).refresh(.ifStale).verdict == .ok)
+        var filtered = larger
+        filtered.parameters = ["tag": "swift"]
+        #expect(try await desk.pager(server, options: filtered).refresh(.ifStale).verdict == .ok)
+        #expect(server.state.withLock { $0.asked } == [nil, nil, nil])
+    }
+
+    @Test func notModifiedWithoutValidatorsIsAnError() async throws {
+        let desk = try Desk()
+        let pager = desk.pager(Scripted { _ in PageResponse(.notModified) })
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        #expect(try await desk.pager(Server()).refresh().verdict == .ok)
+    }
+
+    private func pages(_ desk: Desk) throws -> [PageInfo] {
+        try desk.feed.cache.withSnapshot { try $0.pages(of: desk.feed, limit: 9) }
+    }
+}

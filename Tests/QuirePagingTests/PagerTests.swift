@@ -1,0 +1,272 @@
+import Quire
+import QuireSimulator
+import Testing
+
+@testable import QuirePaging
+
+/// What a pager asks, when, and what its callers hear. Pages hold three posts, the newest on top.
+@Suite(.timeLimit(.minutes(1))) struct PagerTests {
+    // MARK: Pages
+
+    @Test func pagesFollowOneAnotherToTheEnd() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 8, options: desk.feed.options)
+        let pager = desk.pager(server)
+        #expect(try await pager.append() == .refused(.empty))
+        #expect(try await pager.refresh().verdict == .ok)
+        #expect(try desk.picture == "[8 7 6] |…")
+        try await pager.append()
+        #expect(try desk.picture == "[8 7 6 5 4 3] |…")
+        try await pager.append()
+        #expect(try desk.picture == "[8 7 6 5 4 3 2 1] |end")
+        #expect(try await pager.append() == .refused(.end))
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func aRefreshAsksForTheTopHoweverMuchIsCached() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 8, options: desk.feed.options)
+        let pager = desk.pager(server)
+        try await pager.refresh()
+        try await pager.append()
+        server.insert(2)
+        try await pager.refresh()
+        #expect(try desk.picture == "[10 9 8 7 6 5 4 3] |…")
+        try await pager.append()
+        #expect(try desk.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(server.requests.map(\.place) == [.head, .tail, .head, .tail])
+    }
+
+    @Test func aGapIsFilledFromAbove() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 3, options: desk.feed.options)
+        let pager = desk.pager(server)
+        try await pager.refresh()
+        server.insert(7)
+        #expect(try await pager.refresh().verdict == .gap)
+        #expect(try desk.picture == "[10 9 8] ~ [3 2 1] |end")
+        let gap = try #require(try topGap(desk))
+        #expect(try await pager.fill(gap).verdict == .gap)
+        #expect(try desk.picture == "[10 9 8 7 6 5] ~ [3 2 1] |end")
+        #expect(try await pager.fill(gap, pages: 5).verdict == .joined)
+        #expect(try desk.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(try await pager.fill(gap) == .refused(.noSuchGap))
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func aGapWithoutALinkDownIsFilledFromBelow() async throws {
+        let desk = try Desk()
+        let pager = desk.pager(
+            Scripted { request in
+                switch request.target {
+                case .around(9): .page([9, 8])
+                case .around: .page([3, 2], next: .end, previous: .token("above 3"))
+                case .link(.token("above 3")): .page([8, 7, 3])
+                default: throw PageFailure("nobody asks for \(request.target)", isTransient: false)
+                }
+            })
+        try await pager.jump(to: 9)
+        #expect(try await pager.append() == .refused(.noLink))
+        try await pager.jump(to: 2)
+        #expect(try desk.picture == "…| [9 8] ~ [3 2] |end")
+        try await pager.fill(try #require(try topGap(desk)))
+        #expect(try desk.picture == "…| [9 8 7 3 2] |end")
+    }
+
+    @Test func anOpenHeadIsContinuedUpwards() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 11, options: desk.feed.options)
+        let pager = desk.pager(server)
+        try await pager.jump(to: 5)
+        #expect(try desk.picture == "…| [6 5 4] |…")
+        try await pager.prepend()
+        #expect(try desk.picture == "…| [9 8 7 6 5 4] |…")
+        try await pager.prepend()
+        #expect(try desk.picture == "[11 10 9 8 7 6 5 4] |…")
+        #expect(try await pager.prepend() == .refused(.closed))
+    }
+
+    // MARK: Callers
+
+    @Test func callersOfOnePlaceShareARequest() async throws {
+        let desk = try Desk()
+        let source = Switchboard()
+        let pager = desk.pager(source)
+        async let first = pager.refresh()
+        async let second = pager.refresh()
+        let call = await source.next()
+        await until { await pager.flights[.head]?.waiting.count == 2 }
+        #expect(await pager.loading == [.head])
+        source.answer(call, .page([3, 2, 1], next: .end))
+        #expect(try await first == (try await second))
+        #expect(source.count == 1)
+        #expect(await pager.loading.isEmpty)
+    }
+
+    /// Found by a random session: both places gave the same ticket, and the server was asked twice.
+    @Test func theBodiesOfAFeedOfIDsAreAskedForOnce() async throws {
+        let desk = try Desk(FeedOptions(order: .ranked, paging: .ids, pageSize: 3))
+        let source = Switchboard()
+        let pager = desk.pager(source)
+        async let list = pager.refresh()
+        source.answer(await source.next(), .page([3, 2, 1]))
+        _ = try await list
+        #expect(try desk.picture == "[?3 ?2 ?1] |end")
+        async let fill = pager.fill(GapID(1))
+        async let append = pager.append()
+        let call = await source.next()
+        await until { await pager.flights[.tail]?.waiting.count == 2 }
+        source.answer(call, .page([3, 2, 1]))
+        #expect(try await fill == (try await append))
+        #expect(try desk.picture == "[3 2 1] |end" && source.count == 2)
+    }
+
+    @Test func aCallerWhoLeavesDoesNotDisturbTheOthers() async throws {
+        let desk = try Desk()
+        let source = Switchboard()
+        let pager = desk.pager(source)
+        let leaving = Task { try await pager.refresh() }
+        let call = await source.next()
+        async let staying = pager.refresh()
+        await until { await pager.flights[.head]?.waiting.count == 2 }
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        source.answer(call, .page([3, 2, 1], next: .end))
+        #expect(try await staying.verdict == .ok)
+        #expect(source.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func cancellationLeavesTheCacheUnchanged(heedsCancellation: Bool) async throws {
+        let desk = try Desk()
+        let source = Switchboard(heedsCancellation: heedsCancellation)
+        let pager = desk.pager(source)
+        let task = Task { try await pager.refresh() }
+        let call = await source.next()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        source.answer(call, .page([3, 2, 1], next: .end))
+        await until { await pager.loading.isEmpty }
+        async let again = pager.refresh()
+        let second = await source.next()
+        #expect(try desk.picture == "[] |…")
+        source.answer(second, .page([4, 3], next: .end))
+        #expect(try await again.verdict == .ok)
+        #expect(try desk.picture == "[4 3] |end")
+    }
+
+    @Test func aRefreshGoesBeforeAnAppend() async throws {
+        let desk = try Desk()
+        let source = Switchboard(heedsCancellation: false)
+        let pager = desk.pager(source)
+        async let first = pager.refresh()
+        source.answer(await source.next(), .page([9, 8, 7], next: .token("below 7")))
+        _ = try await first
+        async let append = pager.append()
+        let late = await source.next()
+        async let refresh = pager.refresh()
+        #expect(try await append == .preempted)
+        async let patient = pager.append()
+        await until { source.calls.count == 2 && source.count == 3 }
+        await until { await pager.flights[.head]?.waiting.count == 2 }
+        source.answer(source.calls[1], .page([10, 9, 8], next: .token("below 8")))
+        _ = try await refresh
+        source.answer(late, .page([6, 5, 4], next: .end))
+        await until { source.count == 4 }
+        #expect(try desk.picture == "[10 9 8 7] |…")
+        source.answer(source.calls[0], .page([6, 5, 4], next: .end))
+        #expect(try await patient.verdict == .ok)
+        #expect(try desk.picture == "[10 9 8 7 6 5 4] |end")
+    }
+
+    @Test func othersWriteWhileARequestIsUnderWay() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 8, options: desk.feed.options)
+        let feed = desk.feed
+        let pager = desk.pager(
+            Scripted { request in
+                if request.place == .tail { try feed.evict([6]) }
+                return try await server.page(for: request)
+            })
+        try await pager.refresh()
+        // The tail moved up meanwhile: the answer is stale, and what is below it is asked for.
+        #expect(try await pager.append().verdict == .ok)
+        #expect(try desk.picture == "[8 7 6] |…")
+        #expect(server.requests.count == 3)
+    }
+
+    // MARK: Failures
+
+    @Test func aFailureChangesNothingAndEndsNothing() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 5, options: desk.feed.options)
+        let isDown = Notes()
+        let pager = desk.pager(
+            Scripted { request in
+                if isDown.lines.isEmpty { return try await server.page(for: request) }
+                throw PageFailure("down", isTransient: false)
+            })
+        try await pager.refresh()
+        isDown.write("yes")
+        let before = try desk.picture
+        for _ in 0..<2 {
+            await #expect(throws: PageFailure("down", isTransient: false)) { try await pager.refresh() }
+            await #expect(throws: PageFailure("down", isTransient: false)) { try await pager.append() }
+        }
+        #expect(try desk.picture == before)
+        #expect(await pager.loading.isEmpty)
+    }
+
+    @Test func anAnswerThatLeadsNowhereIsNotAskedForAgain() async throws {
+        let desk = try Desk(FeedOptions(order: .keyless, pageSize: 3))
+        let source = Notes()
+        let pager = desk.pager(
+            Scripted { request in
+                source.write("\(request.place)")
+                return .page([3, 2, 1], next: .token("round and round"))
+            })
+        try await pager.refresh()
+        var results: [PageResult] = []
+        for _ in 0..<10 { results.append(try await pager.append()) }
+        #expect(source.lines.count < 5)
+        #expect(results.last == .stopped(.noProgress))
+        let count = source.lines.count
+        try await pager.append(isForced: true)
+        #expect(source.lines.count == count + 1)
+        try await pager.refresh()
+        try await pager.append()
+        #expect(source.lines.count == count + 3)
+    }
+
+    // MARK: Catching up
+
+    @Test func catchingUpFillsWhatIsMissingAboveTheMarker() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 6, options: desk.feed.options)
+        let pager = desk.pager(server)
+        try await pager.refresh()
+        server.insert(14)
+        let short = try await pager.catchUp(to: 5, budget: 3)
+        #expect(!short.reachesMarker && short.pages == 3)
+        #expect(try desk.picture == "[20 19 18 17 16 15 14 13 12] ~ [6 5 4] |…")
+        let rest = try await pager.catchUp(to: 5, budget: 10)
+        #expect(rest.reachesMarker && rest.pages == 3)
+        #expect(try desk.picture == "[20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4] |…")
+    }
+
+    @Test func aMarkerThatIsNotCachedIsReachedFromTheTop() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 12, options: desk.feed.options)
+        let pager = desk.pager(server)
+        let catchUp = try await pager.catchUp(to: 5, budget: 10)
+        #expect(catchUp.reachesMarker && catchUp.pages == 3)
+        server.delete(2)
+        let gone = try await pager.catchUp(to: 2, budget: 10)
+        #expect(gone.hasEnded && !gone.reachesMarker)
+        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 1] |end")
+    }
+
+    private func topGap(_ desk: Desk) throws -> GapID? {
+        try desk.feed.cache.withSnapshot { try $0.gaps(of: desk.feed).first?.id }
+    }
+}

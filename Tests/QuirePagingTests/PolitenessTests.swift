@@ -1,0 +1,179 @@
+import Foundation
+import Quire
+import Synchronization
+import Testing
+
+@testable import QuirePaging
+
+/// How long a server is left alone, and how failed requests are retried.
+@Suite(.timeLimit(.minutes(1))) struct PolitenessTests {
+    /// Gives one of these after the other.
+    private final class Script: PagingSource {
+        private let rest: Mutex<[Result<PageResponse, any Error>]>
+        init(_ results: Result<PageResponse, any Error>...) { rest = Mutex(results) }
+
+        var left: Int { rest.withLock { $0.count } }
+
+        func page(for request: PageRequest) async throws -> PageResponse {
+            try rest.withLock { rest in
+                if rest.isEmpty { throw PageFailure("the script is at its end", isTransient: false) }
+                return try rest.removeFirst().get()
+            }
+        }
+    }
+
+    private static let page = PageResponse.page([3, 2, 1], next: .token("below 1"))
+    private static let busy = PageFailure("busy", isTransient: true)
+
+    // MARK: Retries
+
+    @Test func aPassingFailureIsRetriedMoreAndMoreSlowly() async throws {
+        let desk = try Desk()
+        let retries = RetryPolicy(attempts: 4, firstDelay: .seconds(1), longestDelay: .seconds(3))
+        let script = Script(
+            .failure(Self.busy), .failure(Self.busy), .failure(Self.busy), .success(Self.page))
+        let pager = desk.pager(script, options: PagerOptions(retries: retries))
+        #expect(try await pager.refresh().verdict == .ok)
+        #expect(desk.clock.slept == [.seconds(1), .seconds(2), .seconds(3)])
+    }
+
+    @Test func retriesEnd() async throws {
+        let desk = try Desk()
+        let script = Script(.failure(Self.busy), .failure(Self.busy), .success(Self.page))
+        let pager = desk.pager(script, options: PagerOptions(retries: RetryPolicy(attempts: 2)))
+        await #expect(throws: Self.busy) { try await pager.refresh() }
+        #expect(script.left == 1)
+        #expect(try await pager.refresh().verdict == .ok)
+    }
+
+    @Test func aLastingFailureIsNotRetried() async throws {
+        let desk = try Desk()
+        let script = Script(.failure(PageFailure("gone", isTransient: false)), .success(Self.page))
+        let pager = desk.pager(script)
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        #expect(desk.clock.slept.isEmpty && script.left == 1)
+    }
+
+    @Test func delaysLieBetweenHalfAndAll() {
+        let policy = RetryPolicy(firstDelay: .seconds(2), longestDelay: .seconds(60))
+        #expect(policy.delay(afterAttempt: 1, luck: 0) == .seconds(1))
+        #expect(policy.delay(afterAttempt: 1, luck: 1) == .seconds(2))
+        #expect(policy.delay(afterAttempt: 3, luck: 0.5) == .seconds(6))
+        #expect(policy.delay(afterAttempt: 1_000_000, luck: 1) == .seconds(60))
+    }
+
+    @Test func lostConnectionsPass() {
+        #expect(RetryPolicy.isUsuallyTransient(URLError(.timedOut)))
+        #expect(!RetryPolicy.isUsuallyTransient(URLError(.badURL)))
+        #expect(!RetryPolicy.isUsuallyTransient(CancellationError()))
+    }
+
+    // MARK: Pauses
+
+    @Test func backoffIsHeededByEveryRequestOfTheFeed() async throws {
+        let desk = try Desk()
+        var paused = Self.page
+        paused.pause = .seconds(10)
+        let script = Script(.success(paused), .success(.page([], next: .end)), .success(Self.page))
+        let pager = desk.pager(script)
+        try await pager.refresh()
+        #expect(desk.clock.slept.isEmpty)
+        try await pager.append()
+        #expect(desk.clock.slept == [.seconds(10)])
+        try await pager.refresh()
+        #expect(desk.clock.slept == [.seconds(10)])
+    }
+
+    @Test func retryAfterIsLongerThanTheBackoff() async throws {
+        let desk = try Desk()
+        let script = Script(
+            .failure(PageFailure("429", isTransient: true, pause: .seconds(20))), .success(Self.page))
+        #expect(try await desk.pager(script).refresh().verdict == .ok)
+        #expect(desk.clock.slept == [.seconds(1), .seconds(19)])
+    }
+
+    @Test func aLongPauseIsToldAndSurvivesARestart() async throws {
+        let desk = try Desk()
+        let script = Script(
+            .failure(PageFailure("503", isTransient: false, pause: .seconds(3_600))),
+            .success(Self.page))
+        await #expect(throws: PageFailure.self) { try await desk.pager(script).refresh() }
+        desk.clock.advance(.seconds(600))
+        await #expect(throws: PagerError.paused(.seconds(3_000))) {
+            try await desk.pager(script).refresh()
+        }
+        desk.clock.advance(.seconds(3_000))
+        #expect(try await desk.pager(script).refresh().verdict == .ok)
+    }
+
+    @Test func aClockThatWasSetBackMakesNoPauseLonger() async throws {
+        let desk = try Desk()
+        let script = Script(
+            .failure(PageFailure("503", isTransient: false, pause: .seconds(3_600))),
+            .success(Self.page))
+        let pager = desk.pager(script)
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        desk.clock.now -= 365 * 86_400_000
+        await #expect(throws: PagerError.paused(.seconds(3_600))) { try await pager.refresh() }
+        desk.clock.advance(.seconds(3_600))
+        #expect(try await pager.refresh().verdict == .ok)
+    }
+
+    @Test func noPauseIsLongerThanADay() async throws {
+        let desk = try Desk()
+        let script = Script(
+            .failure(PageFailure("never", isTransient: false, pause: .seconds(Int64.max / 4))),
+            .success(Self.page))
+        let pager = desk.pager(script)
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        desk.clock.advance(.seconds(86_400))
+        #expect(try await pager.refresh().verdict == .ok)
+    }
+
+    @Test func aSpentQuotaStopsRequestsUntilItIsRenewed() async throws {
+        let desk = try Desk()
+        var last = Self.page
+        last.quota = Quota(remaining: 0, renewsIn: .seconds(100))
+        let script = Script(.success(last), .success(Self.page))
+        let pager = desk.pager(script)
+        try await pager.refresh()
+        await #expect(throws: PagerError.quotaSpent(.seconds(100))) { try await pager.append() }
+        #expect(script.left == 1)
+        desk.clock.advance(.seconds(100))
+        #expect(try await pager.refresh().verdict == .ok)
+    }
+
+    // MARK: Headers
+
+    @Test func headersAreRead() {
+        let date = "Tue, 15 Nov 1994 12:45:26 GMT"
+        let response = PageResponse(
+            Answer(), status: 200,
+            headers: [
+                "ETag": "W/\"x\"", "last-modified": date,
+                "Cache-Control": "private, Max-Age=60", "Retry-After": "7",
+            ])
+        #expect(response.validators == Validators(etag: "W/\"x\"", lastModified: date))
+        #expect(response.lifetime == .seconds(60) && response.pause == .seconds(7))
+        if case .notModified = PageResponse(Answer(), status: 304, headers: [:]).content {} else {
+            Issue.record("304 is a page")
+        }
+    }
+
+    @Test(arguments: [
+        ("120", 120), ("99999999999999999999", 3_155_760_000), ("Fri, 31 Dec 1999 23:59:59 GMT", 59),
+        ("Fri, 31 Dec 1999 00:00:00 GMT", 0), ("soon", nil), ("-5", nil), ("", nil),
+    ])
+    func retryAfterIsANumberOrADate(text: String, seconds: Int64?) {
+        let headers = ["Retry-After": text, "Date": "Fri, 31 Dec 1999 23:59:00 GMT"]
+        let failure = PageFailure("", status: 503, headers: headers)
+        #expect(failure.pause == seconds.map { .seconds($0) })
+    }
+
+    @Test func someStatusesPass() {
+        let passing = [400, 404, 408, 425, 429, 500, 501, 502, 503, 599, 600].filter {
+            PageFailure("", status: $0, headers: [:]).isTransient
+        }
+        #expect(passing == [408, 425, 429, 500, 502, 503, 599])
+    }
+}

@@ -1,0 +1,90 @@
+import Quire
+import Testing
+
+@testable import QuirePaging
+
+/// What a refresh does about the gap it opened, and what it never does under the reader. `[3 2 1]` is
+/// cached when posts up to 12 appear.
+@Suite(.timeLimit(.minutes(1))) struct RefreshPolicyTests {
+    private func refreshed(
+        _ policy: PagerOptions.RefreshPolicy, visible: Set<PostID>? = []
+    ) async throws -> (Desk, Pager, ListServer) {
+        let desk = try Desk()
+        let server = ListServer(posts: 3, options: desk.feed.options)
+        let pager = desk.pager(server, options: PagerOptions(refresh: policy))
+        try await pager.refresh()
+        if let visible { try await pager.setVisible(visible) }
+        server.insert(9)
+        #expect(try await pager.refresh().verdict == .gap)
+        return (desk, pager, server)
+    }
+
+    @Test func theGapIsKept() async throws {
+        let (desk, _, server) = try await refreshed(.keepGap)
+        #expect(try desk.picture == "[12 11 10] ~ [3 2 1] |end")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func pagesAreAddedUntilTheyOverlap() async throws {
+        let (desk, _, server) = try await refreshed(.fillUntilOverlap(pages: 9))
+        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(server.requests.map(\.place).dropFirst(2).allSatisfy { $0 == .gap(GapID(1)) })
+        #expect(server.requests.count == 5)
+    }
+
+    @Test func theBudgetLeavesAGap() async throws {
+        let (desk, _, server) = try await refreshed(.fillUntilOverlap(pages: 1))
+        #expect(try desk.picture == "[12 11 10 9 8 7] ~ [3 2 1] |end")
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func whatNobodySeesIsForgottenAtOnce() async throws {
+        let (desk, pager, _) = try await refreshed(.startAfresh)
+        #expect(try desk.picture == "[12 11 10] |…")
+        try await pager.append()
+        #expect(try desk.picture == "[12 11 10 9 8 7] |…")
+    }
+
+    @Test func whatIsVisibleStaysUntilTheReaderLeaves() async throws {
+        let (desk, pager, _) = try await refreshed(.startAfresh, visible: [2, 1])
+        #expect(try desk.picture == "[12 11 10] ~ [3 2 1] |end")
+        try await pager.setVisible([10, 3])
+        #expect(try desk.picture == "[12 11 10] ~ [3 2 1] |end")
+        try await pager.setVisible([12, 11])
+        #expect(try desk.picture == "[12 11 10] |…")
+    }
+
+    @Test func nothingIsForgottenBeforeTheAppHasSpoken() async throws {
+        let (desk, pager, _) = try await refreshed(.startAfresh, visible: nil)
+        #expect(try desk.picture == "[12 11 10] ~ [3 2 1] |end")
+        var policy = PrunePolicy()
+        policy.maximumPosts = 1
+        #expect(try await pager.prune(policy) == nil)
+        #expect(try desk.picture == "[12 11 10] ~ [3 2 1] |end")
+    }
+
+    @Test func whatWaitsToBeForgottenWaitsAcrossARestart() async throws {
+        let (desk, _, server) = try await refreshed(.startAfresh, visible: [2])
+        let again = desk.pager(server, options: PagerOptions(refresh: .startAfresh))
+        try await again.setVisible([12])
+        #expect(try desk.picture == "[12 11 10] |…")
+    }
+
+    @Test func aGapThatWasFilledMeanwhileIsNoReasonToForget() async throws {
+        let (desk, pager, _) = try await refreshed(.startAfresh, visible: [2])
+        try await pager.fill(GapID(1), pages: 9)
+        try await pager.setVisible([])
+        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 2 1] |end")
+        try desk.feed.evict([6])  // to save space: another gap, which nobody wants dropped
+        try await pager.setVisible([12])
+        #expect(try desk.picture == "[12 11 10 9 8 7] ~ [5 4 3 2 1] |end")
+    }
+
+    @Test func pruningSparesWhatIsVisible() async throws {
+        let (desk, pager, _) = try await refreshed(.keepGap, visible: [2])
+        var policy = PrunePolicy()
+        policy.maximumPosts = 1
+        try await pager.prune(policy)
+        #expect(try desk.picture.contains("[3 2 1]"))
+    }
+}
