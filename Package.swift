@@ -28,6 +28,11 @@ let package = Package(
         .systemLibrary(
             name: "CSimdjson", pkgConfig: "simdjson",
             providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        .systemLibrary(
+            name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
         .target(name: "Quire", dependencies: ["CLMDB"], swiftSettings: engine),
         // Path "." lets C, Swift and tests find Include/quire.h, and rebuilds when it changes.
         .target(
@@ -38,7 +43,7 @@ let package = Package(
             cxxSettings: [.define("SIMDJSON_THREADS_ENABLED", to: "1")],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
-            name: "QuireDumps", dependencies: ["Quire", "CJSON"],
+            name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/stackexchange.json")], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .executableTarget(
