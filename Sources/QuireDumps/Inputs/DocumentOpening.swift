@@ -9,7 +9,7 @@ struct DocumentOpening {
         window.extend()
         let mark = window.bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard let start = firstToken(window, from: mark) else {
-            return ResponseReader(window, parser, kind: .response, place: place)
+            return response(window, parser)
         }
         let isXML = window.byte(start) == UInt8(ascii: "<")
         switch options.format {
@@ -18,9 +18,9 @@ struct DocumentOpening {
         case .syndication where isXML:
             return XMLReader(window, options, isOneOfMany: false, place: place)
         case .response:
-            return ResponseReader(window, parser, kind: .response, place: place)
+            return response(window, parser)
         case .syndication:
-            return jsonFeed(window)
+            return ResponseReader(window, parser, .always, place: place)
         case .responses, .items:
             window.drop(mark)
             let isArray = window.byte(start - mark) == UInt8(ascii: "[")
@@ -40,17 +40,16 @@ struct DocumentOpening {
             window.drop(mark)
             return ListReader(window, parser, options, layout: layout, content: content, place: place)
         }
-        if options.recognisesJSONFeed && isJSONFeed(window) { return jsonFeed(window) }
         if parser.profile.isLines { return list(.lines, .items) }
         if hasLines(window, start) { return list(.lines, nil) }
         if window.byte(start) != UInt8(ascii: "[") {
-            return ResponseReader(window, parser, kind: .response, place: place)
+            return response(window, parser)
         }
         if !parser.profile.items.keys.isEmpty { return list(.array, nil) }
         // A response that is an array, or a list of items too long to be one.
         window.extend(to: parser.limit + 1)
         if window.count > parser.limit { return list(.array, .items) }
-        return ResponseReader(window, parser, kind: .response, place: place)
+        return response(window, parser)
     }
 
     private func firstToken(_ window: ByteWindow, from start: Int) -> Int? {
@@ -77,17 +76,9 @@ struct DocumentOpening {
         return firstToken(window, from: newline) != nil
     }
 
-    private func isJSONFeed(_ window: ByteWindow) -> Bool {
-        let head = window.bytes.prefix(4_096)
-        return head.first { !isJSONSpace($0) && $0 < 0x80 } == UInt8(ascii: "{")
-            && String(decoding: head, as: UTF8.self).contains("jsonfeed.org")
-    }
-
-    private func jsonFeed(_ window: ByteWindow) -> ResponseReader {
+    private func response(_ window: ByteWindow, _ parser: PageParser) -> ResponseReader {
         ResponseReader(
-            window, PageParser(profile: .jsonFeed, limit: options.recordLimit), kind: .syndication,
-            place: place,
-            lenient: PageParser(profile: .jsonFeedWithoutDates, limit: options.recordLimit))
+            window, parser, options.recognisesJSONFeed ? .ifItSaysSo : .never, place: place)
     }
 }
 

@@ -104,7 +104,7 @@ final class ListReader: DocumentReader {
     private func refuse(_ reason: DumpError?) {
         isDone = true
         if elements.layout == .lines, let reason { return add(.failure(reason)) }
-        let reader = ResponseReader(window, responses, kind: .response, place: place)
+        let reader = ResponseReader(window, responses, .never, place: place)
         if let page = reader.next() { ready.append(page) }
     }
 

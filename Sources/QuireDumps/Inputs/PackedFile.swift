@@ -90,6 +90,9 @@ final class PackedFile {
 
     private var failure: DumpError {
         let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown error"
+        if reason.contains("not seekable") {
+            return DumpError(.data, "\(name): a 7z archive cannot be read from a pipe, only from a file")
+        }
         return DumpError(.data, "\(name): cannot be unpacked: \(printable(reason))")
     }
 }

@@ -2,20 +2,22 @@ import Quire
 
 /// A document that is one response.
 final class ResponseReader: DocumentReader {
+    /// Whether it is taken for a JSON Feed.
+    enum JSONFeed {
+        case never, always
+        /// Where the profile does not fit and the document names the format.
+        case ifItSaysSo
+    }
+
     private let window: ByteWindow
     private let parser: PageParser
-    private let kind: InputPage.Kind
+    private let jsonFeed: JSONFeed
     private let place: String
-    /// Reads the same with fewer fields, for documents whose items do not all have them.
-    private let lenient: PageParser?
     private var isDone = false
 
-    init(
-        _ window: ByteWindow, _ parser: PageParser, kind: InputPage.Kind, place: String,
-        lenient: PageParser? = nil
-    ) {
-        (self.window, self.parser, self.kind) = (window, parser, kind)
-        (self.place, self.lenient) = (place, lenient)
+    init(_ window: ByteWindow, _ parser: PageParser, _ jsonFeed: JSONFeed, place: String) {
+        (self.window, self.parser) = (window, parser)
+        (self.jsonFeed, self.place) = (jsonFeed, place)
     }
 
     func next() -> InputPage? {
@@ -24,17 +26,40 @@ final class ResponseReader: DocumentReader {
         window.extend(to: parser.limit + 1)
         do throws(DumpError) {
             if let failure = window.failure { throw failure }
-            let bytes = window.takeAll()
-            let answer: Answer
-            do throws(DumpError) {
-                answer = try parser.parse(bytes, name: place)
-            } catch {
-                guard let lenient else { throw error }
-                answer = try lenient.parse(bytes, name: place)
-            }
-            return InputPage(.answer(answer), kind: kind, place: place)
+            return try page(window.takeAll())
         } catch {
-            return InputPage(.failure(error), kind: kind, place: place)
+            return InputPage(.failure(error), kind: .response, place: place)
+        }
+    }
+
+    private func page(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
+        if jsonFeed == .always { return try feedPage(bytes) }
+        do throws(DumpError) {
+            return InputPage(
+                .answer(try parser.parse(bytes, name: place)), kind: .response, place: place)
+        } catch {
+            guard jsonFeed == .ifItSaysSo, Self.namesJSONFeed(bytes),
+                let page = try? feedPage(bytes)
+            else { throw error }
+            return page
+        }
+    }
+
+    private func feedPage(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
+        var answer: Answer
+        do throws(DumpError) {
+            let parser = PageParser(profile: .jsonFeed, limit: parser.limit)
+            answer = try parser.parse(bytes, name: place)
+        } catch {
+            let parser = PageParser(profile: .jsonFeedWithoutDates, limit: parser.limit)
+            answer = try parser.parse(bytes, name: place)
+        }
+        return InputPage(.answer(answer), kind: .syndication, place: place)
+    }
+
+    private static func namesJSONFeed(_ bytes: [UInt8]) -> Bool {
+        ["jsonfeed.org/version", #"jsonfeed.org\/version"#].contains {
+            bytes.firstRange(of: $0.utf8) != nil
         }
     }
 }
