@@ -57,7 +57,8 @@ let package = Package(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
         .testTarget(
-            name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
+            name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps", "CArchive"],
+            swiftSettings: strict),
         .testTarget(
             name: "QuireCTests", dependencies: ["Quire", "CQuire", "QuireC"], swiftSettings: strict),
         .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),

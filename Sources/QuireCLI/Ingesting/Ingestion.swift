@@ -106,7 +106,8 @@ struct Ingestion {
                 try effect.point.write(effect.run, to: feed, batch)
             }
         } else {
-            for page in pages {
+            for page in pages where !effect.isTooMuch {
+                effect.isTooMuch = complaints.isTooMuch(after: effect.problems.count)
                 effect.problems.append((Self.problem(of: page), page.input.place))
                 effect.point.totals.pagesFailed += 1
             }

@@ -4,8 +4,10 @@ import Foundation
 /// does, so that what came before is not lost.
 final class ByteWindow {
     private let source: PackedFile
-    private var buffer: [UInt8] = []
-    private var start = 0
+    private var memory = UnsafeMutablePointer<UInt8>.allocate(capacity: step)
+    private var capacity = step
+    /// The window within the memory.
+    private var window = 0..<0
     /// Where in the document the window begins.
     private(set) var offset = 0
     private(set) var isAtEnd = false
@@ -16,90 +18,84 @@ final class ByteWindow {
 
     init(_ source: PackedFile) { self.source = source }
 
-    var count: Int { buffer.count - start }
+    deinit { memory.deallocate() }
 
-    var bytes: ArraySlice<UInt8> { buffer[start...] }
+    var count: Int { window.count }
 
-    func byte(_ index: Int) -> UInt8 { buffer[start + index] }
+    /// The window; index 0 is its first byte. Valid until it is extended.
+    var bytes: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: memory + window.lowerBound, count: window.count)
+    }
+
+    /// A part of the window, valid until it is extended.
+    func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[range])
+    }
 
     /// The whole window; it is empty afterwards.
     func takeAll() -> [UInt8] {
-        if start > 0 { buffer.removeFirst(start) }
-        let bytes = buffer
-        offset += bytes.count
-        (buffer, start) = ([], 0)
-        return bytes
-    }
-
-    /// Calls `body` with the window; index 0 is its first byte.
-    func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
-        buffer.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[start...])) }
+        let all = Array(bytes)
+        drop(count)
+        return all
     }
 
     /// The first place from here on, within the window, with this byte.
     func index(of byte: UInt8, from start: Int) -> Int? {
-        withBytes { bytes in
-            guard start < bytes.count, let base = bytes.baseAddress,
-                let found = memchr(base + start, Int32(byte), bytes.count - start)
-            else { return nil }
-            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
-        }
+        guard start < count, let found = memchr(bytes.baseAddress! + start, Int32(byte), count - start)
+        else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(bytes.baseAddress!)
     }
 
     /// The first place from here on, within the window, with anything but white space.
     func token(from start: Int) -> Int? {
-        withBytes { bytes in
-            var at = start
-            while at < bytes.count && isJSONSpace(bytes[at]) { at += 1 }
-            return at < bytes.count ? at : nil
-        }
-    }
-
-    /// A part of the window, counted from its first byte.
-    func copy(_ range: Range<Int>) -> ArraySlice<UInt8> {
-        buffer[start + range.lowerBound..<start + range.upperBound]
+        var at = start
+        while at < count && isJSONSpace(bytes[at]) { at += 1 }
+        return at < count ? at : nil
     }
 
     /// Makes the window longer by up to `more` bytes; false if there are none.
     @discardableResult
     func extend(by more: Int = step) -> Bool {
         if isAtEnd { return false }
-        if start > 0 && start >= count {
-            buffer.removeFirst(start)
-            start = 0
-        }
-        let old = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: more))
-        var filled = 0
+        reserve(more)
+        let old = count
         do throws(DumpError) {
-            while filled < more {
-                let part = old + filled
-                let count = try buffer.withUnsafeMutableBytes { bytes in
-                    Result { () throws(DumpError) in
-                        try source.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[part...]))
-                    }
-                }.get()
-                if count == 0 {
+            while count < old + more {
+                let room = UnsafeMutableRawBufferPointer(
+                    start: memory + window.upperBound, count: old + more - count)
+                let read = try source.read(into: room)
+                window = window.lowerBound..<window.upperBound + read
+                if read == 0 {
                     isAtEnd = true
                     break
                 }
-                filled += count
             }
         } catch {
             (failure, isAtEnd) = (error, true)
         }
-        buffer.removeLast(more - filled)
-        return filled > 0
+        return count > old
     }
 
     /// Makes the window at least this long, if the document is.
     func extend(to length: Int) {
-        while count < length && extend(by: max(Self.step, length - count)) {}
+        while count < length && extend(by: max(Self.step, min(count, length - count))) {}
+    }
+
+    private func reserve(_ more: Int) {
+        if window.upperBound + more <= capacity { return }
+        var target = memory
+        if count + more > capacity || window.lowerBound < count {
+            capacity = max(2 * capacity, count + more)
+            target = .allocate(capacity: capacity)
+        }
+        memmove(target, memory + window.lowerBound, count)
+        if target != memory { memory.deallocate() }
+        (memory, window) = (target, 0..<count)
     }
 
     /// Takes bytes off the front.
     func drop(_ count: Int) {
-        start += count
+        window = window.lowerBound + count..<window.upperBound
         offset += count
     }
 }

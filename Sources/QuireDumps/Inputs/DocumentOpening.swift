@@ -11,7 +11,7 @@ struct DocumentOpening {
         guard let start = firstToken(window, from: mark) else {
             return response(window, parser)
         }
-        let isXML = window.byte(start) == UInt8(ascii: "<")
+        let isXML = window.bytes[start] == UInt8(ascii: "<")
         switch options.format {
         case .auto where isXML, .rows:
             return XMLReader(window, options, isOneOfMany: isOneOfMany, place: place)
@@ -23,7 +23,7 @@ struct DocumentOpening {
             return ResponseReader(window, parser, .always, place: place)
         case .responses, .items:
             window.drop(mark)
-            let isArray = window.byte(start - mark) == UInt8(ascii: "[")
+            let isArray = window.bytes[start - mark] == UInt8(ascii: "[")
             let layout = isArray && !hasLines(window, start - mark) ? ElementReader.Layout.array : .lines
             return ListReader(
                 window, parser, options, layout: layout,
@@ -42,7 +42,7 @@ struct DocumentOpening {
         }
         if parser.profile.isLines { return list(.lines, .items) }
         if hasLines(window, start) { return list(.lines, nil) }
-        if window.byte(start) != UInt8(ascii: "[") {
+        if window.bytes[start] != UInt8(ascii: "[") {
             return response(window, parser)
         }
         if !parser.profile.items.keys.isEmpty { return list(.array, nil) }
@@ -70,7 +70,7 @@ struct DocumentOpening {
         }
         let newline = window.index(of: UInt8(ascii: "\n"), from: start)!
         var scanner = ElementScanner(at: start)
-        guard let end = window.withBytes({ scanner.end(in: $0) }), end <= newline, end > start,
+        guard let end = scanner.end(in: window.bytes), end <= newline, end > start,
             window.token(from: end).map({ $0 > newline }) ?? true
         else { return false }
         return firstToken(window, from: newline) != nil

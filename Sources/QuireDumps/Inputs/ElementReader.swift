@@ -64,10 +64,10 @@ final class ElementReader {
             isInArray = true  // the opening bracket
             guard let first = token(from: at + 1) else { return cut() }
             at = first
-            if window.byte(at) == UInt8(ascii: "]") { return endArray(at) }
+            if window.bytes[at] == UInt8(ascii: "]") { return endArray(at) }
         } else {
-            if window.byte(at) == UInt8(ascii: "]") { return endArray(at) }
-            guard window.byte(at) == UInt8(ascii: ",") else {
+            if window.bytes[at] == UInt8(ascii: "]") { return endArray(at) }
+            guard window.bytes[at] == UInt8(ascii: ",") else {
                 return broken("no comma after item \(count)", at)
             }
             guard let next = token(from: at + 1) else { return cut() }
@@ -75,7 +75,7 @@ final class ElementReader {
         }
         var scanner = ElementScanner(at: at)
         while true {
-            if let end = window.withBytes({ scanner.end(in: $0) }) {
+            if let end = scanner.end(in: window.bytes) {
                 if end == at { return broken("no value", at) }
                 count += 1
                 return Element(range: at..<end, next: end, number: count)

@@ -67,7 +67,7 @@ final class ListReader: DocumentReader {
     }
 
     private func bytes(of element: ElementReader.Element) -> [UInt8] {
-        Array(window.copy(element.range))
+        Array(window.part(element.range))
     }
 
     // MARK: What it holds
@@ -141,7 +141,7 @@ final class ListReader: DocumentReader {
     private func addPage(of found: ArraySlice<ElementReader.Element>) -> Bool {
         guard let first = found.first, let end = found.last else { return true }
         let document = wrapped(
-            window.copy(first.range.lowerBound..<end.range.upperBound), after: last)
+            window.part(first.range.lowerBound..<end.range.upperBound), after: last)
         guard let answer = try? items.parse(document, name: place) else { return false }
         add(.answer(answer), repeated: last == nil ? 0 : 1)
         last = bytes(of: end)
@@ -166,7 +166,7 @@ final class ListReader: DocumentReader {
     /// The answer with one item.
     private func single(_ item: [UInt8], _ name: String) throws(DumpError) -> Answer {
         do throws(DumpError) {
-            return try items.parse(wrapped(item[...], after: nil), name: name)
+            return try items.parse(wrapped(item, after: nil), name: name)
         } catch {
             // The number of the only item says nothing.
             let message = error.message.replacing(": item 1: ", with: ": ", maxReplacements: 1)
@@ -175,7 +175,7 @@ final class ListReader: DocumentReader {
     }
 
     /// Items as a document that the parser reads, behind the last one of the page before.
-    private func wrapped(_ items: ArraySlice<UInt8>, after last: [UInt8]?) -> [UInt8] {
+    private func wrapped(_ items: some Collection<UInt8>, after last: [UInt8]?) -> [UInt8] {
         let isArray = elements.layout == .array
         var document: [UInt8] = []
         document.reserveCapacity(items.count + (last?.count ?? 0) + 3)

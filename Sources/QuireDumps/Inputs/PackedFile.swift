@@ -9,6 +9,7 @@ final class PackedFile {
     private let ratioLimit: Int
     private var unpacked = 0
     private var entries = 0
+    private var hasEnded = false
     /// It is a tar or 7z archive, known once the first entry has been asked for.
     private(set) var isArchive = false
 
@@ -54,12 +55,12 @@ final class PackedFile {
 
     /// Goes on to the next file in it, and returns its name; a file that is no archive has one, named "".
     func nextEntry() throws(DumpError) -> String? {
-        while true {
+        while !hasEnded {
             var entry: OpaquePointer?
             switch archive_read_next_header(archive, &entry) {
             case ARCHIVE_EOF:
-                entries += 1
-                return entries == 1 && !isArchive ? "" : nil  // an empty file
+                hasEnded = true
+                return entries == 0 ? "" : nil  // an empty file
             case ARCHIVE_OK, ARCHIVE_WARN:
                 entries += 1
                 isArchive = archive_format(archive) != ARCHIVE_FORMAT_RAW
@@ -69,6 +70,7 @@ final class PackedFile {
                 throw failure
             }
         }
+        return nil
     }
 
     private static func name(of entry: OpaquePointer?, _ number: Int) -> String {
@@ -78,6 +80,7 @@ final class PackedFile {
 
     /// Reads up to as many bytes as there is room for; 0 at the end of the entry.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(DumpError) -> Int {
+        if hasEnded { return 0 }
         let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
         if count < 0 { throw failure }
         unpacked += count

@@ -36,7 +36,10 @@ public final class PageReader {
         while true {
             if let page = document?.next() {
                 position.pages += 1
-                if isBeforeStart { continue }
+                if isBeforeStart {
+                    number = nil
+                    continue
+                }
                 return finished(page)
             }
             if document != nil { endDocument() }

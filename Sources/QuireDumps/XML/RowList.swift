@@ -42,7 +42,7 @@ final class RowList: XMLList {
     func endField(depth: Int) {}
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 
-    func endRecord(_ body: ArraySlice<UInt8>) {
+    func endRecord(_ body: UnsafeBufferPointer<UInt8>) {
         count += 1
         guard let id else { return skip("no Id") }
         guard let number = Int64(id) else { return skip("the Id \(printable(id)) is not a number") }

@@ -77,7 +77,7 @@ final class SyndicationList: XMLList {
         }
     }
 
-    func endRecord(_ body: ArraySlice<UInt8>) {
+    func endRecord(_ body: UnsafeBufferPointer<UInt8>) {
         count += 1
         guard let text = id ?? link else { return skip("neither an id nor a link") }
         guard let id = PostID(text) else {

@@ -42,9 +42,7 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
         let isLast = window.isAtEnd && window.failure == nil
         let count = window.count - start
         fed += count
-        let isFine = window.withBytes { bytes in
-            parser.parse(UnsafeBufferPointer(rebasing: bytes[start...]), isLast: isLast)
-        }
+        let isFine = parser.parse(window.part(start..<window.count), isLast: isLast)
         let needed = recordStart ?? min(fed, max(window.offset, parser.index))
         if isFine && fed - needed > options.recordLimit {
             parser.stop(.limit, "an element is above the limit of \(megabytes(options.recordLimit)) MB")
@@ -89,7 +87,7 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
         guard let list, let start = recordStart else { return }
         if parser.depth > recordDepth { return list.endField(depth: parser.depth - recordDepth) }
         let range = start - window.offset..<parser.endIndex - window.offset
-        list.endRecord(window.copy(range))
+        list.endRecord(window.part(range))
         recordStart = nil
     }
 
@@ -126,7 +124,7 @@ protocol XMLList: AnyObject {
     func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int)
     func endField(depth: Int)
     func text(_ bytes: UnsafeBufferPointer<UInt8>)
-    func endRecord(_ bytes: ArraySlice<UInt8>)
+    func endRecord(_ bytes: UnsafeBufferPointer<UInt8>)
     /// The pages that have become full.
     func takePages() -> [InputPage]
     /// The pages that are left; the document ended, as it should or not.
