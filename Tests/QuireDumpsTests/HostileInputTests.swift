@@ -11,8 +11,8 @@ struct HostileInputTests {
 
     /// About 20 KB with items of all lengths; the picture of ids in the order of the document.
     private static func sample(_ kind: String) -> (text: String, ids: [String]) {
-        let numbers = Array(1...120)
-        let texts = numbers.map { String(repeating: "é\\\"", count: $0 % 40) }
+        let numbers = Array(1...30)
+        let texts = numbers.map { String(repeating: "é\\\"", count: $0 * 67 % 300) }
         let ids = numbers.map(String.init)
         switch kind {
         case "lines":
@@ -33,16 +33,19 @@ struct HostileInputTests {
         }
     }
 
+    /// How far apart the cuts are, from `QUIRE_CUTS`; with 1 they are at every byte.
+    private static let stride = Int(ProcessInfo.processInfo.environment["QUIRE_CUTS"] ?? "") ?? 7
+
     @Test("a document cut at any byte gives its whole records", arguments: ["lines", "array", "rows", "rss"])
     func truncation(kind: String) throws {
         let folder = try InputFolder()
         let (text, ids) = Self.sample(kind)
         let bytes = Array(text.utf8)
-        #expect((10_000...24_000).contains(bytes.count))
+        #expect((12_000...24_000).contains(bytes.count))
         var last = 0
-        for count in 0...bytes.count {
+        for count in Array(Swift.stride(from: 0, to: bytes.count, by: Self.stride)) + [bytes.count] {
             let path = try folder.write("d", bytes.prefix(count))
-            let reading = try Reading(path) { $0.pageItems = 50 }
+            let reading = try Reading(path) { $0.pageItems = 12 }
             let seen = reading.ids.sorted { Int($0)! < Int($1)! }
             #expect(seen == Array(ids.prefix(seen.count)), "\(kind) cut at \(count)")
             #expect(seen.count >= last, "\(kind) cut at \(count)")
@@ -65,7 +68,7 @@ struct HostileInputTests {
         for filter in [ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_BZIP2] {
             let packed = try folder.pack("p", [("", Array(text.utf8))], filter: filter)
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: packed)))
-            for count in stride(from: 0, to: bytes.count - 16, by: 37) {
+            for count in Swift.stride(from: 0, to: bytes.count - 16, by: 11) {
                 let reading = try Reading(folder.write("c", bytes.prefix(count)))
                 #expect(reading.ids == Array(ids.prefix(reading.ids.count)))
                 #expect(reading.messages.count == 1)
@@ -84,7 +87,8 @@ struct HostileInputTests {
         #"<!DOCTYPE posts><posts><row Id="1"/></posts>"#,
     ])
     func documentTypes(document: String) throws {
-        let reading = try Reading(InputFolder().write("x.xml", document))
+        let folder = try InputFolder()
+        let reading = try Reading(folder.write("x.xml", document))
         #expect(reading.picture == ["!"])
         #expect(reading.messages[0].contains("line 1") && reading.messages[0].contains("document type"))
     }
@@ -107,7 +111,6 @@ struct HostileInputTests {
         #expect(try message("<posts><row Id=\"1\" Body=\"\(long)\"/></posts>").contains("limit"))
         #expect(try message("<posts><row Id=\"1\" Body=\"\(long)").contains("limit"))
         #expect(try message("<rss><item><guid>\(long)</guid></item></rss>").contains("limit"))
-        #expect(try message("<posts>\(long)").contains("not XML") == false)
         #expect(try message("<rss><item><guid>\(long.prefix(70_000))</guid></item></rss>").contains("65536"))
         #expect(try message("<?xml version=\"1.0\" encoding=\"gb2312\"?><rss/>").contains("gb2312"))
         #expect(try message("<posts><row Id=\"1\" Body=\"&nbsp;\"/></posts>").contains("not XML"))

@@ -6,9 +6,11 @@ import Quire
 
 /// A folder of its own for inputs, removed with the object.
 final class InputFolder {
-    let path = NSTemporaryDirectory() + "/quire-inputs-" + UUID().uuidString
+    let path: String
 
     init() throws {
+        let shared = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : nil
+        path = (shared ?? NSTemporaryDirectory()) + "/quire-inputs-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
@@ -36,7 +38,7 @@ final class InputFolder {
             let header = archive_entry_new()
             defer { archive_entry_free(header) }
             archive_entry_set_pathname(header, entry.name)
-            archive_entry_set_filetype(header, UInt32(S_IFREG))
+            archive_entry_set_filetype(header, 0o100000)
             archive_entry_set_size(header, Int64(entry.bytes.count))
             archive_write_header(archive, header)
             archive_write_data(archive, entry.bytes, entry.bytes.count)

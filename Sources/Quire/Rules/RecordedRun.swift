@@ -23,7 +23,7 @@ public struct RecordedRun: Sendable {
     /// Page number -> the link that leads to it, where the page before gave one.
     private(set) var links: [Int: Link] = [:]
     private(set) var lastNumber: Int?
-    /// The numbers with an end, ascending.
+    /// The numbers of the pages with an end or a link, ascending.
     private var numbers: [Int] = []
 
     static let pageLimit = 1_024
@@ -32,7 +32,7 @@ public struct RecordedRun: Sendable {
 
     init(start: Start, ends: [Int: PostID], links: [Int: Link], lastNumber: Int?) {
         (self.start, self.ends, self.links, self.lastNumber) = (start, ends, links, lastNumber)
-        numbers = ends.keys.sorted()
+        numbers = Set(ends.keys).union(links.keys.map { $0 - 1 }).sorted()
     }
 
     var isFresh: Bool { lastNumber == nil }
@@ -60,11 +60,13 @@ public struct RecordedRun: Sendable {
     }
 
     mutating func note(_ number: Int, endedAt end: PostID?, next: Link) {
-        if let end, ends.updateValue(end, forKey: number) == nil {
-            numbers.insert(number, at: place(of: number))
-        }
+        let isNew = ends[number] == nil && links[number + 1] == nil
+        if let end { ends[number] = end }
         if case .token(let text) = next, text != "page=\(number + 1)" { links[number + 1] = next }
         lastNumber = number
+        if isNew && (ends[number] != nil || links[number + 1] != nil) {
+            numbers.insert(number, at: place(of: number))
+        }
         if numbers.count > Self.pageLimit { forget(numbers.removeFirst()) }
     }
 

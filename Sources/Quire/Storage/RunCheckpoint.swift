@@ -5,15 +5,12 @@ extension RecordedRun {
     /// Up to 60,000 bytes, fit for ``Batch/setAttribute(_:to:of:)``. Where the posts have ids so long
     /// that this is not enough, the pages with the lowest numbers are left out.
     public var checkpoint: [UInt8] {
-        let numbers = earlier(than: .max)
-        var (kept, room) = (0, 60_000 - 64)
-        for number in numbers {
-            room -= 24 + ends[number]!.bytes.count + (links[number + 1]?.description.utf8.count ?? 0)
-            if room < 0 { break }
-            kept += 1
+        var room = 60_000 - 64
+        let remembered = earlier(than: .max).prefix { number in
+            room -= 32 + (ends[number]?.bytes.count ?? 0)
+            room -= links[number + 1]?.description.utf8.count ?? 0
+            return room >= 0
         }
-        let remembered = numbers.prefix(kept)
-        let oldest = remembered.last ?? .max
         var writer = ByteWriter()
         switch start {
         case .head(let page):
@@ -25,13 +22,13 @@ extension RecordedRun {
             writer.number(gap.number)
         }
         writer.optional(lastNumber) { $0.signed(Int64($1)) }
-        writer.list(Array(remembered)) { writer, number in
+        writer.list(remembered.filter { ends[$0] != nil }) { writer, number in
             writer.signed(Int64(number))
             ends[number]!.encode(&writer)
         }
-        writer.list(links.filter { $0.key > oldest }.sorted { $0.key < $1.key }) { writer, link in
-            writer.signed(Int64(link.key))
-            link.value.encode(&writer)
+        writer.list(remembered.map { $0 + 1 }.filter { links[$0] != nil }) { writer, number in
+            writer.signed(Int64(number))
+            links[number]!.encode(&writer)
         }
         return writer.sealed()
     }
