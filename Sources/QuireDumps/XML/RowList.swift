@@ -84,8 +84,10 @@ final class RowList: XMLList {
 
     func finish(isWhole: Bool) -> [InputPage] {
         endPage()
-        if pages.isEmpty { pages = [InputPage(.answer(Answer()), kind: kind, place: place)] }
-        pages[pages.count - 1].isTop = isWhole && pages.last?.answer != nil
+        if pages.isEmpty && isWhole && isFirst {
+            pages = [InputPage(.answer(Answer()), kind: kind, place: place)]
+        }
+        if isWhole, let last = pages.indices.last { pages[last].isTop = pages[last].answer != nil }
         return pages
     }
 }
