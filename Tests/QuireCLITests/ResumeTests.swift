@@ -27,17 +27,17 @@ struct ResumeTests {
         return [box.path("r.ndjson.gz"), "--order", "bump", "--key", "key"]
     }
 
-    /// A table over an older one, of which it lacks some rows.
+    /// A table of some pages.
     private func table(_ box: Sandbox) throws -> [String] {
         let body = String(repeating: "text ", count: 300)
-        let rows = (1...20_000).map { "<row Id=\"\($0 * 2)\" Body=\"\(body)\"/>\n" }
+        let rows = (1...3_000).map { "<row Id=\"\($0 * 2)\" Body=\"\(body)\"/>\n" }
         try box.write("t.xml", "<posts>\(rows.joined())</posts>")
         _ = try box.shell("gzip -f t.xml")
-        return [box.path("t.xml.gz")]
+        return [box.path("t.xml.gz"), "--memory", "1"]  // a commit for each page
     }
 
     /// How often to kill: `QUIRE_KILLS`.
-    private static let kills = Int(ProcessInfo.processInfo.environment["QUIRE_KILLS"] ?? "") ?? 16
+    private static let kills = Int(ProcessInfo.processInfo.environment["QUIRE_KILLS"] ?? "") ?? 8
 
     @Test("killed at random moments and resumed each time, the cache is that of one run", arguments: [false, true])
     func killed(isTable: Bool) throws {

@@ -10,7 +10,10 @@ enum Interruption {
 
     static func watch() {
         _ = received  // a handler must not be the one that creates the variable
+        var watched = sigset_t()
+        sigemptyset(&watched)
         for number in [SIGINT, SIGTERM] {
+            sigaddset(&watched, number)
             var action = sigaction()
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_RESTART)
             #if canImport(Darwin)
@@ -22,5 +25,6 @@ enum Interruption {
             #endif
             sigaction(number, &action, nil)
         }
+        pthread_sigmask(SIG_UNBLOCK, &watched, nil)  // who started us may have blocked them
     }
 }

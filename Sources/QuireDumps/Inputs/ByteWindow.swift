@@ -53,27 +53,20 @@ final class ByteWindow {
         return at < count ? at : nil
     }
 
-    /// Makes the window longer by up to `more` bytes; false if there are none.
+    /// Makes the window longer by up to `more` bytes, those that have arrived; false if there are none.
     @discardableResult
     func extend(by more: Int = step) -> Bool {
         if isAtEnd { return false }
         reserve(more)
-        let old = count
         do throws(DumpError) {
-            while count < old + more {
-                let room = UnsafeMutableRawBufferPointer(
-                    start: memory + window.upperBound, count: old + more - count)
-                let read = try source.read(into: room)
-                window = window.lowerBound..<window.upperBound + read
-                if read == 0 {
-                    isAtEnd = true
-                    break
-                }
-            }
+            let room = UnsafeMutableRawBufferPointer(start: memory + window.upperBound, count: more)
+            let read = try source.read(into: room)
+            window = window.lowerBound..<window.upperBound + read
+            isAtEnd = read == 0
         } catch {
             (failure, isAtEnd) = (error, true)
         }
-        return count > old
+        return !isAtEnd
     }
 
     /// Makes the window at least this long, if the document is.

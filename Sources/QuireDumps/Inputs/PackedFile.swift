@@ -10,6 +10,8 @@ final class PackedFile {
     private var unpacked = 0
     private var entries = 0
     private var hasEnded = false
+    /// What libarchive has unpacked and nobody has read yet; its memory, until the next block.
+    private var block = UnsafeRawBufferPointer(start: nil, count: 0)
     /// It is a tar or 7z archive, known once the first entry has been asked for.
     private(set) var isArchive = false
 
@@ -55,6 +57,7 @@ final class PackedFile {
 
     /// Goes on to the next file in it, and returns its name; a file that is no archive has one, named "".
     func nextEntry() throws(DumpError) -> String? {
+        block = UnsafeRawBufferPointer(start: nil, count: 0)
         while !hasEnded {
             var entry: OpaquePointer?
             switch archive_read_next_header(archive, &entry) {
@@ -78,17 +81,34 @@ final class PackedFile {
         return name.map { String(cString: $0) } ?? "entry \(number)"
     }
 
-    /// Reads up to as many bytes as there is room for; 0 at the end of the entry.
+    /// Reads up to as many bytes as there is room for, without waiting for more than have arrived; 0 at
+    /// the end of the entry.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(DumpError) -> Int {
-        if hasEnded { return 0 }
-        let count = archive_read_data(archive, buffer.baseAddress, buffer.count)
-        if count < 0 { throw failure }
-        unpacked += count
+        while block.isEmpty {
+            if try !unpackBlock() { return 0 }
+        }
+        let count = min(buffer.count, block.count)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<count]))
+        block = UnsafeRawBufferPointer(rebasing: block[count...])
+        return count
+    }
+
+    private func unpackBlock() throws(DumpError) -> Bool {
+        if hasEnded { return false }
+        var start: UnsafeRawPointer?
+        var (size, offset) = (0, Int64(0))
+        switch archive_read_data_block(archive, &start, &size, &offset) {
+        case ARCHIVE_EOF: return false
+        case ARCHIVE_OK, ARCHIVE_WARN: break
+        default: throw failure
+        }
+        block = UnsafeRawBufferPointer(start: start, count: size)
+        unpacked += size
         if unpacked > Self.freeBytes, unpacked / ratioLimit > consumed {
             throw DumpError(
                 .limit, "\(name): unpacks to more than \(ratioLimit) times its size; see --ratio-limit")
         }
-        return count
+        return true
     }
 
     private var failure: DumpError {
