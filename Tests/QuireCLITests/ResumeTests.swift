@@ -39,7 +39,9 @@ struct ResumeTests {
     /// How often to kill: `QUIRE_KILLS`.
     private static let kills = Int(ProcessInfo.processInfo.environment["QUIRE_KILLS"] ?? "") ?? 8
 
-    @Test("killed at random moments and resumed each time, the cache is that of one run", arguments: [false, true])
+    @Test(
+        "killed at random moments and resumed each time, the cache is that of one run",
+        arguments: [false, true])
     func killed(isTable: Bool) throws {
         let box = try Sandbox()
         let arguments = try isTable ? table(box) : responses(box)

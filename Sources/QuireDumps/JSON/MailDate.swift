@@ -29,7 +29,9 @@ extension OrderKey {
     ]
 
     /// In hours west of Greenwich; military letters were never used rightly and count as UTC.
-    private static let zones = ["EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7]
+    private static let zones = [
+        "EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7,
+    ]
 
     /// The zone as RFC 3339 has it, nil if it is unknown.
     private static func offset(_ zone: Substring?) -> String? {

@@ -1,7 +1,7 @@
 import Quire
 
-/// The data dump of Stack Exchange: a file for each table, a `<row Id="…" …/>` for each record, ordered by
-/// their ids from the lowest up.
+/// The data dump of Stack Exchange: a file for each table, a `<row Id="…" …/>` for each record, ordered
+/// by their ids from the lowest up.
 enum DataDump {
     static let posts = "posts"
     static let tables: Set<String> = [
