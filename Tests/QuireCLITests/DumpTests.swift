@@ -183,8 +183,10 @@ struct DumpTests {
             text += try box.quire("show", box.cache, name).out
             text += try box.quire("show", box.cache, name, "--json").out
         }
-        let steers = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || [0x7F, 0x202E].contains(scalar.value) }
-        #expect(!text.unicodeScalars.contains { $0 != "\n" && steers($0) })
+        #expect(
+            text.unicodeScalars.allSatisfy {
+                $0 == "\n" || $0.value >= 0x20 && $0.value != 0x7F && $0.value != 0x202E
+            })
         #expect(try box.quire("export", box.cache, "c.rss", "--ids").lines == ["../../x"])
         #expect(!FileManager.default.fileExists(atPath: box.folder + "/../../x"))
     }

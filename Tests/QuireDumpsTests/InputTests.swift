@@ -45,7 +45,7 @@ struct InputTests {
             (atom, "[x y]"),
             (#"{"items": [{"id": "j"}], "version": "https://jsonfeed.org/version/1"}"#, "[j]"),
             // errors, each in its place
-            ("{\"id\": 1}\n{\"id\": 2}\n{\"no\": 3}\n{\"id\": 4}\nnonsense\n{\"id\": 6}", "[1 2] ! [4] ! [6]"),
+            ("{\"id\": 1}\n{\"no\": 3}\n{\"id\": 4}\nnonsense\n{\"id\": 6}", "[1] ! [4] ! [6]"),
             (#"[{"id": 1}, {"no": 2}, {"id": 3}, {"id": 4}]"#, "[1] ! [3 4]"),
             (#"[{"id": 1}, {"id": 2}"#, "[1 2] !"),
             (#"[{"id": 1} {"id": 2}]"#, "[1] !"),
