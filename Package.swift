@@ -29,6 +29,11 @@ let package = Package(
         .systemLibrary(
             name: "CSimdjson", pkgConfig: "simdjson",
             providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        .systemLibrary(
+            name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]),
         .target(name: "Quire", dependencies: ["CLMDB"], swiftSettings: engine),
         // Path "." lets C, Swift and tests find Include/quire.h, and rebuilds when it changes.
         .target(
@@ -39,7 +44,7 @@ let package = Package(
             cxxSettings: [.define("SIMDJSON_THREADS_ENABLED", to: "1")],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
-            name: "QuireDumps", dependencies: ["Quire", "CJSON"],
+            name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict),
         .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
@@ -62,7 +67,8 @@ let package = Package(
             dependencies: ["Quire", "QuirePaging", "QuireSimulator", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
+            name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps", "CArchive"],
+            swiftSettings: strict),
         .testTarget(
             name: "QuireCTests", dependencies: ["Quire", "CQuire", "QuireC"], swiftSettings: strict),
         .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),

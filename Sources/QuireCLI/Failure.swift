@@ -12,6 +12,8 @@ enum ExitStatus: Int32 {
     case cannotCreate = 73
     case io = 74
     case temporary = 75
+    /// As after Ctrl-C.
+    case interrupted = 130
 
     init(_ error: QuireError) {
         self =

@@ -14,6 +14,8 @@ public struct Response: Sendable {
     /// How many seconds the server asks to wait before the next request.
     public var backoff: Double?
 
+    init(_ answer: Answer) { self.answer = answer }
+
     /// The answer for the page `number` of a recorded run; the run learns which link led to it, if that is
     /// known. Then pages join where their links say so, in whatever order they come and however they are
     /// numbered.

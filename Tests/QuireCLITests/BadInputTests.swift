@@ -5,7 +5,7 @@ import Testing
 struct BadInputTests {
     private static let bad: [(name: String, text: String, reason: String)] = [
         ("truncated", #"{"items": [{"question_id": 1}, {"ques"#, "not JSON"),
-        ("not JSON", "<html>", "not JSON"),
+        ("neither JSON nor XML", "{html}", "not JSON"), ("HTML", "<html>", "neither a data dump nor"),
         ("empty file", "", "not JSON"),
         ("no items", #"{"has_more": false}"#, "no items"),
         ("items is no array", #"{"items": 5}"#, "items is"),

@@ -45,7 +45,10 @@ import Testing
         try withFolder(["a.txt"]) { folder in
             #expect(
                 dumpError { _ = try PageFile.list([folder]) }
-                    == DumpError(.noInput, "\(folder): no .json files in it"))
+                    == DumpError(
+                        .noInput,
+                        "\(folder): no files in it that end in "
+                            + ".json, .ndjson, .jsonl, .xml, .rss, .atom, .rdf"))
             #expect(dumpError { _ = try PageFile(path: folder).read() }?.kind == .noInput)
             #expect(dumpError { _ = try PageFile(path: folder + "/a.txt").read(limit: 1) }?.kind == .limit)
             let whole = try PageFile(path: folder + "/a.txt").read(limit: 2)

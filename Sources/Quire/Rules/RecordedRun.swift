@@ -1,7 +1,8 @@
 /// Where a recorded crawl stands: which entry each of its pages ended at (R24, R25).
 ///
 /// Pages are told apart by their numbers; page n leads to page n + 1 unless its answer carries a link of
-/// its own. Pages may come in any order; a missing one is simply not recorded.
+/// its own. Pages may come in any order; a missing one is simply not recorded. Of a long run the 1,024
+/// pages with the highest numbers are remembered, so that it takes no more memory the longer it gets.
 ///
 ///     var run = RecordedRun(startingAt: .head(page: 1))
 ///     for page in pages { try feed.record(page.answer, page: page.number, in: &run) }
@@ -20,10 +21,21 @@ public struct RecordedRun: Sendable {
     /// Page number -> its last entry.
     private(set) var ends: [Int: PostID] = [:]
     /// Page number -> the link that leads to it, where that is known.
-    private var links: [Int: Link] = [:]
-    private var lastNumber: Int?
+    private(set) var links: [Int: Link] = [:]
+    private(set) var lastNumber: Int?
+    /// The numbers of the pages whose end is known, or the link of the page that follows; ascending.
+    private var numbers: [Int] = []
+
+    static let pageLimit = 1_024
+    /// Page numbers beyond this, either way, cannot be counted on from.
+    static let numberLimit = 1 << 53
 
     public init(startingAt start: Start) { self.start = start }
+
+    init(start: Start, ends: [Int: PostID], links: [Int: Link], lastNumber: Int?) {
+        (self.start, self.ends, self.links, self.lastNumber) = (start, ends, links, lastNumber)
+        numbers = Set(ends.keys).union(links.keys.map { $0 - 1 }).sorted()
+    }
 
     var isFresh: Bool { lastNumber == nil }
 
@@ -37,7 +49,12 @@ public struct RecordedRun: Sendable {
 
     /// Says which link was followed to the page that is recorded next, where its request is known.
     /// Otherwise that is the one the page before gave. nil means the page that follows.
-    public mutating func follow(_ link: Link, to page: Int?) { links[number(page)] = link }
+    public mutating func follow(_ link: Link, to page: Int?) {
+        let number = number(page)
+        if number.magnitude > Self.numberLimit { return }  // such a page is refused
+        links[number] = link
+        remember(number - 1)
+    }
 
     func isKnown(linkTo number: Int) -> Bool { links[number] != nil }
 
@@ -45,12 +62,34 @@ public struct RecordedRun: Sendable {
     func link(to number: Int) -> Link { links[number] ?? .token("page=\(number)") }
 
     /// The numbers of pages above this one, nearest first.
-    func earlier(than number: Int) -> [Int] { ends.keys.filter { $0 < number }.sorted(by: >) }
+    func earlier(than number: Int) -> ReversedCollection<ArraySlice<Int>> {
+        numbers[..<place(of: number)].reversed()
+    }
+
+    /// How many of the numbers are smaller.
+    private func place(of number: Int) -> Int {
+        if let last = numbers.last, last < number { return numbers.count }
+        return numbers.firstIndex { $0 >= number } ?? numbers.count
+    }
 
     mutating func note(_ number: Int, endedAt end: PostID?, next: Link) {
         if let end { ends[number] = end }
         if case .token(let text) = next, text != "page=\(number + 1)" { links[number + 1] = next }
         lastNumber = number
+        remember(number)
+    }
+
+    private mutating func remember(_ number: Int) {
+        if ends[number] == nil && links[number + 1] == nil { return }
+        let place = place(of: number)
+        if place < numbers.count && numbers[place] == number { return }
+        numbers.insert(number, at: place)
+        if numbers.count > Self.pageLimit { forget(numbers.removeFirst()) }
+    }
+
+    private mutating func forget(_ number: Int) {
+        ends[number] = nil
+        links[number + 1] = nil
     }
 }
 

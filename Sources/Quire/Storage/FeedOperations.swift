@@ -84,7 +84,7 @@ extension WriteSession {
         var answer = answer
         let named = number.map(run.link)
         let number = run.number(number)
-        if number.magnitude > 1 << 53 {
+        if number.magnitude > RecordedRun.numberLimit {
             throw QuireError(.badArgument, "page number \(number) is out of range")
         }
         if answer.next == .unknown || answer.next == .more {

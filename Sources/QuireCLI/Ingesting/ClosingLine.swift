@@ -4,6 +4,7 @@ import Quire
 struct ClosingLine: Encodable {
     let bytes: Int
     let claimed: Int
+    let dryRun: Bool
     let duplicates: Int
     let duplicatesInPage: Int
     let elapsedMs: Int
@@ -19,9 +20,10 @@ struct ClosingLine: Encodable {
     let removed: Int
     let updated: Int
 
-    init(_ totals: IngestTotals, _ info: FeedInfo?, elapsed: Duration) {
+    init(_ totals: IngestTotals, _ info: FeedInfo?, elapsed: Duration, isDryRun: Bool) {
         bytes = totals.bytes
         claimed = info?.claimedSeams ?? 0
+        dryRun = isDryRun
         duplicates = totals.duplicates
         duplicatesInPage = totals.duplicatesInPage
         elapsedMs = Int(elapsed / .milliseconds(1))
@@ -45,7 +47,8 @@ struct ClosingLine: Encodable {
         let unplaced = ignored == 0 ? "" : ", \(grouped(ignored)) not placed"
         let repeats = duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
-        return [
+        let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
+        return dryRun + [
             "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",
             "  \(grouped(received)) received: \(grouped(new)) new, "
                 + "\(grouped(duplicates)) known already\(unplaced)\(repeats)",

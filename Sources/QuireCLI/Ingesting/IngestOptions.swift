@@ -40,11 +40,93 @@ struct IngestOptions: ParsableArguments {
             valueName: "field"))
     var items: String?
 
-    @OptionGroup var json: JSONOption
-
     func validate() throws {
         if profile != nil && profileFile != nil {
             throw ValidationError("--profile and --profile-file exclude each other.")
         }
+    }
+}
+
+/// How the files are read.
+struct InputArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What the files hold: auto, response (one a file), responses or items (one a line, or in a "
+                + "JSON array), rows (a table of the Stack Exchange data dump), syndication (RSS, Atom, "
+                + "JSON Feed).", valueName: "format"))
+    var format = InputOptions.Format.auto
+
+    @Option(
+        help: ArgumentHelp(
+            "How the files are packed: auto, none, gzip, zstd, bzip2, xz, tar (packed or not), 7z.",
+            valueName: "packing"))
+    var packing = InputOptions.Packing.auto
+
+    @Option(
+        help: ArgumentHelp(
+            "Which files of an archive are read (default: those that a folder would give, and of the "
+                + "tables of Stack Exchange only Posts.xml).", valueName: "pattern"))
+    var entries: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "About how much memory the pages may take that wait or are being committed; the largest "
+                + "one comes on top.", valueName: "MiB"))
+    var memory = 64
+
+    @Option(
+        help: ArgumentHelp(
+            "The most that a response, an item or a row may have.", valueName: "MiB"))
+    var recordLimit = 16
+
+    @Option(
+        help: ArgumentHelp(
+            "How many times its size a packed file may unpack to.", valueName: "number"))
+    var ratioLimit = 250
+
+    func validate() throws {
+        if !(1...1 << 20).contains(memory) || !(1...1_024).contains(recordLimit) || ratioLimit < 1 {
+            throw ValidationError(
+                "--memory is from 1 MiB on, --record-limit from 1 to 1024 MiB, --ratio-limit from 1 on.")
+        }
+    }
+}
+
+extension InputOptions.Format: ExpressibleByArgument {}
+extension InputOptions.Packing: ExpressibleByArgument {}
+
+/// How the tool behaves meanwhile.
+struct Manners: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Whether to draw how far it has come: auto (on a terminal, after a second), always, never.",
+            valueName: "when"))
+    var progress = Progress.Mode.auto
+
+    @Flag(help: "Say what would happen, on a copy of the cache that is thrown away.")
+    var dryRun = false
+
+    @Flag(help: "Stop at the first error. What lies before it stays in.")
+    var strict = false
+
+    @Option(help: ArgumentHelp("Stop when there are more errors.", valueName: "number"))
+    var maxErrors: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the errors to this file, a JSON object per line, instead of stderr.",
+            valueName: "file"), completion: .file())
+    var errorsTo: String?
+
+    @Flag(help: "Go on where the last run of the same files stopped or was killed.")
+    var resume = false
+
+    @OptionGroup var json: JSONOption
+
+    func validate() throws {
+        if strict && maxErrors != nil {
+            throw ValidationError("--strict and --max-errors exclude each other.")
+        }
+        if maxErrors ?? 0 < 0 { throw ValidationError("--max-errors must not be negative.") }
     }
 }

@@ -1,105 +1,176 @@
+import Foundation
 import Quire
 import QuireDumps
 
-/// Takes the pages of one run into a feed.
+/// Takes the pages of one run into a feed, several to a commit, each with how far the run has come.
 struct Ingestion {
     private let destination: Destination
-    private let parser: PageParser
-    private let numbering: Numbering
+    private let complaints: Complaints
+    private let progress: Progress
+    /// Where the run stands once the last batch is committed.
+    private(set) var point: ResumePoint
     private var run: RecordedRun
-    private(set) var totals = IngestTotals()
+    private var merging: RowMerging
+    /// Why the run ended early, if it did.
+    private(set) var hasGivenUp = false
 
-    /// Pages, and bytes, that share a commit.
-    private static let batchPages = 16
-    private static let batchBytes = 32 << 20
+    /// Pages that share a commit.
+    private static let batchPages = 32
 
     init(
-        to destination: Destination, start: RecordedRun.Start, numbering: Numbering
-    ) {
-        self.destination = destination
-        self.numbering = numbering
-        parser = PageParser(profile: destination.profile)
-        run = RecordedRun(startingAt: start)
+        to destination: Destination, from point: ResumePoint, _ run: RecordedRun,
+        _ complaints: Complaints, _ progress: Progress
+    ) throws {
+        (self.destination, self.point, self.run) = (destination, point, run)
+        (self.complaints, self.progress) = (complaints, progress)
+        merging = try RowMerging(destination.feed)
     }
 
     private struct Page {
-        let file: PageFile
+        var input: InputPage
         let number: Int?
-        let response: Result<Response, DumpError>
     }
 
-    /// Takes the pages in, one commit for several, and says on stderr which ones failed.
-    mutating func take(_ inputs: [PageInput]) throws {
-        var pages: [Page] = []
-        var bytes = 0
-        for (index, input) in inputs.enumerated() {
-            let number = numbering.number(of: input, at: index)
-            let response = Result { () throws(DumpError) in
-                try input.read(with: parser, keyIsVersion: destination.reading.keyIsVersion)
-            }
-            bytes += (try? response.get())?.answer.bytes.count ?? 0
-            pages.append(Page(file: input.file, number: number, response: response))
-            if pages.count == Self.batchPages || bytes >= Self.batchBytes {
-                try commit(pages)
-                (pages, bytes) = ([], 0)
-            }
-        }
-        try commit(pages)
-    }
-
-    private mutating func commit(_ pages: [Page]) throws {
-        var problems: [String] = []
-        var (totals, run) = (totals, run)
-        if pages.contains(where: isWorthAFeed) {
-            let feed = try destination.create()
-            let before = (totals, run)
-            try feed.cache.batch { batch in
-                (problems, totals, run) = ([], before.0, before.1)  // this may be the second time
-                for page in pages {
-                    if let problem = try Self.record(page, in: &run, of: feed, batch, &totals) {
-                        problems.append(problem)
+    /// Commits what comes out of the queue, in batches of up to so many bytes, until its end, an
+    /// interruption, or one complaint too many.
+    mutating func take(_ queue: PageQueue, batchBytes: Int) throws {
+        defer { progress.clear() }
+        var (pages, bytes) = ([Page](), 0)
+        var numbering = point.numbering
+        var failures = 0
+        while true {
+            if Interruption.received != 0 { return queue.cancel() }
+            switch queue.pop(patience: 0.2) {
+            case .nothingYet: break
+            case .end: return try commit(pages, numbering, isLast: true)
+            case .page(let page):
+                progress.show(read: page.consumed, posts: point.totals.new)
+                if case .passedOver(let reason) = page.content {
+                    say("\(page.place): passed over: \(reason)")
+                    continue
+                }
+                if case .failure(let error) = page.content {
+                    if complaints.isTooMuch(after: failures) {
+                        queue.cancel()
+                        try commit(pages, numbering, isLast: false)
+                        hasGivenUp = true
+                        point.totals.pagesFailed += 1
+                        return try complain(error.message, at: page.place)
                     }
+                    failures += 1
+                }
+                pages.append(Page(input: page, number: numbering.number(of: page)))
+                bytes += page.size
+                if pages.count == Self.batchPages || bytes >= batchBytes {
+                    try commit(pages, numbering, isLast: false)
+                    (pages, bytes, failures) = ([], 0, 0)
+                    if hasGivenUp { return queue.cancel() }
                 }
             }
-        } else {
-            problems = pages.map(Self.problem)
         }
-        // Only what is committed counts.
-        (self.totals, self.run) = (totals, run)
-        self.totals.pagesFailed += problems.count
-        for problem in problems { Messages.write(problem) }
+    }
+
+    private func say(_ message: String) {
+        progress.clear()
+        Messages.write(message)
+    }
+
+    private func complain(_ message: String, at place: String) throws {
+        progress.clear()
+        try complaints.tell(message, at: place)
+    }
+
+    // MARK: A batch
+
+    /// What a batch changes, besides the cache; it counts only once the batch is committed.
+    private struct Effect {
+        var point: ResumePoint
+        var run: RecordedRun
+        var merging: RowMerging
+        var problems: [(message: String, place: String)] = []
+        var isTooMuch = false
+    }
+
+    private mutating func commit(_ pages: [Page], _ numbering: Numbering, isLast: Bool) throws {
+        var effect = Effect(point: point, run: run, merging: merging)
+        let now = millisecondsNow()
+        if let feed = try feed(for: pages) {
+            let before = effect
+            try feed.cache.batch { batch in
+                effect = before  // this may be the second time
+                for page in pages where !effect.isTooMuch {
+                    try take(page, at: now, into: feed, batch, &effect)
+                }
+                effect.point.numbering = numbering
+                effect.point.isDone = isLast && !effect.isTooMuch
+                try effect.point.write(effect.run, to: feed, batch)
+            }
+        } else {
+            for page in pages where !effect.isTooMuch {
+                effect.isTooMuch = complaints.isTooMuch(after: effect.problems.count)
+                effect.problems.append((Self.problem(of: page), page.input.place))
+                effect.point.totals.pagesFailed += 1
+            }
+        }
+        (point, run, merging) = (effect.point, effect.run, effect.merging)
+        hasGivenUp = effect.isTooMuch
+        for problem in effect.problems { try complain(problem.message, at: problem.place) }
     }
 
     /// No feed is created for pages that it would not take.
-    private func isWorthAFeed(_ page: Page) -> Bool {
-        guard case .success(let response) = page.response else { return false }
-        return destination.feed != nil || !response.answer.posts.isEmpty
+    private func feed(for pages: [Page]) throws -> Feed? {
+        if let feed = destination.feed { return feed }
+        let worthy = pages.first { !($0.input.answer?.posts.isEmpty ?? true) }
+        return try worthy.map { try destination.create($0.input.kind) }
     }
 
     /// Why a page that is not worth a feed is not.
     private static func problem(of page: Page) -> String {
-        guard case .failure(let error) = page.response else { return refusal(of: page, .empty) }
+        guard case .failure(let error) = page.input.content else {
+            return refusal(of: page, .empty)
+        }
         return error.message
     }
 
+    private func take(
+        _ page: Page, at now: Int64, into feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
+    ) throws {
+        if let problem = try record(page, at: now, in: feed, batch, &effect) {
+            if complaints.isTooMuch(after: effect.problems.count) { effect.isTooMuch = true }
+            effect.problems.append((problem, page.input.place))
+            effect.point.totals.pagesFailed += 1
+        }
+        effect.point.position = page.input.position
+    }
+
     /// Records a page; returns why it could not be.
-    private static func record(
-        _ page: Page, in run: inout RecordedRun, of feed: Feed, _ batch: borrowing Batch,
-        _ totals: inout IngestTotals
+    private func record(
+        _ page: Page, at now: Int64, in feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws -> String? {
-        guard case .success(let response) = page.response else { return problem(of: page) }
-        var advanced = run
+        guard var response = page.input.response else { return Self.problem(of: page) }
+        try destination.require(page.input)
+        response.answer.fetchedAt = now
+        if case .rows = page.input.kind {
+            guard
+                let outcome = try effect.merging.merge(
+                    response.answer, isTop: page.input.isTop, in: feed, batch)
+            else { return Self.refusal(of: page, .empty) }
+            if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
+            effect.point.totals.add(outcome, response.answer, page.input)
+            return nil
+        }
+        var advanced = effect.run
         let answer = response.answer(page: page.number, in: &advanced)
         let outcome = try batch.record(answer, page: page.number, in: &advanced, of: feed)
         // The run goes on as if a refused page had never been there.
-        if outcome.isUnchanged { return refusal(of: page, outcome.verdict) }
-        run = advanced
-        totals.add(outcome, answer)
+        if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
+        effect.run = advanced
+        effect.point.totals.add(outcome, answer, page.input)
         return nil
     }
 
     private static func refusal(of page: Page, _ verdict: Outcome.Verdict) -> String {
-        "\(page.file.path): refused: \(sentence(for: verdict))"
+        "\(page.input.place): refused: \(sentence(for: verdict))"
     }
 
     private static func sentence(for verdict: Outcome.Verdict) -> String {
@@ -111,38 +182,5 @@ struct Ingestion {
         case .noProgress: "it has nothing new and leads nowhere new"
         default: verdict.rawValue
         }
-    }
-}
-
-/// What a run of pages did.
-struct IngestTotals {
-    var pages = 0
-    var pagesFailed = 0
-    var received = 0
-    var new = 0
-    var duplicates = 0
-    var duplicatesInPage = 0
-    /// Not placed: deleted or outdated meanwhile, or above a post the server says lies above them (R9).
-    var ignored = 0
-    var updated = 0
-    var moved = 0
-    var removed = 0
-    var gapsOpened = 0
-    var gapsClosed = 0
-    var bytes = 0
-
-    mutating func add(_ outcome: Outcome, _ answer: Answer) {
-        pages += 1
-        received += answer.posts.count
-        new += outcome.new.count
-        duplicates += outcome.duplicates.count
-        duplicatesInPage += outcome.duplicatesInPage
-        ignored += outcome.ignored.count
-        updated += outcome.updated
-        moved += outcome.moved.count
-        removed += outcome.removed.count
-        gapsOpened += outcome.gapsOpened
-        gapsClosed += outcome.gapsClosed
-        bytes += answer.bytes.count
     }
 }

@@ -10,6 +10,8 @@ struct Reading: Codable, Equatable {
     private var items: String?
     private var id: String?
     private var key: String?
+    /// What the feed holds, if not what the profile describes: `rows posts`, `syndication`.
+    private(set) var kind: String?
 
     /// The attribute of the feed that holds this as JSON.
     private static let attribute = "quire.reading"
@@ -28,6 +30,23 @@ struct Reading: Codable, Equatable {
         items = options.items ?? items
         id = options.id ?? id
         key = options.key ?? key
+    }
+
+    /// Nobody has said what the responses are.
+    var isByDefault: Bool {
+        var plain = Reading()
+        plain.kind = kind
+        return self == plain
+    }
+
+    mutating func hold(_ kind: InputPage.Kind) { self.kind = Self.name(of: kind) }
+
+    static func name(of kind: InputPage.Kind) -> String? {
+        switch kind {
+        case .response, .items: nil
+        case .rows(let table): "rows \(table)"
+        case .syndication: "syndication"
+        }
     }
 
     /// The key was named by hand: it is the version of the post too.

@@ -4,7 +4,7 @@ import Foundation
 public struct PageFile: Sendable, Hashable {
     public let path: String
     /// The number of the page, if the file is named by it: `17.json`, `page-17.json`, `page_17.json`,
-    /// `page17.json`, `p17.json`.
+    /// `page17.json`, `p17.json`, `17.json.gz`.
     public let number: Int?
 
     public init(path: String) {
@@ -16,7 +16,8 @@ public struct PageFile: Sendable, Hashable {
     public var name: String { lastPart(of: path) }
 
     /// The files at these paths, in the order given. A folder stands for its regular files that end in
-    /// `.json`, not those of folders in it, in natural order: `2.json` before `10.json`.
+    /// one of ``suffixes``, perhaps packed, not those of folders in it, in natural order: `2.json` before
+    /// `10.json`.
     ///
     /// Throws ``DumpError`` with `.noInput` if a path does not exist, is neither a file nor a folder, or
     /// is a folder that has no such file or may not be read.
@@ -31,6 +32,26 @@ public struct PageFile: Sendable, Hashable {
             }
         }
         return files
+    }
+
+    /// What the names of files with pages end in.
+    public static let suffixes = ["json", "ndjson", "jsonl", "xml", "rss", "atom", "rdf"]
+
+    private static let packings: Set<Substring> = [
+        "gz", "zst", "bz2", "xz", "7z", "tar", "tgz", "txz", "tbz2",
+    ]
+
+    /// True if the file is not hidden and ends in one of ``suffixes``, perhaps packed, or is an archive.
+    var hasPages: Bool {
+        var parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count > 1, parts.first?.isEmpty == false else { return false }
+        var isPacked = false
+        while parts.count > 1, let last = parts.last, Self.packings.contains(last) {
+            parts.removeLast()
+            isPacked = true
+        }
+        let isArchive = isPacked && !["gz", "zst", "bz2", "xz"].contains { name.hasSuffix("." + $0) }
+        return isArchive || parts.count > 1 && Self.suffixes.contains(String(parts[parts.count - 1]))
     }
 
     /// The bytes of the file.
@@ -64,13 +85,23 @@ public struct PageFile: Sendable, Hashable {
             throw DumpError(.noInput, "\(shown(path)): cannot be read")
         }
         let folder = path.hasSuffix("/") ? path : path + "/"
-        let files = names.filter { $0.hasSuffix(".json") && kind(of: folder + $0) == .file }
-        guard !files.isEmpty else { throw DumpError(.noInput, "\(shown(path)): no .json files in it") }
+        let files = names.filter {
+            PageFile(path: $0).hasPages && kind(of: folder + $0) == .file
+        }
+        guard !files.isEmpty else {
+            let suffixes = suffixes.joined(separator: ", .")
+            throw DumpError(.noInput, "\(shown(path)): no files in it that end in .\(suffixes)")
+        }
         return files.sorted { precedesNaturally($0, $1) }.map { PageFile(path: folder + $0) }
     }
 
     private static func pageNumber(inName name: String) -> Int? {
-        var stem = name[..<(name.lastIndex(of: ".") ?? name.endIndex)]
+        var stem = name[...]
+        while let point = stem.lastIndex(of: ".") {
+            let isPacked = packings.contains(stem[point...].dropFirst())
+            stem = stem[..<point]
+            if !isPacked { break }
+        }
         for prefix in ["page-", "page_", "page", "p"] where stem.hasPrefix(prefix) {
             stem = stem.dropFirst(prefix.count)
             break

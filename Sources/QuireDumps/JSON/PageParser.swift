@@ -71,7 +71,7 @@ public final class PageParser {
             if Envelope.leads(document) { (envelope, document) = try Envelope.split(document) }
             if document.starts(with: [0xEF, 0xBB, 0xBF]) { document = document.dropFirst(3) }
             if let status = envelope?.status, !(200..<300 ~= status) { throw failure(status, document) }
-            var response = Response(answer: Answer(bytes: bytes))
+            var response = Response(Answer(bytes: bytes))
             if profile.isLines {
                 try addLines(of: document, to: &response.answer)
             } else {

@@ -77,7 +77,9 @@ final class Sandbox {
 
     // MARK: Running
 
-    func start(_ program: String, _ arguments: [String]) throws -> (Process, out: String, err: String) {
+    func start(
+        _ program: String, _ arguments: [String], input: FileHandle = .nullDevice
+    ) throws -> (process: Process, out: String, err: String) {
         runs += 1
         let (out, err) = (path("run-\(runs).out"), path("run-\(runs).err"))
         for file in [out, err] { try Data().write(to: URL(fileURLWithPath: file)) }
@@ -85,7 +87,7 @@ final class Sandbox {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input
         process.standardOutput = FileHandle(forWritingAtPath: out)
         process.standardError = FileHandle(forWritingAtPath: err)
         try process.run()

@@ -1,0 +1,2 @@
+/* The system's libexpat, and nothing else. */
+#include <expat.h>

@@ -1,0 +1,68 @@
+// Where a recorded run stands, as bytes: kept with the feed in the same commit as its pages, they let
+// another process go on with the run as if nothing had happened.
+
+extension RecordedRun {
+    /// Up to 60,000 bytes, fit for ``Batch/setAttribute(_:to:of:)``. Where the posts have ids so long
+    /// that this is not enough, the pages with the lowest numbers are left out.
+    public var checkpoint: [UInt8] {
+        var room = 60_000 - 64
+        let remembered = earlier(than: .max).prefix { number in
+            room -= 32 + (ends[number]?.bytes.count ?? 0)
+            room -= links[number + 1]?.description.utf8.count ?? 0
+            return room >= 0
+        }
+        var writer = ByteWriter()
+        switch start {
+        case .head(let page):
+            writer.byte(0)
+            writer.signed(Int64(page))
+        case .tail: writer.byte(1)
+        case .gap(let gap):
+            writer.byte(2)
+            writer.number(gap.number)
+        }
+        writer.optional(lastNumber) { $0.signed(Int64($1)) }
+        writer.list(remembered.filter { ends[$0] != nil }) { writer, number in
+            writer.signed(Int64(number))
+            ends[number]!.encode(&writer)
+        }
+        writer.list(remembered.map { $0 + 1 }.filter { links[$0] != nil }) { writer, number in
+            writer.signed(Int64(number))
+            links[number]!.encode(&writer)
+        }
+        return writer.sealed()
+    }
+
+    /// The run whose ``checkpoint`` this was.
+    /// - Throws: ``QuireError`` with code `.corrupt` if it was none.
+    public init(checkpoint: [UInt8]) throws(QuireError) {
+        let bytes = checkpoint  // the closure of a pointer cannot throw a type of its own
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(QuireError) in
+                guard ByteReader.isSealed(bytes) else { throw .corrupt("the checkpoint of a run") }
+                return try ByteReader.read(bytes, "the checkpoint of a run", Self.read)
+            }
+        }
+        self = try result.get()
+    }
+
+    private static func read(_ reader: inout ByteReader) throws(QuireError) -> RecordedRun {
+        let start: Start
+        switch try reader.byte() {
+        case 0: start = .head(page: Int(try reader.signed()))
+        case 1: start = .tail
+        case 2: start = .gap(GapID(try reader.number()))
+        default: throw ByteReader.damage
+        }
+        let lastNumber = try reader.optional { r throws(QuireError) in Int(try r.signed()) }
+        let ends = try reader.list { r throws(QuireError) in
+            (Int(try r.signed()), try r.postID())
+        }
+        let links = try reader.list { r throws(QuireError) in
+            (Int(try r.signed()), try Link(&r))
+        }
+        return RecordedRun(
+            start: start, ends: Dictionary(ends) { $1 }, links: Dictionary(links) { $1 },
+            lastNumber: lastNumber)
+    }
+}

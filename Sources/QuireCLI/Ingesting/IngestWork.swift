@@ -1,0 +1,98 @@
+import Foundation
+import Quire
+import QuireDumps
+
+/// What `ingest` and `fill` do: read on one thread, commit on this one, tell what happened.
+struct IngestWork {
+    let target: FeedArguments
+    let options: IngestOptions
+    let input: InputArguments
+    let manners: Manners
+
+    /// Where a run starts in a feed, and how its pages are numbered.
+    typealias Beginning = (start: RecordedRun.Start, numbering: Numbering)
+
+    func run(
+        _ files: [String], _ output: Output,
+        beginning: ([Input], Destination) throws -> Beginning
+    ) throws -> ExitStatus {
+        let inputs = Input.list(files)
+        let rehearsal = manners.dryRun ? try Rehearsal(of: target.cache) : nil
+        defer { withExtendedLifetime(rehearsal) {} }
+        let destination = try Destination(
+            cache: target.cache, at: rehearsal?.path, feed: target.feed, options)
+        if inputs.allSatisfy({ $0.problem != nil }) {
+            for input in inputs { Messages.write(input.problem?.message ?? "") }
+            return .noInput
+        }
+        let began = ContinuousClock.now
+        let (point, run) = try start(inputs, destination, beginning(inputs, destination))
+        Interruption.watch()
+        let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
+        let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
+        var ingestion = try Ingestion(
+            to: destination, from: point, run,
+            Complaints(manners, after: point.totals.pagesFailed),
+            Progress(manners.progress, total: total))
+        if !point.isDone {
+            // The rest of the memory is for the document being read, and the engine.
+            let share = input.memory << 20 / 4
+            let queue = PageQueue.reading(
+                inputs, reading(for: destination), from: point.position, limit: share)
+            try ingestion.take(queue, batchBytes: share)
+        }
+        try report(ingestion, destination, took: began.duration(to: .now), output)
+        return status(of: ingestion)
+    }
+
+    /// The resume point of the same inputs, or the start.
+    private func start(
+        _ inputs: [Input], _ destination: Destination, _ beginning: Beginning
+    ) throws -> (ResumePoint, RecordedRun) {
+        let identity = ResumePoint.identity(of: inputs, beginning.start)
+        if manners.resume, let feed = destination.feed,
+            let (point, run) = try ResumePoint.read(of: feed), point.inputs == identity
+        {
+            Messages.write(
+                "\(point.isDone ? "done already" : "going on") after \(counted(point.totals.pages, "page"))")
+            return (point, run)
+        }
+        return (
+            ResumePoint(inputs: identity, numbering: beginning.numbering),
+            RecordedRun(startingAt: beginning.start)
+        )
+    }
+
+    private func reading(for destination: Destination) -> InputOptions {
+        var options = InputOptions(profile: destination.profile)
+        (options.format, options.packing) = (input.format, input.packing)
+        (options.entries, options.ratioLimit) = (input.entries, input.ratioLimit)
+        options.recordLimit = input.recordLimit << 20
+        options.recognisesJSONFeed = destination.recognisesJSONFeed
+        options.keyIsVersion = destination.keyIsVersion
+        return options
+    }
+
+    private func status(of ingestion: Ingestion) -> ExitStatus {
+        if Interruption.received != 0 && !ingestion.point.isDone && !ingestion.hasGivenUp {
+            Messages.write("stopped; --resume goes on from here")
+            return .interrupted
+        }
+        return ingestion.point.totals.pagesFailed > 0 ? .data : .ok
+    }
+
+    private func report(
+        _ ingestion: Ingestion, _ destination: Destination, took elapsed: Duration, _ output: Output
+    ) throws {
+        let info = try destination.info()
+        let line = ClosingLine(
+            ingestion.point.totals, info, elapsed: elapsed, isDryRun: manners.dryRun)
+        if manners.json.isOn {
+            try JSONLines(output).print(line)
+        } else {
+            for text in line.summary(feed: destination.name, gaps: info?.gaps ?? 0) {
+                try output.line(text)
+            }
+        }
+    }
+}

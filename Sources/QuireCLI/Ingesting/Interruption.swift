@@ -1,0 +1,30 @@
+import Foundation
+import Synchronization
+
+/// Ctrl-C and SIGTERM: the first ends the work after the current batch, the second ends the tool.
+enum Interruption {
+    private static let signal = Atomic<Int32>(0)
+
+    /// The signal that came, or 0.
+    static var received: Int32 { signal.load(ordering: .relaxed) }
+
+    static func watch() {
+        _ = received  // a handler must not be the one that creates the variable
+        var watched = sigset_t()
+        sigemptyset(&watched)
+        for number in [SIGINT, SIGTERM] {
+            sigaddset(&watched, number)
+            var action = sigaction()
+            action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_RESTART)
+            #if canImport(Darwin)
+                action.__sigaction_u.__sa_handler = { Interruption.signal.store($0, ordering: .relaxed) }
+            #else
+                action.__sigaction_handler.sa_handler = {
+                    Interruption.signal.store($0, ordering: .relaxed)
+                }
+            #endif
+            sigaction(number, &action, nil)
+        }
+        pthread_sigmask(SIG_UNBLOCK, &watched, nil)  // who started us may have blocked them
+    }
+}

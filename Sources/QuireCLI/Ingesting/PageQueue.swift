@@ -1,0 +1,80 @@
+import Foundation
+import QuireDumps
+
+/// Pages on their way from the thread that reads them to the one that commits them. Whoever is ahead
+/// waits: the queue never holds more than its limit, or one page.
+final class PageQueue: @unchecked Sendable {
+    // Everything below is only touched while the condition is locked.
+    private let condition = NSCondition()
+    private var pages: [InputPage] = []
+    private var bytes = 0
+    private var hasEnded = false
+    private var isCancelled = false
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    enum Arrival {
+        case page(InputPage)
+        case nothingYet
+        case end
+    }
+
+    /// Reads all pages of these inputs on a thread of its own.
+    static func reading(
+        _ inputs: [Input], _ options: InputOptions, from start: InputPage.Position, limit: Int
+    ) -> PageQueue {
+        let queue = PageQueue(limit: limit)
+        let thread = Thread {
+            let reader = PageReader(inputs, options, from: start)
+            while let page = reader.next(), queue.push(page) {}
+            queue.end()
+        }
+        thread.name = "reading"
+        thread.start()
+        return queue
+    }
+
+    /// Returns false if nobody wants pages any longer.
+    private func push(_ page: InputPage) -> Bool {
+        condition.withLock {
+            while !isCancelled && !pages.isEmpty && bytes + page.size > limit { condition.wait() }
+            if isCancelled { return false }
+            pages.append(page)
+            bytes += page.size
+            condition.signal()
+            return true
+        }
+    }
+
+    private func end() {
+        condition.withLock {
+            hasEnded = true
+            condition.signal()
+        }
+    }
+
+    /// The next page; waits for it a while.
+    func pop(patience: TimeInterval) -> Arrival {
+        condition.withLock {
+            let deadline = Date(timeIntervalSinceNow: patience)
+            while pages.isEmpty && !hasEnded {
+                if !condition.wait(until: deadline) { return .nothingYet }
+            }
+            if pages.isEmpty { return .end }
+            let page = pages.removeFirst()
+            bytes -= page.size
+            condition.signal()
+            return .page(page)
+        }
+    }
+
+    /// Whoever reads stops with the page that is being read.
+    func cancel() {
+        condition.withLock {
+            isCancelled = true
+            (pages, bytes) = ([], 0)
+            condition.signal()
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Quire
+import QuireDumps
+
+/// How far a run has come. It is written in the commit of the pages it counts, so it is never wrong.
+struct ResumePoint: Codable {
+    /// Tells these inputs and this place of the feed from others.
+    var inputs: UInt64
+    var position = InputPage.Position()
+    var numbering: Numbering
+    var totals = IngestTotals()
+    var isDone = false
+
+    /// The attributes of the feed: this as JSON, and the run's checkpoint.
+    private static let attribute = "quire.resume"
+    private static let runAttribute = "quire.resume.run"
+
+    static func read(of feed: Feed) throws -> (point: ResumePoint, run: RecordedRun)? {
+        let (point, run) = try feed.cache.withSnapshot { snapshot in
+            (
+                try snapshot.attribute(attribute, of: feed),
+                try snapshot.attribute(runAttribute, of: feed)
+            )
+        }
+        guard let point, let run,
+            let decoded = try? JSONDecoder().decode(ResumePoint.self, from: Data(point))
+        else { return nil }
+        return (decoded, try RecordedRun(checkpoint: run))
+    }
+
+    func write(_ run: RecordedRun, to feed: Feed, _ batch: borrowing Batch) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try batch.setAttribute(Self.attribute, to: Array(encoder.encode(self)), of: feed)
+        try batch.setAttribute(Self.runAttribute, to: run.checkpoint, of: feed)
+    }
+
+    /// A number that other files, or files that have changed, do not have.
+    static func identity(of inputs: [Input], _ start: RecordedRun.Start) -> UInt64 {
+        let text = inputs.map(\.identity).joined(separator: "\n") + "\n\(start)"
+        // FNV-1a
+        return text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

@@ -1,0 +1,44 @@
+/// How inputs are read: by default, all that matters is recognised by content.
+public struct InputOptions: Sendable {
+    /// What a document holds.
+    public enum Format: String, Sendable, CaseIterable {
+        case auto
+        /// One response of an API, as JSON.
+        case response
+        /// Responses, one a line or in one JSON array.
+        case responses
+        /// Items, one a line or in one JSON array.
+        case items
+        /// A table of the Stack Exchange data dump: XML.
+        case rows
+        /// RSS, Atom or JSON Feed.
+        case syndication
+    }
+
+    /// How a file is packed.
+    public enum Packing: String, Sendable, CaseIterable {
+        case auto, none, gzip, zstd, bzip2, xz, tar
+        case sevenZip = "7z"
+    }
+
+    public var profile: Profile
+    public var format = Format.auto
+    public var packing = Packing.auto
+    /// Which files of an archive are read, as a pattern of the shell; nil means those that end as files in
+    /// a folder must, and of the tables of Stack Exchange only the posts.
+    public var entries: String?
+    /// JSON Feed is recognised; otherwise the profile says what a JSON document is.
+    public var recognisesJSONFeed = true
+    /// The sort key of a post is its version too.
+    public var keyIsVersion = false
+    /// The most bytes that a response or an item may have.
+    public var recordLimit = PageParser.defaultLimit
+    /// So many bytes of items make a page.
+    public var pageBytes = 1 << 20
+    /// So many items make a page.
+    public var pageItems = 1_000
+    /// How many times its stored size a file may have when unpacked; the first 16 MiB are free.
+    public var ratioLimit = 250
+
+    public init(profile: Profile) { self.profile = profile }
+}

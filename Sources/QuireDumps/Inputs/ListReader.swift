@@ -1,0 +1,191 @@
+import Quire
+
+/// A list of items or of responses, one a line or in one array, of any length.
+///
+/// A long list of items comes in several pages, each of which begins with the last item of the page
+/// before: they are one answer in truth, and that proves it to the engine.
+final class ListReader: DocumentReader {
+    enum Content { case items, responses }
+
+    private let elements: ElementReader
+    private let window: ByteWindow
+    private let options: InputOptions
+    private let place: String
+    /// Decided by the first element unless told.
+    private var content: Content?
+    private let responses: PageParser
+    private let items: PageParser
+    private var isDone = false
+    /// The last item of the page before, unless something was missing after it.
+    private var last: [UInt8]?
+    private var ready: [InputPage] = []
+
+    init(
+        _ window: ByteWindow, _ responses: PageParser, _ options: InputOptions,
+        layout: ElementReader.Layout, content: Content?, place: String
+    ) {
+        (self.window, self.responses, self.options) = (window, responses, options)
+        (self.content, self.place) = (content, place)
+        elements = ElementReader(window, layout, limit: options.recordLimit)
+        items = PageParser(
+            profile: responses.profile.forItems(areLines: layout == .lines),
+            limit: options.recordLimit * 2 + options.pageBytes + 3)
+    }
+
+    func next() -> InputPage? {
+        while ready.isEmpty {
+            if isDone { return nil }
+            switch content {
+            case .items: addItems()
+            case .responses: addResponse()
+            case nil: decide()
+            }
+        }
+        return ready.removeFirst()
+    }
+
+    private func add(_ content: InputPage.Content, repeated: Int = 0) {
+        let kind = self.content == .responses ? InputPage.Kind.response : .items
+        var page = InputPage(content, kind: kind, place: place)
+        page.repeated = repeated
+        ready.append(page)
+    }
+
+    /// Ends the list, with the reason if it broke off.
+    private func end() {
+        isDone = true
+        if let failure = window.failure {
+            add(.failure(failure))
+        } else if let failure = elements.failure {
+            let place = printable(place, limit: 400)
+            add(.failure(DumpError(failure.kind, "\(place): \(failure.message)")))
+        }
+    }
+
+    private func name(of element: ElementReader.Element) -> String {
+        "\(place): \(elements.layout.noun) \(element.number)"
+    }
+
+    private func bytes(of element: ElementReader.Element) -> [UInt8] {
+        Array(window.part(element.range))
+    }
+
+    // MARK: What it holds
+
+    /// The first element tells whether these are responses or items.
+    private func decide() {
+        guard let first = elements.next(from: 0) else { return refuse(nil) }
+        let (bytes, name) = (bytes(of: first), name(of: first))
+        do throws(DumpError) {
+            _ = try responses.parse(bytes, name: name)
+            content = .responses
+        } catch {
+            if error.message.contains(": error document") {
+                content = .responses
+            } else if let reason = reasonAgainstItem(bytes, name) {
+                return refuse(reason)
+            } else {
+                content = .items
+            }
+        }
+        elements.rewind()
+    }
+
+    private func reasonAgainstItem(_ item: [UInt8], _ name: String) -> DumpError? {
+        do throws(DumpError) {
+            _ = try single(item, name)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Neither responses nor items. What is wrong with an array as one response says why.
+    private func refuse(_ reason: DumpError?) {
+        isDone = true
+        if elements.layout == .lines, let reason { return add(.failure(reason)) }
+        let reader = ResponseReader(window, responses, .never, place: place)
+        if let page = reader.next() { ready.append(page) }
+    }
+
+    // MARK: Pages
+
+    private func addResponse() {
+        guard let element = elements.next(from: 0) else { return end() }
+        do throws(DumpError) {
+            add(.response(try responses.read(bytes(of: element), name: name(of: element))))
+        } catch {
+            add(.failure(error))
+        }
+        window.drop(element.next)
+    }
+
+    private func addItems() {
+        var found: [ElementReader.Element] = []
+        var at = 0
+        var isOver = false
+        while found.count < options.pageItems, at < options.pageBytes, !isOver {
+            if let element = elements.next(from: at) {
+                found.append(element)
+                at = element.next
+            } else {
+                isOver = true
+            }
+        }
+        if !found.isEmpty && !addPage(of: found[...]) { addOneByOne(found) }
+        window.drop(at)
+        if isOver { end() }
+    }
+
+    /// Adds the page with these items, which lie one behind the other; false if one of them is broken.
+    private func addPage(of found: ArraySlice<ElementReader.Element>) -> Bool {
+        guard let first = found.first, let end = found.last else { return true }
+        let document = wrapped(
+            window.part(first.range.lowerBound..<end.range.upperBound), after: last)
+        guard let answer = try? items.parse(document, name: place) else { return false }
+        add(.response(Response(answer)), repeated: last == nil ? 0 : 1)
+        last = bytes(of: end)
+        return true
+    }
+
+    /// Some item is broken: those before it are a page, and so are those after it.
+    private func addOneByOne(_ found: [ElementReader.Element]) {
+        var start = 0
+        for (index, element) in found.enumerated() {
+            do throws(DumpError) {
+                _ = try single(bytes(of: element), name(of: element))
+            } catch {
+                _ = addPage(of: found[start..<index])
+                add(.failure(error))
+                (start, last) = (index + 1, nil)
+            }
+        }
+        _ = addPage(of: found[start...])
+    }
+
+    /// The answer with one item.
+    private func single(_ item: [UInt8], _ name: String) throws(DumpError) -> Answer {
+        do throws(DumpError) {
+            return try items.parse(wrapped(item, after: nil), name: name)
+        } catch {
+            // The number of the only item says nothing.
+            let message = error.message.replacing(": item 1: ", with: ": ", maxReplacements: 1)
+            throw DumpError(error.kind, message)
+        }
+    }
+
+    /// Items as a document that the parser reads, behind the last one of the page before.
+    private func wrapped(_ items: some Collection<UInt8>, after last: [UInt8]?) -> [UInt8] {
+        let isArray = elements.layout == .array
+        var document: [UInt8] = []
+        document.reserveCapacity(items.count + (last?.count ?? 0) + 3)
+        if isArray { document.append(UInt8(ascii: "[")) }
+        if let last {
+            document += last
+            document.append(isArray ? UInt8(ascii: ",") : UInt8(ascii: "\n"))
+        }
+        document += items
+        if isArray { document.append(UInt8(ascii: "]")) }
+        return document
+    }
+}

@@ -1,0 +1,121 @@
+import CArchive
+import Foundation
+
+/// The bytes of a file, unpacked by libarchive as they are read: the file itself, or those in an archive.
+final class PackedFile {
+    private let archive: OpaquePointer
+    private let descriptor: Int32
+    private let name: String
+    private let ratioLimit: Int
+    private var unpacked = 0
+    private var entries = 0
+    private var hasEnded = false
+    /// What libarchive has unpacked and nobody has read yet; its memory, until the next block.
+    private var block = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// It is a tar or 7z archive, known once the first entry has been asked for.
+    private(set) var isArchive = false
+
+    /// What may be unpacked before its ratio counts.
+    private static let freeBytes = 16 << 20
+    private static let blockSize = 1 << 18
+
+    init(_ input: Input, _ options: InputOptions) throws(DumpError) {
+        name = printable(input.file.path, limit: 400)
+        ratioLimit = options.ratioLimit
+        descriptor =
+            input.isStandardInput ? dup(STDIN_FILENO) : open(input.file.path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 {
+            let reason = errno == ENOENT ? "no such file" : "cannot be read"
+            throw DumpError(.noInput, "\(name): \(reason)")
+        }
+        guard let archive = archive_read_new() else { fatalError("out of memory") }
+        self.archive = archive
+        Self.support(options.packing, archive)
+        if archive_read_open_fd(archive, descriptor, Self.blockSize) != ARCHIVE_OK { throw failure }
+    }
+
+    deinit {
+        archive_read_free(archive)
+        close(descriptor)
+    }
+
+    /// Only what is named here: libarchive would run programs for other kinds.
+    private static func support(_ packing: InputOptions.Packing, _ archive: OpaquePointer) {
+        let isAny = packing == .auto || packing == .tar
+        if isAny || packing == .gzip { archive_read_support_filter_gzip(archive) }
+        if isAny || packing == .zstd { archive_read_support_filter_zstd(archive) }
+        if isAny || packing == .bzip2 { archive_read_support_filter_bzip2(archive) }
+        if isAny || packing == .xz { archive_read_support_filter_xz(archive) }
+        if packing == .auto || packing == .tar { archive_read_support_format_tar(archive) }
+        if packing == .auto || packing == .sevenZip { archive_read_support_format_7zip(archive) }
+        if packing != .tar && packing != .sevenZip { archive_read_support_format_raw(archive) }
+        archive_read_support_format_empty(archive)
+    }
+
+    /// Bytes of the file read so far, as stored.
+    var consumed: Int { Int(archive_filter_bytes(archive, -1)) }
+
+    /// Goes on to the next file in it, and returns its name; a file that is no archive has one, named "".
+    func nextEntry() throws(DumpError) -> String? {
+        block = UnsafeRawBufferPointer(start: nil, count: 0)
+        while !hasEnded {
+            var entry: OpaquePointer?
+            switch archive_read_next_header(archive, &entry) {
+            case ARCHIVE_EOF:
+                hasEnded = true
+                return entries == 0 ? "" : nil  // an empty file
+            case ARCHIVE_OK, ARCHIVE_WARN:
+                entries += 1
+                isArchive = archive_format(archive) != ARCHIVE_FORMAT_RAW
+                if !isArchive { return "" }
+                if archive_entry_filetype(entry) == S_IFREG { return Self.name(of: entry, entries) }
+            default:
+                throw failure
+            }
+        }
+        return nil
+    }
+
+    private static func name(of entry: OpaquePointer?, _ number: Int) -> String {
+        let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry)
+        return name.map { String(cString: $0) } ?? "entry \(number)"
+    }
+
+    /// Reads up to as many bytes as there is room for, without waiting for more than have arrived; 0 at
+    /// the end of the entry.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(DumpError) -> Int {
+        while block.isEmpty {
+            if try !unpackBlock() { return 0 }
+        }
+        let count = min(buffer.count, block.count)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[..<count]))
+        block = UnsafeRawBufferPointer(rebasing: block[count...])
+        return count
+    }
+
+    private func unpackBlock() throws(DumpError) -> Bool {
+        if hasEnded { return false }
+        var start: UnsafeRawPointer?
+        var (size, offset) = (0, Int64(0))
+        switch archive_read_data_block(archive, &start, &size, &offset) {
+        case ARCHIVE_EOF: return false
+        case ARCHIVE_OK, ARCHIVE_WARN: break
+        default: throw failure
+        }
+        block = UnsafeRawBufferPointer(start: start, count: size)
+        unpacked += size
+        if unpacked > Self.freeBytes, unpacked / ratioLimit > consumed {
+            throw DumpError(
+                .limit, "\(name): unpacks to more than \(ratioLimit) times its size; see --ratio-limit")
+        }
+        return true
+    }
+
+    private var failure: DumpError {
+        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown error"
+        if reason.contains("not seekable") {
+            return DumpError(.data, "\(name): a 7z archive cannot be read from a pipe, only from a file")
+        }
+        return DumpError(.data, "\(name): cannot be unpacked: \(printable(reason))")
+    }
+}

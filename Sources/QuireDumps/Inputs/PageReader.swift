@@ -1,0 +1,129 @@
+import Foundation
+import Quire
+
+/// Reads pages from inputs, one after the other, in memory that their sizes do not matter to.
+///
+/// A reader belongs to one thread.
+///
+///     let reader = PageReader(Input.list(["dump.7z"]), InputOptions(profile: profile))
+///     while let page = reader.next() { … }
+public final class PageReader {
+    private let inputs: [Input]
+    private let options: InputOptions
+    private let parser: PageParser
+    /// Pages that were taken before are read again, but not given out.
+    private let start: InputPage.Position
+    private var position = InputPage.Position()
+    private var file: PackedFile?
+    private var document: (any DocumentReader)?
+    /// The number in the name of the input, for its first page.
+    private var number: Int?
+    /// Bytes of the inputs before this one.
+    private var consumed = 0
+
+    /// Reads from a position on that a page of an earlier reader of the same inputs had.
+    public init(
+        _ inputs: [Input], _ options: InputOptions, from start: InputPage.Position = .init()
+    ) {
+        (self.inputs, self.options, self.start) = (inputs, options, start)
+        parser = PageParser(profile: options.profile, limit: options.recordLimit)
+        for input in inputs.prefix(start.inputs) { consumed += input.size ?? 0 }
+        position.inputs = min(start.inputs, inputs.count)
+    }
+
+    /// The next page, or why there is none in its place; nil when everything has been read.
+    public func next() -> InputPage? {
+        while true {
+            if let page = document?.next() {
+                position.pages += 1
+                if isBeforeStart {
+                    number = nil
+                    continue
+                }
+                return finished(page)
+            }
+            if document != nil { endDocument() }
+            guard position.inputs < inputs.count else { return nil }
+            if let failure = openNext() {
+                position.pages += 1
+                return finished(failure)
+            }
+        }
+    }
+
+    private var isBeforeStart: Bool {
+        position.inputs == start.inputs && position.entries == start.entries
+            && position.pages <= start.pages
+    }
+
+    private func finished(_ page: InputPage) -> InputPage {
+        var page = page
+        page.position = position
+        page.consumed = consumed + (file?.consumed ?? 0)
+        if case .passedOver = page.content { return page }
+        page.number = number
+        number = nil
+        if options.keyIsVersion, case .response(var response) = page.content {
+            for index in response.answer.posts.indices {
+                response.answer.posts[index].version = response.answer.posts[index].key
+            }
+            page.content = .response(response)
+        }
+        return page
+    }
+
+    private func endDocument() {
+        document = nil
+        (position.entries, position.pages) = (position.entries + 1, 0)
+    }
+
+    private func endInput() {
+        consumed += inputs[position.inputs].size ?? file?.consumed ?? 0
+        (file, document) = (nil, nil)
+        (position.inputs, position.entries, position.pages) = (position.inputs + 1, 0, 0)
+    }
+
+    /// Opens the next file or the next entry of this one; returns why that cannot be.
+    private func openNext() -> InputPage? {
+        let input = inputs[position.inputs]
+        do throws(DumpError) {
+            if file == nil {
+                number = input.file.number
+                if let problem = input.problem { throw problem }
+                file = try PackedFile(input, options)
+            }
+            guard let entry = try file!.nextEntry() else {
+                endInput()
+                return nil
+            }
+            if position.inputs == start.inputs && position.entries < start.entries || !isWanted(entry) {
+                endDocument()
+                return nil
+            }
+            open(input, entry)
+            return nil
+        } catch {
+            let page = InputPage(.failure(error), kind: .response, place: input.file.path)
+            endInput()
+            return page
+        }
+    }
+
+    private func open(_ input: Input, _ entry: String) {
+        let place = entry.isEmpty ? input.file.path : "\(input.file.path): \(entry)"
+        let opening = DocumentOpening(
+            options: options, isOneOfMany: input.isFromFolder || !entry.isEmpty, place: place,
+            file: entry.isEmpty && !input.isStandardInput ? input.file : nil)
+        document = opening.open(ByteWindow(file!), parser)
+    }
+
+    /// Of an archive what was asked for, else what could be a page by its name.
+    private func isWanted(_ entry: String) -> Bool {
+        if entry.isEmpty { return true }
+        let file = PageFile(path: entry)
+        if let pattern = options.entries {
+            return fnmatch(pattern, entry, 0) == 0 || fnmatch(pattern, file.name, 0) == 0
+        }
+        return file.hasPages
+    }
+}

@@ -1,0 +1,72 @@
+import Quire
+
+/// A document that is one response.
+final class ResponseReader: DocumentReader {
+    /// Whether it is taken for a JSON Feed.
+    enum JSONFeed {
+        case never, always
+        /// Where the profile does not fit and the document names the format.
+        case ifItSaysSo
+    }
+
+    private let window: ByteWindow
+    private let parser: PageParser
+    private let jsonFeed: JSONFeed
+    private let sidecar: PageFile?
+    private let place: String
+    private var isDone = false
+
+    /// `sidecar` is the file whose headers lie beside it, if it is one.
+    init(
+        _ window: ByteWindow, _ parser: PageParser, _ jsonFeed: JSONFeed, sidecar: PageFile? = nil,
+        place: String
+    ) {
+        (self.window, self.parser) = (window, parser)
+        (self.jsonFeed, self.sidecar, self.place) = (jsonFeed, sidecar, place)
+    }
+
+    func next() -> InputPage? {
+        if isDone { return nil }
+        isDone = true
+        window.extend(to: parser.limit + 1)
+        do throws(DumpError) {
+            if let failure = window.failure { throw failure }
+            return try page(window.takeAll())
+        } catch {
+            return InputPage(.failure(error), kind: .response, place: place)
+        }
+    }
+
+    private func page(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
+        if jsonFeed == .always { return try feedPage(bytes) }
+        let envelope = try sidecar?.envelope()
+        do throws(DumpError) {
+            return InputPage(
+                .response(try parser.read(bytes, envelope: envelope, name: place)), kind: .response,
+                place: place)
+        } catch {
+            guard jsonFeed == .ifItSaysSo, Self.namesJSONFeed(bytes),
+                let page = try? feedPage(bytes)
+            else { throw error }
+            return page
+        }
+    }
+
+    private func feedPage(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
+        var answer: Answer
+        do throws(DumpError) {
+            let parser = PageParser(profile: .jsonFeed, limit: parser.limit)
+            answer = try parser.parse(bytes, name: place)
+        } catch {
+            let parser = PageParser(profile: .jsonFeedWithoutDates, limit: parser.limit)
+            answer = try parser.parse(bytes, name: place)
+        }
+        return InputPage(.response(Response(answer)), kind: .syndication, place: place)
+    }
+
+    private static func namesJSONFeed(_ bytes: [UInt8]) -> Bool {
+        ["jsonfeed.org/version", #"jsonfeed.org\/version"#].contains {
+            bytes.firstRange(of: $0.utf8) != nil
+        }
+    }
+}

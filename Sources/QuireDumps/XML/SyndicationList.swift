@@ -1,0 +1,128 @@
+import Quire
+
+/// The items of RSS 0.9 to 2.0, and the entries of Atom. The id of a post is its guid, its `rdf:about` or
+/// its Atom id, else its link; its key is when it was published, if all posts of a page say so.
+final class SyndicationList: XMLList {
+    let kind = InputPage.Kind.syndication
+    private let options: InputOptions
+    private let place: String
+    private var posts: [Item] = []
+    private var bytes = 0
+    private var count = 0
+    /// The last item of the page before, unless something was missing after it.
+    private var above: Item?
+    private var pages: [InputPage] = []
+
+    private struct Item {
+        let id: PostID
+        let date: Int64?
+        let body: [UInt8]
+    }
+
+    /// What the element that we are in says of itself.
+    private var id: String?
+    private var link: String?
+    private var published: String?
+    private var updated: String?
+    /// The field that we are in, and its text so far.
+    private var field: Field?
+    private var value: [UInt8] = []
+
+    private enum Field { case id, link, published, updated }
+
+    init(_ options: InputOptions, place: String) {
+        (self.options, self.place) = (options, place)
+    }
+
+    func isRecord(_ name: String, depth: Int) -> Bool {
+        (2...3).contains(depth) && ["item", "entry"].contains(name.split(separator: " ").last)
+    }
+
+    func startRecord(_ attributes: XMLParser.Attributes) {
+        id = attributes["http://www.w3.org/1999/02/22-rdf-syntax-ns# about"]
+        (link, published, updated, field) = (nil, nil, nil, nil)
+    }
+
+    func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int) {
+        if depth != 1 { return }
+        value = []
+        switch name.split(separator: " ").last {
+        case "guid", "id": field = .id
+        case "link":
+            field = .link
+            let relation = attributes["rel"] ?? "alternate"
+            if let target = attributes["href"], relation == "alternate" { link = link ?? target }
+        case "pubDate", "published", "issued": field = .published
+        case "date", "updated", "modified": field = .updated
+        default: field = nil
+        }
+    }
+
+    func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if field != nil && value.count <= PostID.byteLimit { value += bytes }
+    }
+
+    func endField(depth: Int) {
+        guard depth == 1, let field else { return }
+        self.field = nil
+        let spaces = { (byte: UInt8) in isJSONSpace(byte) }
+        let text = value.drop(while: spaces).reversed().drop(while: spaces).reversed()
+        if text.isEmpty { return }
+        let string = String(decoding: Array(text), as: UTF8.self)
+        switch field {
+        case .id: id = id ?? string
+        case .link: link = link ?? string
+        case .published: published = published ?? string
+        case .updated: updated = updated ?? string
+        }
+    }
+
+    func endRecord(_ body: UnsafeBufferPointer<UInt8>) {
+        count += 1
+        guard let text = id ?? link else { return skip("neither an id nor a link") }
+        guard let id = PostID(text) else {
+            return skip("an id of more than \(PostID.byteLimit) bytes")
+        }
+        let date = (published ?? updated).flatMap { OrderKey.date($0.utf8) ?? OrderKey.mailDate($0) }
+        posts.append(Item(id: id, date: date, body: Array(body)))
+        bytes += body.count
+        if posts.count >= options.pageItems || bytes >= options.pageBytes { endPage() }
+    }
+
+    /// An item that cannot be taken is missing: what follows is not contiguous with what came before.
+    private func skip(_ reason: String) {
+        endPage()
+        let message = "\(printable(place, limit: 400)): item \(count): \(reason)"
+        pages.append(InputPage(.failure(DumpError(.data, message)), kind: kind, place: place))
+        above = nil
+    }
+
+    private func endPage() {
+        if posts.isEmpty { return }
+        let all = [above].compactMap(\.self) + posts
+        let haveDates = all.allSatisfy { $0.date != nil }
+        var answer = Answer()
+        answer.bytes.reserveCapacity(bytes + (above?.body.count ?? 0))
+        for item in all {
+            answer.append(id: item.id, key: haveDates ? item.date : nil, body: item.body)
+        }
+        var page = InputPage(.response(Response(answer)), kind: kind, place: place)
+        page.repeated = above == nil ? 0 : 1
+        pages.append(page)
+        above = posts.last
+        (posts, bytes) = ([], 0)
+    }
+
+    func takePages() -> [InputPage] {
+        defer { pages = [] }
+        return pages
+    }
+
+    func finish(isWhole: Bool) -> [InputPage] {
+        endPage()
+        if count == 0 && isWhole {
+            pages = [InputPage(.response(Response(Answer())), kind: kind, place: place)]
+        }
+        return takePages()
+    }
+}

@@ -1,0 +1,128 @@
+import CExpat
+import Foundation
+
+/// libexpat behind Swift types: elements with their attributes, text, and where they are in the document.
+///
+/// It reads no document type, and so no entity but the five of XML; nothing outside the document is ever
+/// asked for. Depth and size are limited. A name is its namespace, a space and the name in it.
+final class XMLParser {
+    /// What an owner is told. Each call happens inside ``XMLParser/parse(_:isLast:)``.
+    protocol Delegate: AnyObject {
+        func start(_ name: String, _ attributes: Attributes)
+        func end(_ name: String)
+        func text(_ bytes: UnsafeBufferPointer<UInt8>)
+    }
+
+    /// The attributes of an element, only while it starts.
+    struct Attributes {
+        fileprivate let list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+
+        subscript(_ name: StaticString) -> String? {
+            guard var at = list else { return nil }
+            while let key = at[0], let value = at[1] {
+                if strcmp(key, name.utf8Start) == 0 { return String(cString: value) }
+                at += 2
+            }
+            return nil
+        }
+    }
+
+    static let depthLimit = 128
+    /// The most bytes of the name of an element.
+    static let nameLimit = 1_024
+
+    private let parser: XML_Parser
+    private unowned let delegate: any Delegate
+    private(set) var depth = 0
+    private(set) var failure: DumpError?
+
+    init(_ delegate: any Delegate) {
+        guard let parser = XML_ParserCreateNS("UTF-8", CChar(UInt8(ascii: " "))) else {
+            fatalError("out of memory")
+        }
+        (self.parser, self.delegate) = (parser, delegate)
+        XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+        XML_SetElementHandler(
+            parser, { XMLParser.of($0).start($1!, $2) }, { XMLParser.of($0).end($1!) })
+        XML_SetXmlDeclHandler(parser) { owner, _, encoding, _ in
+            if let encoding { XMLParser.of(owner).check(encoding: String(cString: encoding)) }
+        }
+        XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in
+            XMLParser.of(owner).stop(.data, "a document type is not read: it could define entities")
+        }
+    }
+
+    deinit { XML_ParserFree(parser) }
+
+    private static func of(_ pointer: UnsafeMutableRawPointer?) -> XMLParser {
+        Unmanaged<XMLParser>.fromOpaque(pointer!).takeUnretainedValue()
+    }
+
+    /// From now on text is told, too.
+    func tellText() {
+        XML_SetCharacterDataHandler(parser) { owner, bytes, count in
+            bytes!.withMemoryRebound(to: UInt8.self, capacity: Int(count)) {
+                let text = UnsafeBufferPointer(start: $0, count: Int(count))
+                XMLParser.of(owner).delegate.text(text)
+            }
+        }
+    }
+
+    /// Where in the document the element that is told of starts; after parsing, what is still unread.
+    var index: Int { Int(XML_GetCurrentByteIndex(parser)) }
+
+    /// Where the tag that is told of ends.
+    var endIndex: Int { index + Int(XML_GetCurrentByteCount(parser)) }
+
+    /// Reads on; false if the document is not what it should be, which ``failure`` explains.
+    func parse(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> Bool {
+        if failure != nil { return false }
+        let status = bytes.withMemoryRebound(to: CChar.self) {
+            XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
+        }
+        if status == XML_STATUS_OK { return true }
+        if failure == nil {
+            let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
+            note(.data, "not XML: \(reason ?? "unknown error")")
+        }
+        return false
+    }
+
+    /// Ends the document here, with the reason.
+    func stop(_ kind: DumpError.Kind, _ reason: String) {
+        note(kind, reason)
+        XML_StopParser(parser, XML_Bool(XML_FALSE))
+    }
+
+    private func note(_ kind: DumpError.Kind, _ reason: String) {
+        if failure != nil { return }
+        let (line, column) = (XML_GetCurrentLineNumber(parser), XML_GetCurrentColumnNumber(parser) + 1)
+        failure = DumpError(kind, "line \(line), column \(column): \(reason)")
+    }
+
+    private func check(encoding: String) {
+        if !["utf-8", "utf8", "us-ascii"].contains(encoding.lowercased()) {
+            stop(.data, "the encoding is \(printable(encoding)); only UTF-8 is read")
+        }
+    }
+
+    private func start(
+        _ name: UnsafePointer<CChar>, _ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    ) {
+        if failure != nil { return }
+        depth += 1
+        if depth > Self.depthLimit {
+            return stop(.limit, "nested deeper than \(Self.depthLimit) levels")
+        }
+        if strnlen(name, Self.nameLimit + 1) > Self.nameLimit {
+            return stop(.limit, "a name of more than \(Self.nameLimit) bytes")
+        }
+        delegate.start(String(cString: name), Attributes(list: list))
+    }
+
+    private func end(_ name: UnsafePointer<CChar>) {
+        if failure != nil { return }
+        delegate.end(String(cString: name))
+        depth -= 1
+    }
+}

@@ -1,0 +1,132 @@
+import Quire
+
+/// An XML document that is a list: a table of a data dump, RSS or Atom. What it is, its root says.
+///
+/// The body of a post is its element, byte for byte as it stands in the document.
+final class XMLReader: DocumentReader, XMLParser.Delegate {
+    private let window: ByteWindow
+    private let options: InputOptions
+    private let isOneOfMany: Bool
+    private let place: String
+    private var parser: XMLParser!
+    private var ready: [InputPage] = []
+    private var isDone = false
+    /// Bytes of the document that the parser has got.
+    private var fed = 0
+
+    private var list: (any XMLList)?
+    /// Where the element of a post starts in the document, while we are in one.
+    private var recordStart: Int?
+    private var recordDepth = 0
+
+    init(_ window: ByteWindow, _ options: InputOptions, isOneOfMany: Bool, place: String) {
+        (self.window, self.options) = (window, options)
+        (self.isOneOfMany, self.place) = (isOneOfMany, place)
+        parser = XMLParser(self)
+    }
+
+    func next() -> InputPage? {
+        while ready.isEmpty {
+            if isDone { return nil }
+            readOn()
+        }
+        return ready.removeFirst()
+    }
+
+    /// Hands the parser the next part of the document. A token that spans parts is read anew with each of
+    /// them, so they grow with it.
+    private func readOn() {
+        let unread = fed - max(0, parser.index)
+        window.extend(to: fed - window.offset + max(ByteWindow.step, unread))
+        let start = fed - window.offset
+        let isLast = window.isAtEnd && window.failure == nil
+        let count = window.count - start
+        fed += count
+        let isFine = parser.parse(window.part(start..<window.count), isLast: isLast)
+        let needed = recordStart ?? min(fed, max(window.offset, parser.index))
+        if isFine && fed - needed > options.recordLimit {
+            parser.stop(.limit, "an element is above the limit of \(megabytes(options.recordLimit)) MB")
+        }
+        ready += list?.takePages() ?? []
+        if let failure = parser.failure {
+            finish(DumpError(failure.kind, "\(printable(place, limit: 400)): \(failure.message)"))
+        } else if let failure = window.failure {
+            finish(failure)
+        } else if isLast {
+            finish(nil)
+        } else {
+            window.drop(needed - window.offset)
+        }
+    }
+
+    private func finish(_ failure: DumpError?) {
+        isDone = true
+        ready += list?.finish(isWhole: failure == nil) ?? []
+        if let failure, !isPassedOver {
+            let kind = list?.kind ?? .syndication
+            ready.append(InputPage(.failure(failure), kind: kind, place: place))
+        }
+    }
+
+    private var isPassedOver = false
+
+    // MARK: What the parser tells
+
+    func start(_ name: String, _ attributes: XMLParser.Attributes) {
+        if parser.depth == 1 { return open(root: name) }
+        guard let list else { return }
+        if recordStart != nil {
+            list.startField(name, attributes, depth: parser.depth - recordDepth)
+        } else if list.isRecord(name, depth: parser.depth) {
+            (recordStart, recordDepth) = (parser.index, parser.depth)
+            list.startRecord(attributes)
+        }
+    }
+
+    func end(_ name: String) {
+        guard let list, let start = recordStart else { return }
+        if parser.depth > recordDepth { return list.endField(depth: parser.depth - recordDepth) }
+        let range = start - window.offset..<parser.endIndex - window.offset
+        list.endRecord(window.part(range))
+        recordStart = nil
+    }
+
+    func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if recordStart != nil { list?.text(bytes) }
+    }
+
+    private func open(root: String) {
+        let name = root.split(separator: " ").last.map(String.init) ?? root
+        switch name {
+        case "rss", "RDF", "feed":
+            list = SyndicationList(options, place: place)
+            parser.tellText()
+        case _ where DataDump.tables.contains(name):
+            if isOneOfMany && options.entries == nil && name != DataDump.posts {
+                isPassedOver = true
+                let reason = "\(name), not posts"
+                ready.append(InputPage(.passedOver(reason), kind: .rows(table: name), place: place))
+                return parser.stop(.data, reason)
+            }
+            list = RowList(table: name, options, place: place)
+        default:
+            parser.stop(.data, "<\(printable(name))>: neither a data dump nor RSS nor Atom")
+        }
+    }
+}
+
+/// What becomes of the elements of a document that are posts.
+protocol XMLList: AnyObject {
+    var kind: InputPage.Kind { get }
+    func isRecord(_ name: String, depth: Int) -> Bool
+    func startRecord(_ attributes: XMLParser.Attributes)
+    /// An element in the post's own, `depth` levels below it.
+    func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int)
+    func endField(depth: Int)
+    func text(_ bytes: UnsafeBufferPointer<UInt8>)
+    func endRecord(_ bytes: UnsafeBufferPointer<UInt8>)
+    /// The pages that have become full.
+    func takePages() -> [InputPage]
+    /// The pages that are left; the document ended, as it should or not.
+    func finish(isWhole: Bool) -> [InputPage]
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@Suite("quire ingest --resume")
+struct ResumeTests {
+    /// Everything of a feed that a reader can see, but for when its pages were fetched.
+    private func state(of cache: String, _ box: Sandbox) throws -> [String] {
+        let pages = try box.quire("pages", cache, "a", "--json").out
+            .replacing(#/"fetched_at":\d+/#, with: "")
+        return [
+            pages, try box.quire("show", cache, "a", "-n", "99999999", "--json").out,
+            try box.quire("gaps", cache, "a", "--json").out, try box.quire("feeds", cache, "--json").out,
+            try box.quire("export", cache, "a").out,
+        ]
+    }
+
+    /// Responses that overlap, among them broken ones.
+    private func responses(_ box: Sandbox) throws -> [String] {
+        let lines = (0..<400).map { page -> String in
+            if page % 61 == 60 { return "{\"items\": [" }
+            let ids = (0..<12).map { 100_000 - page * 10 - $0 }
+            let items = ids.map { "{\"question_id\": \($0), \"key\": \($0), \"title\": \"post \($0)\"}" }
+            return "{\"items\": [\(items.joined(separator: ", "))], \"has_more\": true}"
+        }
+        try box.write("r.ndjson", lines.joined(separator: "\n"))
+        _ = try box.shell("gzip -f r.ndjson")
+        return [box.path("r.ndjson.gz"), "--order", "bump", "--key", "key"]
+    }
+
+    /// A table of some pages.
+    private func table(_ box: Sandbox) throws -> [String] {
+        let body = String(repeating: "text ", count: 300)
+        let rows = (1...3_000).map { "<row Id=\"\($0 * 2)\" Body=\"\(body)\"/>\n" }
+        try box.write("t.xml", "<posts>\(rows.joined())</posts>")
+        _ = try box.shell("gzip -f t.xml")
+        return [box.path("t.xml.gz"), "--memory", "1"]  // a commit for each page
+    }
+
+    /// How often to kill: `QUIRE_KILLS`.
+    private static let kills = Int(ProcessInfo.processInfo.environment["QUIRE_KILLS"] ?? "") ?? 8
+
+    @Test(
+        "killed at random moments and resumed each time, the cache is that of one run",
+        arguments: [false, true])
+    func killed(isTable: Bool) throws {
+        let box = try Sandbox()
+        let arguments = try isTable ? table(box) : responses(box)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let whole = try box.quire(["ingest", box.path("whole.quire"), "a"] + arguments + ["--json"])
+        let duration = start.duration(to: clock.now)
+        let expected = try state(of: box.path("whole.quire"), box)
+        var kills = 0
+        var round = 0
+        while kills < Self.kills {
+            round += 1
+            let cache = box.path("\(round).quire")
+            var last: (process: Process, out: String, err: String)
+            repeat {
+                last = try box.start(Tool.path, ["ingest", cache, "a", "--resume", "--json"] + arguments)
+                // The moment is what is random here; nothing depends on how long anything takes.
+                let moment = clock.now + duration * Double.random(in: 0...0.6)
+                while last.process.isRunning && clock.now < moment { usleep(200) }
+                if last.process.isRunning {
+                    kill(last.process.processIdentifier, SIGKILL)
+                    kills += 1
+                }
+                last.process.waitUntilExit()
+            } while last.process.terminationReason == .uncaughtSignal
+            #expect(last.process.terminationStatus == whole.status)
+            #expect(try state(of: cache, box) == expected, "round \(round)")
+            let printed = try Data(contentsOf: URL(fileURLWithPath: last.out))
+            let values = try JSONSerialization.jsonObject(with: printed) as? [String: Any]
+            let closing = JSONObject(values: try #require(values))
+            let once = try whole.object()
+            for name in ["pages", "pages_failed", "received", "new", "updated", "bytes", "gaps_opened"] {
+                #expect(closing[name] == once[name], "\(name) in round \(round)")
+            }
+            #expect(try box.quire("check", cache).status == 0)
+            for file in [cache, cache + "-lock"] { try FileManager.default.removeItem(atPath: file) }
+        }
+    }
+
+    @Test("Ctrl-C ends after the current batch; --resume goes on there, and knows when all is done")
+    func interrupted() throws {
+        let box = try Sandbox()
+        _ = try responses(box)
+        let options = ["--order", "bump", "--key", "key", "--resume"]
+        let whole = box.path("whole.quire")
+        _ = try box.shell("gzip -dc r.ndjson.gz | $Q ingest \(whole) a - \(options.joined(separator: " "))")
+        let lines = try box.shell("gzip -dc r.ndjson.gz | head -40").out
+
+        let pipe = Pipe()
+        let (process, _, err) = try box.start(
+            Tool.path, ["ingest", box.cache, "a", "-"] + options, input: pipe.fileHandleForReading)
+        try pipe.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
+        // It waits for more after the first batch of 32 pages, for ever.
+        while process.isRunning {
+            let feed = try box.quire("feeds", box.cache, "--json").objects().first
+            if feed?["pages"] as? Int == 32 { break }
+        }
+        kill(process.processIdentifier, SIGINT)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+        #expect(try String(contentsOfFile: err, encoding: .utf8).contains("--resume goes on"))
+        let rest = "gzip -dc r.ndjson.gz | $Q ingest $C a - \(options.joined(separator: " "))"
+        #expect(try box.shell(rest).err.contains("going on after 32 pages"))
+        #expect(try state(of: box.cache, box) == state(of: whole, box))
+        #expect(try box.shell(rest).err.contains("done already"))
+        #expect(try state(of: box.cache, box) == state(of: whole, box))
+    }
+
+    @Test("a file that has changed starts anew")
+    func changed() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...3)
+        _ = try box.quire(["ingest", box.cache, "a", "--resume"] + pages)
+        try box.page("3.json", [980, 979, 1, 0])
+        let run = try box.quire(["ingest", box.cache, "a", "--resume", "--json"] + pages)
+        #expect(try run.object()["new"] == 2 && run.err.isEmpty)
+    }
+}

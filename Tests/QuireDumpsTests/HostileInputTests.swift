@@ -1,0 +1,215 @@
+import CArchive
+import Foundation
+import Quire
+import Testing
+
+@testable import QuireDumps
+
+@Suite("Hostile inputs")
+struct HostileInputTests {
+    // MARK: Truncation
+
+    /// About 20 KB with items of all lengths; the picture of ids in the order of the document.
+    private static func sample(_ kind: String) -> (text: String, ids: [String]) {
+        let numbers = Array(1...30)
+        let texts = numbers.map { String(repeating: "é\\\"", count: $0 * 67 % 300) }
+        let ids = numbers.map(String.init)
+        switch kind {
+        case "lines":
+            return (zip(ids, texts).map { "{\"id\": \($0), \"t\": \"\($1)\"}\n" }.joined(), ids)
+        case "array":
+            let items = zip(ids, texts).map { "{\"id\": \($0), \"t\": \"\($1)\"}" }
+            return ("[\(items.joined(separator: ",\n"))]\n", ids)
+        case "rows":
+            let rows = zip(ids, texts).map {
+                "  <row Id=\"\($0)\" Body=\"\($1.replacing("\\\"", with: "&#xA;"))\" />\n"
+            }
+            return ("<?xml version=\"1.0\"?>\n<posts>\n\(rows.joined())</posts>\n", ids)
+        default:
+            let items = zip(ids, texts).map {
+                "<item><guid>\($0)</guid><description>\($1)</description></item>\n"
+            }
+            return ("<rss><channel>\n\(items.joined())</channel></rss>\n", ids)
+        }
+    }
+
+    /// How far apart the cuts are, from `QUIRE_CUTS`; with 1 they are at every byte.
+    private static let stride = Int(ProcessInfo.processInfo.environment["QUIRE_CUTS"] ?? "") ?? 7
+
+    @Test("a document cut at any byte gives its whole records", arguments: ["lines", "array", "rows", "rss"])
+    func truncation(kind: String) throws {
+        let folder = try InputFolder()
+        let (text, ids) = Self.sample(kind)
+        let bytes = Array(text.utf8)
+        #expect((12_000...30_000).contains(bytes.count))
+        var last = 0
+        for count in Array(Swift.stride(from: 0, to: bytes.count, by: Self.stride)) + [bytes.count] {
+            let path = try folder.write("d", bytes.prefix(count))
+            let reading = try Reading(path) { $0.pageItems = 12 }
+            let seen = reading.ids.sorted { Int($0)! < Int($1)! }
+            #expect(seen == Array(ids.prefix(seen.count)), "\(kind) cut at \(count)")
+            #expect(seen.count >= last, "\(kind) cut at \(count)")
+            for page in reading.pages {
+                #expect(!page.isTop || seen == ids)
+                guard let answer = page.answer else { continue }
+                #expect(
+                    answer.bodies.allSatisfy { $0.hasSuffix("}") || $0.hasSuffix(">") },
+                    "\(kind) cut at \(count)")
+            }
+            last = seen.count
+        }
+        #expect(last == ids.count)
+    }
+
+    @Test("a packed document cut anywhere gives whole records and says that it was cut")
+    func packedTruncation() throws {
+        let folder = try InputFolder()
+        let (text, ids) = Self.sample("lines")
+        for filter in [ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD, ARCHIVE_FILTER_BZIP2] {
+            let packed = try folder.pack("p", [("", Array(text.utf8))], filter: filter)
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: packed)))
+            for count in Swift.stride(from: 0, to: bytes.count - 16, by: 11) {
+                let reading = try Reading(folder.write("c", bytes.prefix(count)))
+                #expect(reading.ids == Array(ids.prefix(reading.ids.count)))
+                #expect(reading.messages.count == 1)
+            }
+        }
+    }
+
+    // MARK: XML
+
+    @Test("what a document type could do is refused, and nothing outside is read", arguments: [
+        #"<!DOCTYPE p [<!ENTITY a "x">]><posts><row Id="1" Body="&a;"/></posts>"#,
+        #"<!DOCTYPE p [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><posts><row Id="1" Body="&b;"/></posts>"#,
+        #"<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]><posts><row Id="1"/>&a;</posts>"#,
+        #"<!DOCTYPE p SYSTEM "http://127.0.0.1:9/x.dtd"><posts><row Id="1"/></posts>"#,
+        #"<!DOCTYPE p [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><posts><row Id="1"/></posts>"#,
+        #"<!DOCTYPE posts><posts><row Id="1"/></posts>"#,
+    ])
+    func documentTypes(document: String) throws {
+        let folder = try InputFolder()
+        let reading = try Reading(folder.write("x.xml", document))
+        #expect(reading.picture == ["!"])
+        #expect(reading.messages[0].contains("line 1") && reading.messages[0].contains("document type"))
+    }
+
+    @Test("limits of depth, names and records; other encodings; undefined entities")
+    func xmlLimits() throws {
+        let folder = try InputFolder()
+        func message(_ document: String) throws -> String {
+            let reading = try Reading(folder.write("x.xml", document)) {
+                $0.recordLimit = 200_000
+            }
+            #expect(reading.picture.last == "!")
+            return reading.messages.last ?? ""
+        }
+        let deep = String(repeating: "<a>", count: 200)
+        #expect(try message("<rss><item>\(deep)").contains("nested deeper than 128"))
+        let name = String(repeating: "n", count: 2_000)
+        #expect(try message("<rss><\(name)/></rss>").contains("a name of more than 1024 bytes"))
+        let long = String(repeating: "x", count: 500_000)
+        #expect(try message("<posts><row Id=\"1\" Body=\"\(long)\"/></posts>").contains("limit"))
+        #expect(try message("<posts><row Id=\"1\" Body=\"\(long)").contains("limit"))
+        #expect(try message("<rss><item><guid>\(long)</guid></item></rss>").contains("limit"))
+        #expect(try message("<rss><item><guid>\(long.prefix(70_000))</guid></item></rss>").contains("65536"))
+        #expect(try message("<?xml version=\"1.0\" encoding=\"gb2312\"?><rss/>").contains("gb2312"))
+        #expect(try message("<posts><row Id=\"1\" Body=\"&nbsp;\"/></posts>").contains("not XML"))
+        #expect(try message("<posts><row Id=\"1\" Body=\"\u{1}\"/></posts>").contains("line 1"))
+    }
+
+    // MARK: Sizes
+
+    @Test("a bomb stops at the ratio limit")
+    func bombs() throws {
+        let folder = try InputFolder()
+        let zeros = [UInt8](repeating: 0x20, count: 40 << 20)
+        for filter in [ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD] {
+            let bomb = try folder.pack("b", [("", zeros)], filter: filter)
+            let reading = try Reading(bomb) { $0.recordLimit = 1 << 30 }
+            #expect(reading.picture == ["!"])
+            #expect(reading.messages[0].contains("more than 250 times"), "\(reading.messages)")
+        }
+    }
+
+    @Test("a record above the limit ends the list, in lines, arrays and documents")
+    func recordLimit() throws {
+        let folder = try InputFolder()
+        let long = #"{"id": 2, "t": "\#(String(repeating: "x", count: 300_000))"}"#
+        for (document, picture) in [
+            ("{\"id\": 1}\n\(long)\n{\"id\": 3}\n", ["[1]", "!"]), ("[{\"id\": 1}, \(long)]", ["[1]", "!"]),
+            ("{\"items\": [\(long)]}", ["!"]), ("[\(long)]", ["!"]),
+        ] {
+            let reading = try Reading(folder.write("d", document)) { $0.recordLimit = 200_000 }
+            #expect(reading.picture == picture)
+            #expect(reading.messages.last?.contains("limit") == true, "\(reading.messages)")
+        }
+    }
+
+    @Test("deep JSON, names that steer a terminal, and ids that look like paths")
+    func strings() throws {
+        let folder = try InputFolder()
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(try Reading(folder.write("d", deep)).picture == ["!"])
+        let ids = try Reading(folder.write("i", "{\"id\": \"../../x\"}\n{\"id\": \"\\u001b[2J\"}\n"))
+        #expect(ids.ids == ["../../x", "\u{1B}[2J"])
+        let name = "evil\u{1B}[2J\r\u{202E}.ndjson"
+        let reading = try Reading(folder.write(name, "{\"no\": \"\\u001b\"}\nx\n"))
+        for message in reading.messages {
+            #expect(message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E })
+        }
+    }
+
+    // MARK: JSONTestSuite
+
+    @Test("JSONTestSuite: 95 accepted, 188 rejected with a position, 35 the same each time",
+        .enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
+    func jsonTestSuite() throws {
+        let folder = Fixtures.path("torture/JSONTestSuite")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        var counts: [Substring: Int] = [:]
+        for name in names where name.hasSuffix(".json") && name.dropFirst().hasPrefix("_") {
+            counts[name.prefix(2), default: 0] += 1
+            let reading = try Reading("\(folder)/\(name)")
+            let again = try Reading("\(folder)/\(name)")
+            #expect(reading.messages == again.messages && reading.picture == again.picture)
+            let rejections = reading.messages.filter {
+                $0.contains("not JSON") || $0.contains("nested deeper") || $0.contains("not XML")
+            }
+            if name.hasPrefix("y_") { #expect(rejections.isEmpty, "\(name): \(rejections)") }
+            if name.hasPrefix("n_") {
+                let places = [" at byte ", "line 1, column ", "nested deeper", "nothing there"]
+                #expect(
+                    rejections.contains { message in places.contains { message.contains($0) } },
+                    "\(name): \(reading.messages)")
+            }
+        }
+        #expect(counts["y_"] == 95 && counts["n_"] == 188 && counts["i_"] == 35, "\(counts)")
+    }
+
+    @Test("attacks of defusedxml", .enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
+    func defusedXML() throws {
+        let files = try PageFile.list([Fixtures.path("torture/defusedxml")])
+        #expect(files.count == 10)
+        for file in files {
+            let reading = try Reading(file.path)
+            #expect(reading.picture == ["!"], "\(file.name)")
+        }
+    }
+
+    @Test("tables of the data dump have the rows, and the order, that were counted",
+        .enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
+    func dataDump() throws {
+        let expected = try String(
+            contentsOfFile: Fixtures.path("expected-stackdump.tsv"), encoding: .utf8)
+        for line in expected.split(separator: "\n").dropFirst() {
+            let fields = line.split(separator: "\t")
+            let reading = try Reading(Fixtures.path(String(fields[0])))
+            #expect(reading.ids.count == Int(fields[1])! && reading.messages.isEmpty, "\(fields[0])")
+            #expect(Set(reading.ids).count == Int(fields[4])!)
+            let bodies = reading.pages.flatMap { page in
+                page.answer.map { $0.bodies.dropLast(page.repeated) } ?? []
+            }
+            #expect(bodies.count { $0.contains(#" PostTypeId="1""#) } == Int(fields[2])!, "\(fields[0])")
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import CArchive
+import Foundation
+import Quire
+import Testing
+
+@testable import QuireDumps
+
+@Suite("Inputs are recognised by content")
+struct InputTests {
+    private static let rows = """
+        <?xml version="1.0" encoding="utf-8"?>
+        <posts>
+          <row Id="1" Body="a" />
+          <row Id="2" Body="&lt;p&gt;&#xA;" />
+          <row Id="5" Body="c" />
+          <row Id="7" Body="d" />
+        </posts>
+        """
+    private static let rss = """
+        <?xml version="1.0"?>
+        <rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>t</title>
+        <item><title>A</title><guid isPermaLink="false"> a </guid>
+          <pubDate>Tue, 10 Jun 2003 04:00:00 GMT</pubDate></item>
+        <item><title>B</title><link>http://b/</link><dc:date>2003-06-10T03:00:00Z</dc:date></item>
+        </channel></rss>
+        """
+    private static let atom = """
+        <feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><id>f</id>
+        <entry><id>x</id><updated>2020-01-01T00:00:00Z</updated><author><id>no</id></author></entry>
+        <entry><link rel="self" href="s"/><link href="y"/></entry></feed>
+        """
+
+    @Test(
+        "shapes",
+        arguments: [
+            (#"{"items": [{"id": 1}, {"id": 2}]}"#, "[1 2]"),
+            ("\u{FEFF}{\n\"items\": [{\"id\": 1}]\n}\n", "[1]"),
+            (#"[{"id": 1}, {"id": 2}, {"id": 3}]"#, "[1 2] [2: 3]"),
+            ("{\"id\": 1}\n\n{\"id\": 2}\r\n{\"id\": 3}", "[1 2] [2: 3]"),
+            ("{\"items\": [{\"id\": 1}]}\n{\"items\": [{\"id\": 2}]}\n", "[1] [2]"),
+            (#"[{"items": [{"id": 1}]}, {"items": [{"id": 2}, {"id": 3}, {"id": 4}]}]"#, "[1] [2 3 4]"),
+            (rows, "[2 1] [^7 5 :2]"),
+            (rows.replacing("posts>", with: "comments>"), "[2 1] [^7 5 :2]"),
+            (rss, "[a http://b/]"),
+            (atom, "[x y]"),
+            (#"{"items": [{"id": "j"}], "version": "https://jsonfeed.org/version/1"}"#, "[j]"),
+            // errors, each in its place
+            ("{\"id\": 1}\n{\"no\": 3}\n{\"id\": 4}\nnonsense\n{\"id\": 6}", "[1] ! [4] ! [6]"),
+            (#"[{"id": 1}, {"no": 2}, {"id": 3}, {"id": 4}]"#, "[1] ! [3 4]"),
+            (#"[{"id": 1}, {"id": 2}"#, "[1 2] !"),
+            (#"[{"id": 1} {"id": 2}]"#, "[1] !"),
+            (#"[{"id": 1}, {"id": 2},]"#, "[1 2] !"),
+            (#"[{"id": 1}] x"#, "[1] !"),
+            (rows.replacing(#"Id="5""#, with: "Nr=\"5\""), "[2 1] ! [^7]"),
+            (rows.replacing(#"Id="5""#, with: "Id=\"1\""), "[2 1] ! [^7]"),
+            (rss.replacing("</channel>", with: "<item/></channel>"), "[a http://b/] !"),
+            (#"{"items": 5}"#, "!"), ("", "!"), (" \n", "!"), ("7", "!"), ("[]", "!"), ("[7]", "!"),
+            ("<html/>", "!"), ("<", "!"), ("<posts>", "!"), ("\u{FEFF}", "!"),
+        ])
+    func shapes(document: String, picture: String) throws {
+        let folder = try InputFolder()
+        let reading = try Reading(folder.write("d", document)) { $0.pageItems = 2 }
+        #expect(reading.picture.joined(separator: " ") == picture, "\(reading.messages)")
+        #expect(reading.messages.count == reading.picture.count { $0 == "!" })
+    }
+
+    @Test("a post's body is what stands in the document, byte for byte; dates are keys")
+    func bodiesAndKeys() throws {
+        let folder = try InputFolder()
+        let rows = try Reading(folder.write("p.xml", Self.rows)).pages[0].answer!
+        #expect(rows.bodies[2] == #"<row Id="2" Body="&lt;p&gt;&#xA;" />"#)
+        #expect(rows.posts.map(\.key) == [7, 5, 2, 1] && rows.next == .end)
+        let rss = try Reading(folder.write("r.xml", Self.rss)).pages[0].answer!
+        #expect(rss.bodies[1].hasPrefix("<item><title>B") && rss.bodies[1].hasSuffix("</item>"))
+        #expect(rss.posts.map(\.key) == [1_055_217_600_000_000, 1_055_214_000_000_000])
+        let atom = try Reading(folder.write("a.xml", Self.atom)).pages[0].answer!
+        #expect(atom.posts.map(\.key) == [nil, nil])  // one has no date
+        let lines = try Reading(folder.write("l", "{\"id\": 1 }\n {\"id\": 2}\n")).pages[0].answer!
+        #expect(lines.bodies == [#"{"id": 1 }"#, #"{"id": 2}"#])
+    }
+
+    @Test("each packing of each document is the same document")
+    func packings() throws {
+        let folder = try InputFolder()
+        let plain = try Reading(folder.write("p", Self.rows)).ids
+        let bytes = Array(Self.rows.utf8)
+        let filters = [
+            ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_ZSTD,
+        ]
+        for filter in [ARCHIVE_FILTER_NONE] + filters {
+            let packed = try folder.pack("f", [("", bytes)], filter: filter)
+            #expect(try Reading(packed).ids == plain)
+            let tar = try folder.pack(
+                "t", [("../../x.xml", bytes), ("README", bytes)], filter: filter,
+                format: ARCHIVE_FORMAT_TAR_USTAR)
+            #expect(try Reading(tar).ids == plain)
+        }
+        let users = Array(Self.rows.replacing("posts>", with: "users>").utf8)
+        let entries = [("Users.xml", users), ("Posts.xml", bytes)]
+        let archive = try folder.pack("z", entries, format: ARCHIVE_FORMAT_7ZIP)
+        let reading = try Reading(archive)
+        #expect(reading.ids == plain && reading.messages == ["passed over: users, not posts"])
+        let chosen = try Reading(archive) { $0.entries = "Users*" }
+        #expect(chosen.pages.map(\.kind) == [.rows(table: "users")])
+        #expect(try Reading(archive) { $0.packing = .gzip }.picture == ["!"])
+        #expect(try Reading(folder.write("g", Self.rows)) { $0.packing = .none }.ids == plain)
+    }
+
+    @Test("a folder means its files in natural order, a missing file keeps its place")
+    func folders() throws {
+        let folder = try InputFolder()
+        for name in ["10.json", "9.json", "notes.txt", ".8.json"] {
+            _ = try folder.write(name, #"{"items": [{"id": "\#(name)"}]}"#)
+        }
+        _ = try folder.pack(
+            "11.json.gz", [("", Array(#"{"items": [{"id": 11}]}"#.utf8))], filter: ARCHIVE_FILTER_GZIP)
+        let reading = try Reading(folder.path, "/no/such", folder.path + "/10.json")
+        #expect(reading.picture == ["[9.json]", "[10.json]", "[11]", "!", "[10.json]"])
+        #expect(reading.pages.map(\.number) == [9, 10, 11, nil, 10])
+    }
+
+    @Test("reading from a page's position on gives the pages after it")
+    func positions() throws {
+        let folder = try InputFolder()
+        let lines = (1...9).map { "{\"id\": \($0)}\n" }.joined()
+        let tar = try folder.pack(
+            "t.tar.gz", [("a.ndjson", Array(lines.utf8)), ("b.xml", Array(Self.rows.utf8))],
+            filter: ARCHIVE_FILTER_GZIP, format: ARCHIVE_FORMAT_TAR_USTAR)
+        let broken = try folder.write("1.json", "{")
+        func read(_ start: InputPage.Position = .init()) throws -> Reading {
+            try Reading(broken, tar, broken, from: start) { $0.pageItems = 2 }
+        }
+        let whole = try read()
+        #expect(whole.picture.count == 9)
+        for (index, page) in whole.pages.enumerated() {
+            let rest = try read(page.position)
+            #expect(rest.picture == Array(whole.picture.dropFirst(index + 1)))
+            #expect(rest.pages.map(\.number) == whole.pages.dropFirst(index + 1).map(\.number))
+        }
+    }
+
+    @Test("a mail date", arguments: [
+        ("Tue, 10 Jun 2003 04:00:00 GMT", 1_055_217_600), ("10 Jun 2003 04:00 +0000", 1_055_217_600),
+        ("Mon, 9 Jun 03 23:00:00 -0500", 1_055_217_600), ("9 june 2003 23:00:00 CDT", 1_055_217_600),
+        ("Tue, 10 Jun 2003", nil), ("31 Feb 2003 04:00:00 GMT", nil), ("", nil), ("x", nil),
+        ("10 Jun 2003 04:00:00 QQQ", nil), ("99999999999999999999 Jun 2003 04:00:00 GMT", nil),
+    ])
+    func mailDates(text: String, seconds: Int64?) {
+        #expect(OrderKey.mailDate(text) == seconds.map { $0 * 1_000_000 })
+    }
+}
