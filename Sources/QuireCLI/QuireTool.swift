@@ -18,7 +18,7 @@ struct QuireTool: ParsableCommand {
             Exit codes: 0 fine, 1 findings or gaps, 64 wrong usage, 65 wrong data (a page that was \
             refused; a feed, gap or post that the cache does not have; a file that is no cache), 66 a \
             file or cache does not exist or may not be read, 73 a file cannot be created, 74 reading or \
-            writing failed, 75 try again later.
+            writing failed, 75 try again later, 130 stopped by Ctrl-C.
             """,
         subcommands: [
             Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
