@@ -169,8 +169,10 @@ extension Pager {
                 guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
                 try Manners.change(of: feed, in: batch, at: now) { manners in
                     confirm(response, &manners, now)
+                    // "Not modified" must not hide what this answer showed and the engine left out.
+                    let isWhole = outcome.ignored.isEmpty
                     manners.firstPage = Manners.FirstPage(
-                        validators: response.validators, asked: asked, page: outcome.page)
+                        validators: isWhole ? response.validators : nil, asked: asked, page: outcome.page)
                 }
                 return .loaded(outcome)
             }

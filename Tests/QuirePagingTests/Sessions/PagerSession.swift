@@ -262,6 +262,7 @@ final class PagerSession {
     private func ask(_ place: Place, size: Int) async throws -> Outcome.Verdict? {
         var options = PagerOptions()
         options.pageSize = size
+        options.parameters = ["healing": "yes"]  // what was deleted here only is to come back
         let pager = Self.pager(history, network, clock, options)
         do {
             let result: PageResult =
