@@ -90,24 +90,13 @@ extension Profile {
         var profile = self
         profile.items = .here
         profile.mayOmitItems = false
+        if !isLines {  // what it says of a document, no list of items has
+            (profile.mark, profile.sequence, profile.error) = (nil, nil, nil)
+            (profile.next, profile.previous, profile.own) = (nil, nil, nil)
+            (profile.page, profile.pages, profile.total) = ([], nil, nil)
+            (profile.pageSize, profile.backoff) = (nil, nil)
+        }
         profile.isLines = areLines
-        (profile.next, profile.previous, profile.error) = (nil, nil, nil)
         return profile
     }
-
-    /// https://jsonfeed.org
-    static let jsonFeed = try! Profile(
-        json: Array(
-            #"""
-            {"name": "jsonfeed", "items": "items", "id": {"path": "id"},
-             "key": {"path": "date_published", "type": "date"},
-             "next": {"path": "next_url", "absent": "unknown"}}
-            """#.utf8), name: "jsonfeed")
-
-    /// Dates are optional; an item without one has no key, and then none of its page has.
-    static let jsonFeedWithoutDates = {
-        var profile = jsonFeed
-        profile.key = nil
-        return profile
-    }()
 }

@@ -53,15 +53,17 @@ final class ResponseReader: DocumentReader {
     }
 
     private func feedPage(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
-        var answer: Answer
+        // Dates are optional; an item without one has no key, and then none of its page has.
+        var profile = Profile.named("jsonfeed")!
+        var dated = profile
+        try dated.setKey(path: "date_published", type: .date)
         do throws(DumpError) {
-            let parser = PageParser(profile: .jsonFeed, limit: parser.limit)
-            answer = try parser.parse(bytes, name: place)
-        } catch {
-            let parser = PageParser(profile: .jsonFeedWithoutDates, limit: parser.limit)
-            answer = try parser.parse(bytes, name: place)
-        }
-        return InputPage(.response(Response(answer)), kind: .syndication, place: place)
+            _ = try PageParser(profile: dated, limit: parser.limit).parse(bytes, name: place)
+            profile = dated
+        } catch {}
+        let parser = PageParser(profile: profile, limit: parser.limit)
+        return InputPage(
+            .response(try parser.read(bytes, name: place)), kind: .syndication, place: place)
     }
 
     private static func namesJSONFeed(_ bytes: [UInt8]) -> Bool {
