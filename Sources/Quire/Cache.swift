@@ -39,8 +39,7 @@ public final class Cache: Sendable {
         let options = options ?? FeedOptions()
         let number = try write { session in
             let key = Array(name.utf8)
-            let tables = session.transaction.tables
-            if let value = try session.transaction.get(tables.names, key) {
+            if let value = try session.transaction.get(.names, key) {
                 return UInt32(
                     truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
             }
@@ -49,9 +48,9 @@ public final class Cache: Sendable {
             let number = UInt64(session.counters.feeds)
             var writer = ByteWriter()
             writer.number(number)
-            try session.transaction.put(tables.names, key, writer.sealed())
+            try session.transaction.put(.names, key, writer.sealed())
             try session.transaction.put(
-                tables.feeds, NumberKey(number),
+                .record(of: session.counters.feeds), NoKey(),
                 FeedRecord(name: name, options: options).encoded())
             return session.counters.feeds
         }
@@ -64,7 +63,7 @@ public final class Cache: Sendable {
             throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
         }
         return try environment.read { transaction in
-            guard let value = try transaction.get(transaction.tables.names, Array(name.utf8)) else {
+            guard let value = try transaction.get(.names, Array(name.utf8)) else {
                 return nil
             }
             let number = UInt32(
@@ -77,7 +76,7 @@ public final class Cache: Sendable {
     /// All feeds, by name.
     public func feeds() throws -> [Feed] {
         let names = try environment.read { transaction in
-            try transaction.withCursor(transaction.tables.names) { cursor in
+            try transaction.withCursor(.names) { cursor in
                 var names: [String] = []
                 var found = try cursor.first()
                 while let (key, _) = found {

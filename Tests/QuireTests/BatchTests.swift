@@ -126,7 +126,7 @@ import Testing
     /// Bytes in use and out of use, and how many records hold them.
     private func space() throws -> [Int] {
         let statistics = try cache.withSnapshot { try $0.statistics() }
-        let records = try cache.environment.read { $0.count($0.tables.bodies) }
+        let records = try cache.environment.read { try $0.count(.bodies) }
         return [Int(statistics.bodyBytes), Int(statistics.deadBodyBytes), records]
     }
 

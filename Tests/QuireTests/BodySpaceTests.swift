@@ -52,7 +52,7 @@ import Testing
             let bytes = try cache.withSnapshot { try $0.statistics().bodyBytes }
             #expect(bytes == (i < 2 ? 3 : 0))
         }
-        #expect(try cache.environment.read { $0.count($0.tables.bodies) } == 0)
+        #expect(try cache.environment.read { try $0.count(.bodies) } == 0)
         // the lists still know the post, and it comes back
         #expect(try cache.withSnapshot { try $0.statistics().posts } == 1)
         #expect(try cache.update(1, body: [4, 5]) == .changed)
@@ -64,7 +64,7 @@ import Testing
     @Test func useIsNotedWhereItDiffers() throws {
         let feed = try cache.feed(named: "feed")
         func counts() throws -> [Int] {
-            try cache.environment.read { [$0.count($0.tables.bodies), $0.count($0.tables.bodyUse)] }
+            try cache.environment.read { try [$0.count(.bodies), $0.count(.bodyUse)] }
         }
         var answer = Answer(next: .token("n"))
         for id in 1...4 as ClosedRange<UInt64> { answer.append(id: PostID(id), body: [1, 2, 3, 4]) }
@@ -221,7 +221,7 @@ private struct SpaceHistory {
                 }
             }
         }
-        let stored = try storage.cache.environment.read { $0.count($0.tables.bodies) }
+        let stored = try storage.cache.environment.read { try $0.count(.bodies) }
         if stored != records.count { throw Mistake(what: "\(stored) records, not \(records.count)") }
     }
 

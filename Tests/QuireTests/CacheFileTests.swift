@@ -55,14 +55,11 @@ import Testing
     @Test func aNewerFormatIsRefused() throws {
         _ = try Cache(at: path("new.quire"))
         try withEnvironment(path("new.quire")) { transaction in
-            var dbi: MDB_dbi = 0
-            #expect(mdb_dbi_open(transaction, "header", 0, &dbi) == 0)
-            var writer = ByteWriter()
-            writer.text("quire")
-            writer.number(Tables.formatVersion + 1)
-            let access = Transaction(
-                handle: transaction, tables: storage.cache.environment.tables)
-            try access.put(Table(dbi: dbi, name: "header"), Tables.formatKey, writer.sealed())
+            var tree: MDB_dbi = 0
+            #expect(mdb_dbi_open(transaction, nil, 0, &tree) == 0)
+            let newer = CacheFile.encodedFormat(seed: 0, version: CacheFile.formatVersion + 1)
+            let access = Transaction(handle: transaction, file: storage.cache.environment.cacheFile)
+            try access.put(.format, NoKey(), newer)
         }
         #expect(code(opening: path("new.quire")) == .newerFormat)
     }

@@ -169,7 +169,7 @@ import Testing
     }
 
     private func locations(_ range: Range<UInt64>, _ position: UInt64) -> [Location] {
-        let seed = cache.environment.tables.seed
+        let seed = cache.environment.cacheFile.seed
         return range.map { Location(PostAddress(PostID($0), seed: seed), feed: 1, position: position) }
     }
 

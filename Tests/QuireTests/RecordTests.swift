@@ -169,7 +169,6 @@ import Testing
         do {
             try storage.cache.environment.write { transaction in
                 let log = ChangeLog(transaction: transaction)
-                let table = transaction.tables.log
                 for seed in Self.seeds {
                     var values = RandomValues(seed: seed)
                     let commit = values.list(upTo: 3) { (feed: $0.short(), changes: $0.changes()) }
@@ -177,9 +176,9 @@ import Testing
                     let read = try log.changes(since: 4, now: 5)!
                     #expect(read.map(\.feed) == commit.map(\.feed), "seed \(seed)")
                     #expect(read.map(\.changes) == commit.map(\.changes), "seed \(seed)")
-                    let bytes = Array(try transaction.get(table, NumberKey(5))!)
+                    let bytes = Array(try transaction.get(.log, NumberKey(5))!)
                     damage(bytes, &values.random) {
-                        try? transaction.put(table, NumberKey(5), Array($0))
+                        try? transaction.put(.log, NumberKey(5), Array($0))
                         _ = try? log.changes(since: 4, now: 5)
                     }
                 }
@@ -198,7 +197,7 @@ import Testing
         }
         let count = try storage.cache.environment.write { transaction in
             try ChangeLog(transaction: transaction).append([(1, changes)], generation: 1)
-            return try transaction.get(transaction.tables.log, NumberKey(1))!.count
+            return try transaction.get(.log, NumberKey(1))!.count
         }
         #expect(count <= 10 + 30 * 7, "\(count) bytes")
     }
@@ -218,7 +217,7 @@ import Testing
                 let changes = try log.changes(since: oldest, now: generation)
                 #expect(changes?.first?.generation == oldest + 1, "commit \(generation)")
                 #expect(changes?.count == Int(generation - oldest), "commit \(generation)")
-                #expect(transaction.count(transaction.tables.log) < 1024 + 64)
+                #expect(try transaction.count(.log) < 1024 + 64)
                 if oldest > 0 { #expect(try log.changes(since: oldest - 1, now: generation) == nil) }
             }
         }

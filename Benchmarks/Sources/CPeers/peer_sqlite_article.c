@@ -49,31 +49,11 @@ static const char *const texts[] = {
 
 struct peer { sql s; };
 
-static peer *new_peer(void) {
-    peer *p = calloc(1, sizeof *p);
-    if (p == NULL) return NULL;
-    p->s.texts = texts;
-    p->s.schema = schema;
-    p->s.page_size = 4096;
-    return p;
-}
+static const sql_layout layout = {"article.sqlite", schema, texts, sizeof(peer)};
 
 static int article_open(const char *folder, int durability, peer **out) {
-    *out = new_peer();
-    return *out == NULL ? -1 : sql_open(&(*out)->s, folder, "article.sqlite", durability);
+    return sql_open(&layout, folder, durability, out);
 }
-
-static int article_open_reader(peer *writer, peer **out) {
-    *out = new_peer();
-    return *out == NULL ? -1 : sql_reader(&writer->s, &(*out)->s);
-}
-
-static void article_close(peer *p) {
-    if (p != NULL) sql_close(&p->s);
-    free(p);
-}
-
-static const char *article_error(peer *p) { return p == NULL ? "out of memory" : p->s.error; }
 
 // ---- Writing -------------------------------------------------------------------------------------
 
@@ -233,8 +213,8 @@ const peer_engine peer_sqlite_article = {
     .version = sqlite_version_text,
     .about = "objects one by one, join table, pages re-indexed at every prepend; " SQLITE_SETTINGS,
     .open = article_open,
-    .close = article_close,
-    .error = article_error,
+    .close = sql_close,
+    .error = sql_error,
     .append = article_append,
     .prepend = article_prepend,
     .update = article_update,
@@ -244,5 +224,5 @@ const peer_engine peer_sqlite_article = {
     .contains = article_contains,
     .post = article_post,
     .page_count = article_page_count,
-    .open_reader = article_open_reader,
+    .open_reader = sql_open_reader,
 };

@@ -49,35 +49,19 @@ struct peer {
     size_t place_room;
 };
 
-static peer *new_peer(void) {
-    peer *p = calloc(1, sizeof *p);
-    if (p == NULL) return NULL;
-    p->s.texts = texts;
-    p->s.schema = schema;
-    p->s.page_size = 4096;
-    return p;
-}
+static const sql_layout layout = {"blob.sqlite", schema, texts, sizeof(peer)};
 
 static int blob_open_engine(const char *folder, int durability, peer **out) {
-    *out = new_peer();
-    return *out == NULL ? -1 : sql_open(&(*out)->s, folder, "blob.sqlite", durability);
-}
-
-static int blob_open_reader(peer *writer, peer **out) {
-    *out = new_peer();
-    return *out == NULL ? -1 : sql_reader(&writer->s, &(*out)->s);
+    return sql_open(&layout, folder, durability, out);
 }
 
 static void blob_close(peer *p) {
     if (p == NULL) return;
-    sql_close(&p->s);
     arena_free(&p->shared);
     free(p->own);
     free(p->place);
-    free(p);
+    sql_close(p);
 }
-
-static const char *blob_error(peer *p) { return p == NULL ? "out of memory" : p->s.error; }
 
 static int complain(peer *p, const char *what) {
     strcpy(p->s.error, what);
@@ -353,7 +337,7 @@ const peer_engine peer_sqlite_blob = {
     .about = "page blobs by (feed, ord), ids by (id, feed); " SQLITE_SETTINGS,
     .open = blob_open_engine,
     .close = blob_close,
-    .error = blob_error,
+    .error = sql_error,
     .append = blob_append,
     .prepend = blob_prepend,
     .update = blob_update,
@@ -363,5 +347,5 @@ const peer_engine peer_sqlite_blob = {
     .contains = blob_contains,
     .post = blob_post,
     .page_count = blob_page_count,
-    .open_reader = blob_open_reader,
+    .open_reader = sql_open_reader,
 };

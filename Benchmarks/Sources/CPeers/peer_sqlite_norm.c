@@ -49,31 +49,11 @@ static const char *const texts[] = {
 
 struct peer { sql s; };
 
-static peer *new_peer(void) {
-    peer *p = calloc(1, sizeof *p);
-    if (p == NULL) return NULL;
-    p->s.texts = texts;
-    p->s.schema = schema;
-    p->s.page_size = 4096;
-    return p;
-}
+static const sql_layout layout = {"norm.sqlite", schema, texts, sizeof(peer)};
 
 static int norm_open(const char *folder, int durability, peer **out) {
-    *out = new_peer();
-    return *out == NULL ? -1 : sql_open(&(*out)->s, folder, "norm.sqlite", durability);
+    return sql_open(&layout, folder, durability, out);
 }
-
-static int norm_open_reader(peer *writer, peer **out) {
-    *out = new_peer();
-    return *out == NULL ? -1 : sql_reader(&writer->s, &(*out)->s);
-}
-
-static void norm_close(peer *p) {
-    if (p != NULL) sql_close(&p->s);
-    free(p);
-}
-
-static const char *norm_error(peer *p) { return p == NULL ? "out of memory" : p->s.error; }
 
 // ---- Writing -------------------------------------------------------------------------------------
 
@@ -200,8 +180,8 @@ const peer_engine peer_sqlite_norm = {
     .version = sqlite_version_text,
     .about = "posts by id, entries by (feed, ord, slot), unique (feed, post), refs; " SQLITE_SETTINGS,
     .open = norm_open,
-    .close = norm_close,
-    .error = norm_error,
+    .close = sql_close,
+    .error = sql_error,
     .append = norm_append,
     .prepend = norm_prepend,
     .update = norm_update,
@@ -211,5 +191,5 @@ const peer_engine peer_sqlite_norm = {
     .contains = norm_contains,
     .post = norm_post,
     .page_count = norm_page_count,
-    .open_reader = norm_open_reader,
+    .open_reader = sql_open_reader,
 };

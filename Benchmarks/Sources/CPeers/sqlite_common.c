@@ -3,6 +3,7 @@
 #include "sqlite_common.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -16,8 +17,8 @@ int sql_fail(sql *s) {
 }
 
 static int prepare(sql *s) {
-    for (int i = 0; s->texts[i] != NULL; i++)
-        if (sqlite3_prepare_v3(s->db, s->texts[i], -1, SQLITE_PREPARE_PERSISTENT, &s->st[i], NULL) != SQLITE_OK)
+    for (int i = 0; s->layout->texts[i] != NULL; i++)
+        if (sqlite3_prepare_v3(s->db, s->layout->texts[i], -1, SQLITE_PREPARE_PERSISTENT, &s->st[i], NULL) != SQLITE_OK)
             return sql_fail(s);
     return 0;
 }
@@ -31,34 +32,51 @@ static int connect(sql *s, bool create) {
     if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK) return sql_fail(s);
     sqlite3_busy_timeout(s->db, 30000);
     snprintf(text, sizeof text,
-             "PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = %s;"
+             "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA synchronous = %s;"
              "PRAGMA cache_size = -65536; PRAGMA mmap_size = 68719476736; PRAGMA temp_store = MEMORY;",
-             s->page_size, s->durability == PEER_RELAXED ? "NORMAL" : "FULL");
+             s->durability == PEER_RELAXED ? "NORMAL" : "FULL");
     if (sqlite3_exec(s->db, text, NULL, NULL, NULL) != SQLITE_OK) return sql_fail(s);
-    if (create && sqlite3_exec(s->db, s->schema, NULL, NULL, NULL) != SQLITE_OK) return sql_fail(s);
+    if (create && sqlite3_exec(s->db, s->layout->schema, NULL, NULL, NULL) != SQLITE_OK) return sql_fail(s);
     return prepare(s);
 }
 
-int sql_open(sql *s, const char *folder, const char *name, int durability) {
+static int new_peer(const sql_layout *layout, int durability, peer **out) {
+    sql *s = calloc(1, layout->peer_size);
+    *out = (peer *)s;
+    if (s == NULL) return -1;
+    s->layout = layout;
+    s->durability = durability;
+    return 0;
+}
+
+int sql_open(const sql_layout *layout, const char *folder, int durability, peer **out) {
+    if (new_peer(layout, durability, out) != 0) return -1;
+    sql *s = (sql *)*out;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         snprintf(s->error, sizeof s->error, "%s: %s", folder, strerror(errno));
         return -1;
     }
-    snprintf(s->path, sizeof s->path, "%s/%s", folder, name);
-    s->durability = durability;
+    snprintf(s->path, sizeof s->path, "%s/%s", folder, layout->file);
     return connect(s, true);
 }
 
-int sql_reader(const sql *writer, sql *reader) {
-    reader->durability = writer->durability;
-    memcpy(reader->path, writer->path, sizeof reader->path);
-    return connect(reader, false);
+int sql_open_reader(peer *writer, peer **out) {
+    const sql *from = (const sql *)writer;
+    if (new_peer(from->layout, from->durability, out) != 0) return -1;
+    sql *s = (sql *)*out;
+    memcpy(s->path, from->path, sizeof s->path);
+    return connect(s, false);
 }
 
-void sql_close(sql *s) {
+void sql_close(peer *p) {
+    if (p == NULL) return;
+    sql *s = (sql *)p;
     for (int i = 0; i < MAX_STATEMENTS; i++) sqlite3_finalize(s->st[i]);
     sqlite3_close(s->db);
+    free(s);
 }
+
+const char *sql_error(peer *p) { return p == NULL ? "out of memory" : ((sql *)p)->error; }
 
 void sql_bind(sql *s, int st, int count, const int64_t *values) {
     for (int i = 0; i < count; i++) sqlite3_bind_int64(s->st[st], i + 1, values[i]);

@@ -9,11 +9,18 @@ enum { MAX_STATEMENTS = 24 };
 typedef struct {
     sqlite3 *db;
     sqlite3_stmt *st[MAX_STATEMENTS];
-    const char *const *texts;       // the statements; NULL ends them
-    const char *schema;
-    int page_size, durability;
+    const struct sql_layout *layout;
+    int durability;
     char path[1024], error[256];
 } sql;
+
+// What an engine is made of. Its `struct peer` begins with a `sql`.
+typedef struct sql_layout {
+    const char *file;
+    const char *schema;
+    const char *const *texts;       // the statements; NULL ends them
+    size_t peer_size;
+} sql_layout;
 
 // Statements 0, 1 and 2 of every engine.
 enum { BEGIN, COMMIT, ROLLBACK, BEGIN_READ, FIRST_STATEMENT };
@@ -23,9 +30,10 @@ enum { BEGIN, COMMIT, ROLLBACK, BEGIN_READ, FIRST_STATEMENT };
 #pragma GCC visibility push(hidden)      // private names stay out of the program's dynamic symbols
 extern char sqlite_version_text[32];
 
-int sql_open(sql *, const char *folder, const char *name, int durability);
-int sql_reader(const sql *writer, sql *reader);
-void sql_close(sql *);
+int sql_open(const sql_layout *, const char *folder, int durability, peer **out);
+int sql_open_reader(peer *writer, peer **out);
+void sql_close(peer *);                             // NULL does nothing
+const char *sql_error(peer *);
 int sql_fail(sql *);                                // notes the library's message; -1
 // Binds integers: sql_bind(s, st, "ii", a, b) with i = int64. Bodies are bound by sql_bind_body.
 void sql_bind(sql *, int st, int count, const int64_t *values);

@@ -14,12 +14,11 @@ struct ChangeLog {
             writer.number(UInt64(item.feed))
             Self.encode(item.changes, &writer)
         }
-        let log = transaction.tables.log
-        try transaction.put(log, NumberKey(generation), writer.sealed())
+        try transaction.put(.log, NumberKey(generation), writer.sealed())
         if generation > Self.length, generation.isMultiple(of: Self.slack) {
             let last = generation - Self.length
             for old in max(last, Self.slack) - Self.slack + 1...last {
-                try transaction.delete(log, NumberKey(old))
+                try transaction.delete(.log, NumberKey(old))
             }
         }
     }
@@ -32,7 +31,7 @@ struct ChangeLog {
         var found: [(generation: UInt64, feed: UInt32, changes: [Change])] = []
         for number in generation..<now {
             let key = NumberKey(number + 1)
-            guard let value = try transaction.get(transaction.tables.log, key) else { return nil }
+            guard let value = try transaction.get(.log, key) else { return nil }
             let items = try ByteReader.read(value, "the log of commit \(number + 1)") {
                 reader throws(QuireError) in
                 try reader.list { reader throws(QuireError) in

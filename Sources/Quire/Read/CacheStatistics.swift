@@ -18,14 +18,16 @@ public struct CacheStatistics: Sendable, Hashable {
     public let freeBytes: UInt64
 
     init(_ transaction: Transaction, _ counters: Counters) throws {
-        let tables = transaction.tables
-        feeds = transaction.count(tables.feeds)
+        var (feeds, pages, gaps) = (0, 0, 0)
+        for number in try transaction.feedNumbers() {
+            let counts = try transaction.feed(number).counts
+            (feeds, pages, gaps) = (feeds + 1, pages + counts.pages, gaps + counts.gaps)
+        }
+        (self.feeds, self.pages, self.gaps) = (feeds, pages, gaps)
         posts = Int(clamping: counters.posts)
-        pages = transaction.count(tables.pages)
-        gaps = transaction.count(tables.gaps)
         bodyBytes = counters.bodyBytes
         generation = counters.generation
-        deadBodyBytes = try transaction.withCursor(tables.bodyUse) { cursor in
+        deadBodyBytes = try transaction.withCursor(.bodyUse) { cursor in
             var dead: UInt64 = 0
             var found = try cursor.first()
             while let (_, value) = found {

@@ -89,8 +89,8 @@ struct RowReader {
 
     /// The same for a page of which only the number is known.
     func rows(ofPage number: UInt64) throws -> [PostRow] {
-        let key = FeedKey(feed, number)
-        guard let value = try transaction.get(transaction.tables.pages, key) else { return [] }
+        let key = NumberKey(newestFirst: number)
+        guard let value = try transaction.get(.pages(of: feed), key) else { return [] }
         let record = try PageRecord(value, "page \(number) of feed number \(feed)")
         return try rows(ofPage: number, count: record.entries, from: record.start)
     }
@@ -120,9 +120,9 @@ struct RowReader {
     private func eachValue(
         from position: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
     ) throws {
-        try transaction.withCursor(transaction.tables.pieces) { cursor in
-            var found = try cursor.seek(FeedKey(feed, position))
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+        try transaction.withCursor(.pieces(of: feed)) { cursor in
+            var found = try cursor.seek(NumberKey(position))
+            while let (key, value) = found, let key = NumberKey(key) {
                 if try !body(key.number, value) { return }
                 found = try cursor.next()
             }
@@ -133,10 +133,9 @@ struct RowReader {
     func eachPieceUpward(
         from position: UInt64?, _ body: (UInt64, PieceRecord) throws -> Bool
     ) throws {
-        try transaction.withCursor(transaction.tables.pieces) { cursor in
-            let end = position.map { FeedKey(feed, $0 + 1) } ?? FeedKey(feed + 1, 0)
-            var found = try cursor.before(end)
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+        try transaction.withCursor(.pieces(of: feed)) { cursor in
+            var found = try position.map { try cursor.before(NumberKey($0 + 1)) } ?? cursor.last()
+            while let (key, value) = found, let key = NumberKey(key) {
                 let piece = try PieceRecord(value, name)
                 if try !body(key.number, piece) { return }
                 found = try cursor.previous()
@@ -145,8 +144,7 @@ struct RowReader {
     }
 
     private func gap(at position: UInt64) throws -> GapRow? {
-        let key = FeedKey(feed, position)
-        guard let value = try transaction.get(transaction.tables.gaps, key) else { return nil }
+        guard let value = try transaction.get(.gaps(of: feed), NumberKey(position)) else { return nil }
         return Self.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
     }
 

@@ -41,8 +41,8 @@ public struct Snapshot: ~Copyable {
     static func attribute(
         _ name: String, of feed: Feed, in transaction: Transaction
     ) throws -> [UInt8]? {
-        let key = Attributes.key(feed.number, name)
-        guard let value = try transaction.get(transaction.tables.attributes, key) else { return nil }
+        let key = Array(name.utf8)
+        guard let value = try transaction.get(.attributes(of: feed.number), key) else { return nil }
         return try ByteReader.read(value, "attribute \(name) of feed \(feed.name)") {
             reader throws(QuireError) in Array(try reader.blob())
         }

@@ -2,10 +2,6 @@
 enum Attributes {
     static let nameLimit = 255
     static let valueLimit = 65_536
-
-    static func key(_ feed: UInt32, _ name: String) -> [UInt8] {
-        withUnsafeBytes(of: feed.bigEndian) { Array($0) } + Array(name.utf8)
-    }
 }
 
 extension WriteSession {
@@ -14,15 +10,15 @@ extension WriteSession {
             throw QuireError(.badArgument, "the name of an attribute has 1 to 255 bytes")
         }
         touch()
-        let key = Attributes.key(feed, name)
+        let key = Array(name.utf8)
         guard let value else {
-            return try transaction.delete(transaction.tables.attributes, key)
+            return try transaction.delete(.attributes(of: feed), key)
         }
         if value.count > Attributes.valueLimit {
             throw QuireError(.badArgument, "attribute \(name) has \(value.count) bytes, over 64 KiB")
         }
         var writer = ByteWriter()
         writer.blob(value)
-        try transaction.put(transaction.tables.attributes, key, writer.sealed())
+        try transaction.put(.attributes(of: feed), key, writer.sealed())
     }
 }

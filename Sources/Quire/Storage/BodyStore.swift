@@ -1,5 +1,4 @@
-/// The bodies of posts. Those of one response lie together in an immutable record, appended under a
-/// growing number, so reading a page is one scan; the responses of one commit share a record. It goes
+/// The bodies of posts. Those of one response lie together in an immutable record under a growing number, so reading a page is one scan; the responses of one commit share a record. It goes
 /// when nothing refers to it any longer.
 ///
 ///     bodies | count x address hash u64le | count u32le | checksum u32le
@@ -14,7 +13,7 @@ struct BodyStore {
 
     /// The bytes of a record of bodies.
     func record(_ number: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
-        guard let value = try transaction.get(transaction.tables.bodies, NumberKey(number)) else {
+        guard let value = try transaction.get(.bodies, NumberKey(newestFirst: number)) else {
             throw .corrupt("body record \(number)")
         }
         return value
@@ -49,9 +48,8 @@ struct BodyStore {
     /// Posts no longer refer to so many bytes of a record; it goes with the last.
     func release(_ count: Int, of number: UInt64) throws {
         let key = NumberKey(number)
-        let tables = transaction.tables
         var use: BodyUse
-        if let value = try transaction.get(tables.bodyUse, key) {
+        if let value = try transaction.get(.bodyUse, key) {
             use = try BodyUse(value, "the use of body record \(number)")
         } else {
             guard let contents = Self.contents(try record(number)) else {
@@ -62,10 +60,10 @@ struct BodyStore {
         let wasFull = use.live == use.total
         use.live -= count
         if use.live > 0 {
-            try transaction.put(tables.bodyUse, key, use.encoded())
+            try transaction.put(.bodyUse, key, use.encoded())
         } else {
-            if !wasFull { try transaction.delete(tables.bodyUse, key) }
-            try transaction.delete(tables.bodies, key)
+            if !wasFull { try transaction.delete(.bodyUse, key) }
+            try transaction.delete(.bodies, NumberKey(newestFirst: number))
         }
     }
 }
@@ -115,7 +113,7 @@ struct OpenBodies {
     /// Writes the record, each body copied once, straight into LMDB's page.
     func write(in transaction: Transaction) throws {
         let count = size + hashes.count * 8 + 8
-        try transaction.append(transaction.tables.bodies, NumberKey(number), count: count) { target in
+        try transaction.put(.bodies, NumberKey(newestFirst: number), count: count) { target in
             var at = 0
             for body in bodies {
                 sources[body.source].withUnsafeBytes {

@@ -15,7 +15,8 @@ final class Environment: @unchecked Sendable {
     // @unchecked: `handle` is LMDB's own thread-safe object; the rest is constant or behind a lock.
     let handle: OpaquePointer
     let path: String
-    let tables: Tables
+    /// What transactions know about the file.
+    let cacheFile: CacheFile
     let durability: CacheOptions.Durability
     private let process = getpid()
     private let file: FileKey
@@ -36,11 +37,11 @@ final class Environment: @unchecked Sendable {
     private let mark = WriteMark()
 
     private init(
-        handle: OpaquePointer, path: String, file: FileKey, tables: Tables,
+        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile,
         durability: CacheOptions.Durability
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
-        (self.tables, self.durability) = (tables, durability)
+        (self.cacheFile, self.durability) = (cacheFile, durability)
     }
 
     deinit {
@@ -101,7 +102,7 @@ final class Environment: @unchecked Sendable {
         do {
             let handle = try openHandle(draft, fresh)
             defer { mdb_env_close(handle) }
-            try Tables.create(in: handle, path: path)
+            try CacheFile.create(in: handle, path: path)
         }
         if link(draft, path) != 0 && errno != EEXIST {
             throw QuireError.system("cannot create the cache", path, errno)
@@ -116,9 +117,9 @@ final class Environment: @unchecked Sendable {
         do throws(QuireError) {
             var stale: Int32 = 0
             mdb_reader_check(handle, &stale)
-            let tables = try Tables.open(in: handle, path: path)
+            let cacheFile = try CacheFile.open(in: handle, path: path)
             return Environment(
-                handle: handle, path: path, file: file, tables: tables,
+                handle: handle, path: path, file: file, cacheFile: cacheFile,
                 durability: options.durability)
         } catch {
             mdb_env_close(handle)
@@ -134,7 +135,6 @@ final class Environment: @unchecked Sendable {
             var created: OpaquePointer?
             try check(mdb_env_create(&created), "cannot open the cache", path)
             let handle = created!
-            mdb_env_set_maxdbs(handle, 16)
             mdb_env_set_maxreaders(handle, 1024)
             mdb_env_set_mapsize(handle, Int(size))
             var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
@@ -189,7 +189,7 @@ final class Environment: @unchecked Sendable {
             }
             throw QuireError.storage("cannot read", path, status)
         }
-        return Transaction(handle: transaction!, tables: tables)
+        return Transaction(handle: transaction!, file: cacheFile)
     }
 
     func endRead(_ transaction: Transaction) {
@@ -266,7 +266,7 @@ final class Environment: @unchecked Sendable {
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
         try check(status, "cannot write", path)
-        let transaction = Transaction(handle: begun!, tables: tables, mark: mark)
+        let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
         let result: R
         do {
             result = try run(body, in: transaction)

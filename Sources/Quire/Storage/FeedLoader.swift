@@ -67,10 +67,10 @@ final class FeedLoader {
     static func gaps(
         _ transaction: Transaction, _ feed: UInt32
     ) throws -> [(position: UInt64, record: GapRecord)] {
-        try transaction.withCursor(transaction.tables.gaps) { cursor in
+        try transaction.withCursor(.gaps(of: feed)) { cursor in
             var gaps: [(position: UInt64, record: GapRecord)] = []
-            var found = try cursor.seek(FeedKey(feed, 0))
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+            var found = try cursor.first()
+            while let (key, value) = found, let key = NumberKey(key) {
                 gaps.append((key.number, try GapRecord(value, "a gap of feed number \(feed)")))
                 found = try cursor.next()
             }
@@ -84,7 +84,8 @@ final class FeedLoader {
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
         let index = try index()
-        let hasTombstones = transaction.count(transaction.tables.tombstones) > 0
+        index.prefetch(ids)
+        let hasTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() != nil }
         for id in ids {
             var positions = index.positions(of: id)
             if let own = positions.firstIndex(where: { $0.feed == feed }) {
@@ -92,8 +93,7 @@ final class FeedLoader {
             }
             if !positions.isEmpty { elsewhere[id] = positions }
             if !hasTombstones { continue }
-            let key = Self.tombstoneKey(feed, id)
-            if let value = try transaction.get(transaction.tables.tombstones, key) {
+            if let value = try transaction.get(.tombstones(of: feed), PostKey.bytes(id)) {
                 tombstones[id] = try ByteReader.number(value, "the tombstone of post \(id)")
             }
         }
@@ -103,12 +103,6 @@ final class FeedLoader {
     func load(leaving ids: [PostID]) throws {
         try load(posts: ids)
         try loadNeighbours()
-    }
-
-    static func tombstoneKey(_ feed: UInt32, _ id: PostID) -> [UInt8] {
-        var key: [UInt8] = []
-        withUnsafeBytes(of: feed.bigEndian) { key.append(contentsOf: $0) }
-        return key + PostKey.prefix(id)
     }
 
     /// The pieces on both sides of the edges with these numbers, and the entries at which overlapping
@@ -150,6 +144,11 @@ final class FeedLoader {
         if pieces[position] == nil { try load(from: position, count: 1) }
     }
 
+    /// A piece that was read already.
+    func load(_ piece: Piece, at position: UInt64) {
+        if pieces[position] == nil { pieces[position] = piece }
+    }
+
     /// What lies next to loaded pieces: whatever leaves them, the links of its neighbours are needed.
     func loadNeighbours() throws {
         for (position, piece) in pieces {
@@ -173,17 +172,14 @@ final class FeedLoader {
     // MARK: Walking the pieces
 
     private func load(from first: UInt64, count: Int, upTo last: UInt64 = .max) throws {
-        try transaction.withCursor(transaction.tables.pieces) { cursor in
-            var found = try cursor.seek(FeedKey(feed, first))
+        try transaction.withCursor(.pieces(of: feed)) { cursor in
+            var found = try cursor.seek(NumberKey(first))
             var count = count
-            while count > 0, let (key, value) = found, let key = FeedKey(key),
-                key.feedNumber == feed, key.number <= last
-            {
+            while count > 0, let (key, value) = found, let key = NumberKey(key), key.number <= last {
                 let position = key.number
                 let piece = try PieceRecord(value, "a piece of feed \(record.name)")
                 found = try cursor.next()
-                let next = found.flatMap { FeedKey($0.key) }
-                pieces[position] = (piece, next?.feedNumber == feed ? next?.number : nil)
+                pieces[position] = (piece, found.flatMap { NumberKey($0.key)?.number })
                 count -= 1
             }
         }
@@ -199,22 +195,16 @@ final class FeedLoader {
     }
 
     func position(atOrAfter position: UInt64) throws -> UInt64? {
-        try transaction.withCursor(transaction.tables.pieces) { cursor in
-            guard let found = try cursor.seek(FeedKey(feed, position)),
-                let key = FeedKey(found.key), key.feedNumber == feed
-            else { return nil }
-            return key.number
+        try transaction.withCursor(.pieces(of: feed)) { cursor in
+            try cursor.seek(NumberKey(position)).flatMap { NumberKey($0.key)?.number }
         }
     }
 
     /// The position before this one; nil as the argument means the end of the feed.
     func position(before position: UInt64?) throws -> UInt64? {
-        try transaction.withCursor(transaction.tables.pieces) { cursor in
-            let end = position.map { FeedKey(feed, $0) } ?? FeedKey(feed + 1, 0)
-            guard let found = try cursor.before(end), let key = FeedKey(found.key),
-                key.feedNumber == feed
-            else { return nil }
-            return key.number
+        try transaction.withCursor(.pieces(of: feed)) { cursor in
+            let found = try position.map { try cursor.before(NumberKey($0)) } ?? cursor.last()
+            return found.flatMap { NumberKey($0.key)?.number }
         }
     }
 

@@ -10,7 +10,6 @@ struct FeedWriter {
     private var pages: [UInt64: PageRecord] = [:]
 
     private var transaction: Transaction { loader.transaction }
-    private var tables: Tables { loader.transaction.tables }
     private var feed: UInt32 { loader.feed }
 
     /// Entries that are new, gone or different, in order.
@@ -59,7 +58,7 @@ struct FeedWriter {
                         page: piece.page, ids: piece.entries.map { new.id(of: $0) },
                         entries: piece.entries.map { new.entries[$0] })
                     try transaction.put(
-                        tables.pieces, FeedKey(feed, piece.position), record.encoded())
+                        .pieces(of: feed), NumberKey(piece.position), record.encoded())
                     let isFresh = piece.entries.contains { $0 >= old.entries.count }
                     if isFresh { pieces[piece.position] = (record, next) }
                 }
@@ -69,7 +68,7 @@ struct FeedWriter {
         if loader.pieces.count == layout.pieces.count(where: { $0.position == $0.home }) { return }
         let kept = Set(layout.pieces.map(\.position))
         for position in loader.pieces.keys where !kept.contains(position) {
-            try transaction.delete(tables.pieces, FeedKey(feed, position))
+            try transaction.delete(.pieces(of: feed), NumberKey(position))
         }
     }
 
@@ -120,10 +119,10 @@ struct FeedWriter {
             if let same = stored[position], same.gap == record.gap, same.above == record.above {
                 continue
             }
-            try transaction.put(tables.gaps, FeedKey(feed, position), record.encoded())
+            try transaction.put(.gaps(of: feed), NumberKey(position), record.encoded())
         }
         for position in stored.keys where !written.contains(position) {
-            try transaction.delete(tables.gaps, FeedKey(feed, position))
+            try transaction.delete(.gaps(of: feed), NumberKey(position))
         }
         return counts[number]
     }
@@ -162,18 +161,18 @@ struct FeedWriter {
                 pages[number] = before
                 continue
             }
-            let key = FeedKey(feed, number)
+            let key = NumberKey(newestFirst: number)
             let start = [starts[number], before?.start].compactMap(\.self).min() ?? 0
             let record = PageRecord(
                 page: page, entries: (before?.entries ?? 0) + change[number, default: 0],
                 start: start)
             if record.entries == 0 {
                 if before != nil {
-                    try transaction.delete(tables.pages, key)
+                    try transaction.delete(.pages(of: feed), key)
                     added -= 1
                 }
             } else if record != before {
-                try transaction.put(tables.pages, key, record.encoded())
+                try transaction.put(.pages(of: feed), key, record.encoded())
                 if before == nil { added += 1 }
             }
             if record.entries > 0 { pages[number] = record }
@@ -210,13 +209,13 @@ struct FeedWriter {
     private func writeTombstones() throws {
         let ids = Set(old.tombstones.keys).union(new.tombstones.keys)
         for id in ids where old.tombstones[id] != new.tombstones[id] {
-            let key = FeedLoader.tombstoneKey(feed, id)
+            let key = PostKey.bytes(id)
             if let clock = new.tombstones[id] {
                 var writer = ByteWriter()
                 writer.number(clock)
-                try transaction.put(tables.tombstones, key, writer.sealed())
+                try transaction.put(.tombstones(of: feed), key, writer.sealed())
             } else {
-                try transaction.delete(tables.tombstones, key)
+                try transaction.delete(.tombstones(of: feed), key)
             }
         }
     }
@@ -224,7 +223,7 @@ struct FeedWriter {
     /// Writes what a rule counted on; all else is as it was.
     func writeCounters() throws {
         let record = newRecord
-        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record.encoded())
         loader.replace(record: record)
     }
 
@@ -240,7 +239,7 @@ struct FeedWriter {
             if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }
             if new.entries[entry].isCached { record.counts.add(new.entries[entry], 1) }
         }
-        try transaction.put(tables.feeds, NumberKey(UInt64(feed)), record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record.encoded())
         return record
     }
 

@@ -1,55 +1,60 @@
-/// The bytes of a record's key. Integers are big-endian, so that keys sort as numbers do.
+/// What a record's key has behind the prefix of its table. Integers are big-endian, so that keys sort as
+/// numbers do.
 protocol Key {
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R
+    /// Lends the whole key of a record of this table.
+    func withBytes<R, E: Error>(
+        in table: Table, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R
 }
 
-/// A feed and a number in it: a position, a page, a ticket.
-struct FeedKey: Key {
-    private var feed: UInt32
-    private var high: UInt32
-    private var low: UInt32
-
-    init(_ feed: UInt32, _ number: UInt64) {
-        self.feed = feed.bigEndian
-        high = UInt32(truncatingIfNeeded: number >> 32).bigEndian
-        low = UInt32(truncatingIfNeeded: number).bigEndian
+/// Of the one record of a table.
+struct NoKey: Key {
+    func withBytes<R, E: Error>(
+        in table: Table, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try withUnsafeBytes(of: table.prefix.bigEndian) { bytes throws(E) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<table.prefixCount]))
+        }
     }
+}
+
+/// A position, a page, a ticket, a body record, a generation.
+struct NumberKey: Key {
+    let number: UInt64
+
+    init(_ number: UInt64) { self.number = number }
+
+    /// Of a table that has its newest record first.
+    init(newestFirst number: UInt64) { self.number = ~number }
 
     /// nil if the bytes are no such key.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == 12 else { return nil }
-        self = bytes.loadUnaligned(as: FeedKey.self)
-    }
-
-    var feedNumber: UInt32 { UInt32(bigEndian: feed) }
-    var number: UInt64 { UInt64(UInt32(bigEndian: high)) << 32 | UInt64(UInt32(bigEndian: low)) }
-
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        try withUnsafeBytes(of: self) { bytes throws(E) in try body(bytes) }
-    }
-}
-
-/// A number alone: a feed, a body record, a generation.
-struct NumberKey: Key {
-    private var bytes: UInt64
-
-    init(_ number: UInt64) { bytes = number.bigEndian }
-
-    init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 8 else { return nil }
-        self.bytes = bytes.loadUnaligned(as: UInt64.self)
+        number = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
     }
 
-    var number: UInt64 { UInt64(bigEndian: bytes) }
+    var newestFirst: UInt64 { ~number }
 
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        try withUnsafeBytes(of: bytes) { bytes throws(E) in try body(bytes) }
+    func withBytes<R, E: Error>(
+        in table: Table, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        var words = (table.prefix.bigEndian, 0 as UInt64)
+        return try withUnsafeMutableBytes(of: &words) { bytes throws(E) in
+            bytes.storeBytes(of: number.bigEndian, toByteOffset: table.prefixCount, as: UInt64.self)
+            return try body(UnsafeRawBufferPointer(rebasing: bytes[..<(table.prefixCount + 8)]))
+        }
     }
 }
 
 extension [UInt8]: Key {
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        try withUnsafeBufferPointer { bytes throws(E) in
+    func withBytes<R, E: Error>(
+        in table: Table, _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        var key: [UInt8] = []
+        key.reserveCapacity(table.prefixCount + count)
+        Swift.withUnsafeBytes(of: table.prefix.bigEndian) { key += $0.prefix(table.prefixCount) }
+        key += self
+        return try key.withUnsafeBufferPointer { bytes throws(E) in
             try body(UnsafeRawBufferPointer(bytes))
         }
     }
@@ -60,9 +65,9 @@ enum PostKey {
     /// Ids longer than this are hashed; LMDB's keys end at 511 bytes.
     static let longestPlainID = 200
 
-    /// 1 and eight bytes, or 2, a length and the bytes, or 3 and a hash of 16 bytes. No prefix begins
+    /// 1 and eight bytes, or 2, a length and the bytes, or 3 and a hash of 16 bytes. No such key begins
     /// another.
-    static func prefix(_ id: PostID) -> [UInt8] {
+    static func bytes(_ id: PostID) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(24)
         switch id.storage {

@@ -3,15 +3,29 @@
 extension Transaction {
     /// Throws `.notFound` if there is no such feed.
     func feed(_ feed: UInt32) throws(QuireError) -> FeedRecord {
-        guard let value = try get(tables.feeds, NumberKey(UInt64(feed))) else {
+        guard let value = try get(.record(of: feed), NoKey()) else {
             throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
         }
         return try FeedRecord(value, "feed number \(feed)")
     }
 
+    /// The numbers of all feeds, in the order of their names.
+    func feedNumbers() throws -> [UInt32] {
+        try withCursor(.names) { cursor in
+            var numbers: [UInt32] = []
+            var found = try cursor.first()
+            while let (_, value) = found {
+                let number = try ByteReader.number(value, "the number of a feed")
+                numbers.append(UInt32(truncatingIfNeeded: number))
+                found = try cursor.next()
+            }
+            return numbers
+        }
+    }
+
     /// A page that an entry names.
     func page(_ number: UInt64, of feed: UInt32) throws(QuireError) -> PageRecord {
-        guard let value = try get(tables.pages, FeedKey(feed, number)) else {
+        guard let value = try get(.pages(of: feed), NumberKey(newestFirst: number)) else {
             throw .corrupt("page \(number) of feed number \(feed)")
         }
         return try PageRecord(value, "page \(number) of feed number \(feed)")
@@ -21,7 +35,7 @@ extension Transaction {
     func entry(
         of id: PostID, at position: UInt64, of feed: UInt32
     ) throws(QuireError) -> Entry {
-        if let value = try get(tables.pieces, FeedKey(feed, position)),
+        if let value = try get(.pieces(of: feed), NumberKey(position)),
             let entry = try PieceRecord.entry(of: id, in: value, "a piece of feed number \(feed)")
         {
             return entry
@@ -43,15 +57,14 @@ extension Transaction {
     }
 
     func fields(of id: PostID) throws(QuireError) -> FieldsRecord? {
-        if count(tables.fields) == 0 { return nil }
-        guard let value = try get(tables.fields, PostKey.prefix(id)) else { return nil }
+        guard let value = try get(.fields, PostKey.bytes(id)) else { return nil }
         let record = try FieldsRecord(value, "the fields of post \(id)")
         return record.id == id ? record : nil
     }
 
     /// A piece that the index names.
     func piece(at position: UInt64, of feed: UInt32) throws(QuireError) -> PieceRecord {
-        guard let value = try get(tables.pieces, FeedKey(feed, position)) else {
+        guard let value = try get(.pieces(of: feed), NumberKey(position)) else {
             throw .corrupt("a piece of feed number \(feed)")
         }
         return try PieceRecord(value, "a piece of feed number \(feed)")

@@ -14,7 +14,7 @@ struct PostIndex {
     /// The index as the transaction sees it, with what `fresh` adds to it. Valid until the next commit.
     init(_ transaction: Transaction, fresh: [FreshRun] = []) throws {
         self.fresh = fresh
-        seed = transaction.tables.seed
+        seed = transaction.file.seed
         var runs = fresh.reversed().map(\.run)
         runs += try Self.stored(transaction).reversed().map(\.run)
         self.runs = runs
@@ -26,7 +26,7 @@ struct PostIndex {
     static func stored(
         _ transaction: Transaction
     ) throws -> [(number: UInt64, run: SortedRun)] {
-        try transaction.withCursor(transaction.tables.locations) { cursor in
+        try transaction.withCursor(.locations) { cursor in
             var runs: [(number: UInt64, run: SortedRun)] = []
             var found = try cursor.first()
             while let (key, value) = found {
@@ -45,14 +45,14 @@ struct PostIndex {
     /// The piece in which this feed holds the post, nil if it does not hold it.
     func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
 
-    /// The same for many posts, one run after the other: look-ups in one run do not depend on each other,
-    /// so the processor waits for several of their cache misses at once.
+    /// The same for many posts.
     func positions(of ids: [PostID], in feed: UInt32) -> [UInt64?] {
         var found = [UInt64?](repeating: nil, count: ids.count)
         var open = ids.enumerated().map { i, id in
             (i, Location(address(of: id), feed: feed, position: Location.gone))
         }
         for run in runs {
+            for (_, place) in open { run.prefetch(place.address) }
             open.removeAll { i, place in
                 guard let position = run.position(of: place) else { return false }
                 found[i] = position == Location.gone ? nil : position
@@ -60,6 +60,14 @@ struct PostIndex {
             }
         }
         return found
+    }
+
+    /// Hastens the look-ups of these posts.
+    func prefetch(_ ids: some Sequence<PostID>) {
+        for id in ids {
+            let address = address(of: id)
+            for run in runs { run.prefetch(address) }
+        }
     }
 
     /// The feeds that hold the post, and the piece in each.
@@ -82,6 +90,7 @@ struct PostIndex {
 
     private func positions(at address: PostAddress) -> [(feed: UInt32, position: UInt64)] {
         var known: [(feed: UInt32, position: UInt64)] = []
+        for run in runs { run.prefetch(address) }
         for run in runs {
             guard var slot = run.first(address) else { continue }
             while let location = run.location(slot), location.address == address {
@@ -93,6 +102,21 @@ struct PostIndex {
         }
         known.removeAll { $0.position == Location.gone }
         return known
+    }
+
+    // MARK: Other feeds
+
+    /// False if no other feed holds the post or ever did; true does not mean the contrary.
+    func mayBeElsewhere(_ id: PostID, than feed: UInt32) -> Bool {
+        let address = address(of: id)
+        for run in runs {
+            guard var slot = run.first(address) else { continue }
+            while let location = run.location(slot), location.address == address {
+                if location.feed != feed { return true }
+                slot += 1
+            }
+        }
+        return false
     }
 
     // MARK: Keeping few runs
@@ -143,11 +167,10 @@ struct PostIndex {
             result = SortedRun.merged(
                 added, older: stored[start...].reversed().map(\.run), dropsGone: start == 0)
         }
-        let table = transaction.tables.locations
         let number = (stored.last?.number ?? 0) + 1
-        for (number, _) in stored[start...] { try transaction.delete(table, NumberKey(number)) }
+        for (number, _) in stored[start...] { try transaction.delete(.locations, NumberKey(number)) }
         if result.isEmpty { return }
-        try transaction.append(table, NumberKey(number), count: SortedRun.size(of: result)) {
+        try transaction.put(.locations, NumberKey(number), count: SortedRun.size(of: result)) {
             $0.initializeMemory(as: UInt8.self, repeating: 0)
             SortedRun.write(result, into: $0)
         }

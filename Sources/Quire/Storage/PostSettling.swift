@@ -28,7 +28,9 @@ extension WriteSession {
     private func others(
         _ id: PostID, _ loader: FeedLoader
     ) throws -> (isHeld: Bool, isShown: Bool) {
-        let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
+        let index = try loader.index()
+        if !index.mayBeElsewhere(id, than: loader.feed) { return (false, false) }
+        let places = index.positions(of: id).filter { $0.feed != loader.feed }
         let isShown = try places.contains { feed, position in
             try !transaction.entry(of: id, at: position, of: feed).isFault
         }
@@ -42,7 +44,7 @@ extension WriteSession {
         if others.isHeld { return }
         counters.posts &-= 1
         if counters.fieldRecords > 0, try transaction.fields(of: id) != nil {
-            try transaction.delete(transaction.tables.fields, PostKey.prefix(id))
+            try transaction.delete(.fields, PostKey.bytes(id))
             counters.fieldRecords -= 1
         }
     }
@@ -147,7 +149,7 @@ extension WriteSession {
             piece.entries[at].version = new.version
             if new.body.record != 0 { piece.entries[at].isFault = false }
             try transaction.put(
-                transaction.tables.pieces, FeedKey(other, position), piece.encoded())
+                .pieces(of: other), NumberKey(position), piece.encoded())
             try changeCounts(of: other) {
                 $0.add(old, -1)
                 $0.add(piece.entries[at], 1)
@@ -157,11 +159,10 @@ extension WriteSession {
     }
 
     private func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
-        let key = NumberKey(UInt64(feed))
         var record = try transaction.feed(feed)
         let before = record.counts
         change(&record.counts)
         if record.counts == before { return }
-        try transaction.put(transaction.tables.feeds, key, record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record.encoded())
     }
 }

@@ -52,7 +52,7 @@ extension WriteSession {
         if !isApplied { return .stale }
         if stored == nil { counters.fieldRecords += 1 }
         record.fields.sort { $0.name < $1.name }
-        try transaction.put(transaction.tables.fields, PostKey.prefix(id), record.encoded())
+        try transaction.put(.fields, PostKey.bytes(id), record.encoded())
         touch()
         if isChanged {
             for (feed, _) in holders { note([.updated(id)], in: feed) }

@@ -1,3 +1,5 @@
+import CLMDB
+
 /// Where the id index files a post. Of an integer id the hash is the id itself, shuffled, so two of
 /// them never share one; other ids have 96 bits of a hash whose seed is the cache's secret.
 struct PostAddress: Hashable {
@@ -81,10 +83,21 @@ struct SortedRun {
 
     // MARK: Looking up
 
+    @inline(__always)
+    private func home(of hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: scale).high)
+    }
+
+    /// Fetches what a look-up will read first. Look-ups wait for memory and little else: asked for together,
+    /// a hundred arrive in the time of a few.
+    func prefetch(_ address: PostAddress) {
+        quire_prefetch(base + home(of: address.hash) &* Self.stride)
+    }
+
     /// The slot of the first location with this hash, nil if there is none.
     @inline(__always)
     func first(hash wanted: UInt64) -> Int? {
-        var slot = Int(truncatingIfNeeded: wanted.multipliedFullWidth(by: scale).high)
+        var slot = home(of: wanted)
         while slot < slots {
             let hash = hash(slot)
             // an empty slot has the hash 0, and so may one location

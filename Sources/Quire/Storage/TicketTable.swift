@@ -13,9 +13,9 @@ struct TicketTable {
     func all(of feed: UInt32) throws -> [TicketRecord] {
         var all: [TicketRecord] = []
         let fresh = fresh[feed] ?? [:]
-        try transaction.withCursor(transaction.tables.tickets) { cursor in
-            var found = try cursor.seek(FeedKey(feed, 0))
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
+        try transaction.withCursor(.tickets(of: feed)) { cursor in
+            var found = try cursor.first()
+            while let (key, value) = found, let key = NumberKey(key) {
                 if fresh[key.number] == nil {
                     all.append(try TicketRecord(value, "ticket \(key.number)"))
                 }
@@ -28,8 +28,8 @@ struct TicketTable {
 
     func record(_ ticket: Ticket, of feed: UInt32) throws(QuireError) -> TicketRecord? {
         if let record = fresh[feed]?[ticket.number] { return record }
-        let key = FeedKey(feed, ticket.number)
-        guard let value = try transaction.get(transaction.tables.tickets, key) else { return nil }
+        let key = NumberKey(ticket.number)
+        guard let value = try transaction.get(.tickets(of: feed), key) else { return nil }
         return try TicketRecord(value, "ticket \(ticket.number)")
     }
 
@@ -39,9 +39,9 @@ struct TicketTable {
 
     mutating func remove(_ ticket: Ticket, of feed: UInt32) throws {
         fresh[feed]?[ticket.number] = nil
-        let key = FeedKey(feed, ticket.number)
-        if try transaction.get(transaction.tables.tickets, key) != nil {
-            try transaction.delete(transaction.tables.tickets, key)
+        let key = NumberKey(ticket.number)
+        if try transaction.get(.tickets(of: feed), key) != nil {
+            try transaction.delete(.tickets(of: feed), key)
         }
     }
 
@@ -58,7 +58,7 @@ struct TicketTable {
         for (feed, records) in fresh {
             for (number, record) in records {
                 try transaction.put(
-                    transaction.tables.tickets, FeedKey(feed, number), record.encoded())
+                    .tickets(of: feed), NumberKey(number), record.encoded())
             }
         }
     }

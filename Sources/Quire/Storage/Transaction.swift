@@ -5,16 +5,19 @@ import CLMDB
 /// write.
 struct Transaction {
     let handle: OpaquePointer
-    let tables: Tables
-    var path: String { tables.path }
+    let file: CacheFile
+    var path: String { file.path }
     /// Of a write transaction; belongs to the environment, which outlives it.
     unowned(unsafe) var mark: WriteMark?
 
+    /// LMDB's unnamed tree, the only one a cache has.
+    static let tree: MDB_dbi = 1
+
     func get(_ table: Table, _ key: some Key) throws(QuireError) -> UnsafeRawBufferPointer? {
         var value = MDB_val()
-        let status = key.withBytes { key in
+        let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
-            return mdb_get(handle, table.dbi, &key, &value)
+            return mdb_get(handle, Self.tree, &key, &value)
         }
         if status == MDB_NOTFOUND { return nil }
         try check(status, "cannot read \(table.name)", path)
@@ -22,35 +25,34 @@ struct Transaction {
     }
 
     func put(_ table: Table, _ key: some Key, _ bytes: [UInt8]) throws {
-        let status = key.withBytes { key in
+        let status = key.withBytes(in: table) { key in
             bytes.withUnsafeBytes { bytes in
                 var key = MDB_val(bytes: key)
                 var value = MDB_val(bytes: bytes)
-                return mdb_put(handle, table.dbi, &key, &value, 0)
+                return mdb_put(handle, Self.tree, &key, &value, 0)
             }
         }
         try checkWrite(status, table)
     }
 
-    /// Adds a record behind all others and lets `fill` write its bytes in place.
-    func append(
+    /// Writes a record whose bytes `fill` puts in place.
+    func put(
         _ table: Table, _ key: some Key, count: Int,
         fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws {
         var value = MDB_val(mv_size: count, mv_data: nil)
-        let status = key.withBytes { key in
+        let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
-            return mdb_put(
-                handle, table.dbi, &key, &value, UInt32(MDB_RESERVE) | UInt32(MDB_APPEND))
+            return mdb_put(handle, Self.tree, &key, &value, UInt32(MDB_RESERVE))
         }
         try checkWrite(status, table)
         fill(UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size))
     }
 
     func delete(_ table: Table, _ key: some Key) throws {
-        let status = key.withBytes { key in
+        let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
-            return mdb_del(handle, table.dbi, &key, nil)
+            return mdb_del(handle, Self.tree, &key, nil)
         }
         if status != MDB_NOTFOUND { try checkWrite(status, table) }
     }
@@ -62,61 +64,86 @@ struct Transaction {
         try check(status, "cannot write \(table.name)", path)
     }
 
-    /// Number of records in a table.
-    func count(_ table: Table) -> Int {
-        var statistics = MDB_stat()
-        mdb_stat(handle, table.dbi, &statistics)
-        return statistics.ms_entries
-    }
-
     /// Bytes of the file that records occupy, and all bytes.
     func fileUse() -> (used: UInt64, all: UInt64) {
-        var used = 0
-        var pageSize = 0
-        for table in tables.all {
-            var statistics = MDB_stat()
-            mdb_stat(handle, table.dbi, &statistics)
-            used += statistics.ms_branch_pages + statistics.ms_leaf_pages
-            used += statistics.ms_overflow_pages
-            pageSize = Int(statistics.ms_psize)
-        }
+        var tree = MDB_stat()
+        mdb_stat(handle, Self.tree, &tree)
+        let used = tree.ms_branch_pages + tree.ms_leaf_pages + tree.ms_overflow_pages
         var info = MDB_envinfo()
         mdb_env_info(mdb_txn_env(handle), &info)
+        let pageSize = Int(tree.ms_psize)
         return (UInt64(used * pageSize), UInt64((info.me_last_pgno + 1) * pageSize))
     }
 
     func withCursor<R>(_ table: Table, _ body: (Cursor) throws -> R) throws -> R {
+        try withTreeCursor { handle in
+            try body(Cursor(handle: handle, table: table, path: path))
+        }
+    }
+
+    /// Calls `body` with the whole key and the value of each record of the cache.
+    func forEachRecord(
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try withTreeCursor { handle in
+            var (key, value) = (MDB_val(), MDB_val())
+            while true {
+                let status = mdb_cursor_get(handle, &key, &value, MDB_NEXT)
+                if status == MDB_NOTFOUND { return }
+                try check(status, "cannot read", path)
+                try body(UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
+            }
+        }
+    }
+
+    private func withTreeCursor<R>(_ body: (OpaquePointer) throws -> R) throws -> R {
         var opened: OpaquePointer?
-        try check(mdb_cursor_open(handle, table.dbi, &opened), "cannot read \(table.name)", path)
-        let cursor = Cursor(handle: opened!, table: table, tables: tables)
-        defer { mdb_cursor_close(cursor.handle) }
-        return try body(cursor)
+        try check(mdb_cursor_open(handle, Self.tree, &opened), "cannot read", path)
+        defer { mdb_cursor_close(opened) }
+        return try body(opened!)
     }
 }
 
 /// A position in a table; never outlives the call that lent it.
 struct Cursor {
-    let handle: OpaquePointer
-    let table: Table
-    let tables: Tables
+    fileprivate let handle: OpaquePointer
+    fileprivate let table: Table
+    fileprivate let path: String
 
+    /// `key` is what comes behind the prefix of the table.
     typealias Record = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
     /// The first record at or behind this key.
     func seek(_ key: some Key) throws(QuireError) -> Record? {
-        try key.withBytes { bytes throws(QuireError) in
-            try move(MDB_SET_RANGE, MDB_val(bytes: bytes))
+        try key.withBytes(in: table) { bytes throws(QuireError) in
+            try move(MDB_SET_RANGE, MDB_val(bytes: bytes)).flatMap(own)
         }
     }
 
-    func next() throws(QuireError) -> Record? { try move(MDB_NEXT, MDB_val()) }
-    func previous() throws(QuireError) -> Record? { try move(MDB_PREV, MDB_val()) }
-    func first() throws(QuireError) -> Record? { try move(MDB_FIRST, MDB_val()) }
-    func last() throws(QuireError) -> Record? { try move(MDB_LAST, MDB_val()) }
+    func first() throws(QuireError) -> Record? { try seek(NoKey()) }
+    func next() throws(QuireError) -> Record? { try move(MDB_NEXT, MDB_val()).flatMap(own) }
+    func previous() throws(QuireError) -> Record? { try move(MDB_PREV, MDB_val()).flatMap(own) }
+
+    func last() throws(QuireError) -> Record? {
+        try before(table.end.withUnsafeBufferPointer { bytes throws(QuireError) in
+            try move(MDB_SET_RANGE, MDB_val(bytes: UnsafeRawBufferPointer(bytes)))
+        })
+    }
 
     /// The last record before this key.
     func before(_ key: some Key) throws(QuireError) -> Record? {
-        try seek(key) == nil ? last() : previous()
+        try before(key.withBytes(in: table) { bytes throws(QuireError) in
+            try move(MDB_SET_RANGE, MDB_val(bytes: bytes))
+        })
+    }
+
+    /// The last record before the one the cursor is at, of whatever table.
+    private func before(_ found: Record?) throws(QuireError) -> Record? {
+        try move(found == nil ? MDB_LAST : MDB_PREV, MDB_val()).flatMap(own)
+    }
+
+    private func own(_ record: Record) -> Record? {
+        table.key(record.key).map { ($0, record.value) }
     }
 
     private func move(_ operation: MDB_cursor_op, _ start: MDB_val) throws(QuireError) -> Record? {
@@ -124,7 +151,7 @@ struct Cursor {
         var value = MDB_val()
         let status = mdb_cursor_get(handle, &key, &value, operation)
         if status == MDB_NOTFOUND { return nil }
-        try check(status, "cannot read \(table.name)", tables.path)
+        try check(status, "cannot read \(table.name)", path)
         return (UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
     }
 }

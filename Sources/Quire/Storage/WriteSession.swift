@@ -24,7 +24,7 @@ final class WriteSession {
     }
 
     static func counters(_ transaction: Transaction) throws -> Counters {
-        guard let value = try transaction.get(transaction.tables.header, Tables.countersKey) else {
+        guard let value = try transaction.get(.counters, NoKey()) else {
             throw QuireError.corrupt("the counters of the cache")
         }
         return try Counters(value, "the counters of the cache")
@@ -40,7 +40,7 @@ final class WriteSession {
         try tickets.store()
         try PostIndex.store(fresh, in: transaction, live: counters.entries)
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
-        try transaction.put(transaction.tables.header, Tables.countersKey, counters.encoded())
+        try transaction.put(.counters, NoKey(), counters.encoded())
     }
 
     func touch() { isDirty = true }

@@ -60,14 +60,12 @@ struct Check {
         var records: [UInt64: Int] = [:]
     }
 
-    var tables: Tables { transaction.tables }
-
     init(transaction: Transaction, limit: Int) throws {
         (self.transaction, self.limit) = (transaction, limit)
         do {
             index = try PostIndex(transaction)
         } catch {
-            index = PostIndex(runs: [], transaction.tables.seed)
+            index = PostIndex(runs: [], transaction.file.seed)
             find(.unreadable, "locations", "a run of the id index")
         }
     }
@@ -105,13 +103,19 @@ struct Check {
 
     // MARK: Checksums
 
+    /// Also that each record is of a table we know, and of a feed that exists.
     private mutating func checkSeals() throws {
-        for table in tables.all {
-            try each(table) { check, record in
-                if !ByteReader.isSealed(record.value) {
-                    let key = record.key.prefix(24).map { String($0, radix: 16) }
-                    check.find(.checksum, table.name.description, "key \(key.joined(separator: " "))")
-                }
+        let feeds = Set(try transaction.feedNumbers())
+        try transaction.forEachRecord { key, value in
+            let text = key.prefix(24).map { String($0, radix: 16) }.joined(separator: " ")
+            guard let (table, feed) = Table.owner(of: key) else {
+                return find(.orphan, "key \(text)", "a record of no table")
+            }
+            if !ByteReader.isSealed(value) {
+                find(.checksum, table.name.description, "key \(text)")
+            }
+            if let feed, !feeds.contains(feed) {
+                find(.orphan, table.name.description, "key \(text): of no feed")
             }
         }
     }
@@ -119,37 +123,34 @@ struct Check {
     // MARK: Feeds
 
     private mutating func checkFeeds() throws {
-        try each(tables.names) { check, record in
+        try each(.names) { check, record in
             let name = String(decoding: record.key, as: UTF8.self)
             let number = try ByteReader.number(record.value, "feed \(name)")
             check.feedNames[UInt32(truncatingIfNeeded: number)] = name
         }
-        try each(tables.feeds) { check, record in
-            guard let key = NumberKey(record.key) else {
-                return check.find(.unreadable, "feeds", "a key of \(record.key.count) bytes")
-            }
-            let number = UInt32(truncatingIfNeeded: key.number)
-            let feed = try FeedRecord(record.value, "feed number \(number)")
-            if check.feedNames[number] != feed.name {
-                check.find(.orphan, "feed \(feed.name)", "no name leads to it")
-            }
-            var feedCheck = FeedCheck(
-                transaction: check.transaction, index: check.index, feed: number, record: feed,
-                use: check.use)
-            do {
-                try feedCheck.run()
-            } catch let error as QuireError where error.code == .corrupt {
-                feedCheck.find(.unreadable, error.message)
-            }
-            for finding in feedCheck.findings {
-                check.find(finding.code, finding.place, finding.message)
-            }
-            check.use = feedCheck.use
-            check.entries[number] = feedCheck.counts.entries + feedCheck.counts.riders
+        for number in feedNames.keys.sorted() {
+            try each(.record(of: number)) { try $0.checkFeed(number, $1.value) }
         }
         for (number, name) in feedNames where entries[number] == nil {
             find(.missing, "feed \(name)", "has a name, but no record")
         }
+    }
+
+    private mutating func checkFeed(_ number: UInt32, _ value: UnsafeRawBufferPointer) throws {
+        let feed = try FeedRecord(value, "feed number \(number)")
+        if feedNames[number] != feed.name {
+            find(.orphan, "feed \(feed.name)", "no name leads to it")
+        }
+        var feedCheck = FeedCheck(
+            transaction: transaction, index: index, feed: number, record: feed, use: use)
+        do {
+            try feedCheck.run()
+        } catch let error as QuireError where error.code == .corrupt {
+            feedCheck.find(.unreadable, error.message)
+        }
+        for finding in feedCheck.findings { find(finding.code, finding.place, finding.message) }
+        use = feedCheck.use
+        entries[number] = feedCheck.counts.entries + feedCheck.counts.riders
     }
 
     // MARK: The index
@@ -171,36 +172,38 @@ struct Check {
             let name = feedNames[feed] ?? "number \(feed)"
             find(.index, "feed \(name)", "\(count) in the index, \(entries[feed] ?? 0) in its rows")
         }
-        let counters = try WriteSession.counters(transaction)
-        for (name, said, found) in [
-            ("entries", counters.entries, all), ("posts", counters.posts, UInt64(use.posts)),
-            ("body bytes", counters.bodyBytes, UInt64(use.bytes)),
-            ("posts with fields", counters.fieldRecords, UInt64(transaction.count(tables.fields))),
-        ] where said != found {
-            find(.count, "counters", "say \(said) \(name), there are \(found)")
-        }
-        try each(tables.fields) { check, record in
+        var fields: UInt64 = 0
+        try each(.fields) { check, record in
+            fields += 1
             let fields = try FieldsRecord(record.value, "the fields of a post")
             if check.index.positions(of: fields.id).isEmpty {
                 check.find(.orphan, "post \(fields.id)", "has fields, but no feed holds it")
             }
+        }
+        let counters = try WriteSession.counters(transaction)
+        for (name, said, found) in [
+            ("entries", counters.entries, all), ("posts", counters.posts, UInt64(use.posts)),
+            ("body bytes", counters.bodyBytes, UInt64(use.bytes)),
+            ("posts with fields", counters.fieldRecords, fields),
+        ] where said != found {
+            find(.count, "counters", "say \(said) \(name), there are \(found)")
         }
     }
 
     // MARK: Bodies
 
     private mutating func checkBodies() throws {
-        try each(tables.bodies) { check, record in
-            guard let key = NumberKey(record.key) else {
+        try each(.bodies) { check, record in
+            guard let number = NumberKey(record.key)?.newestFirst else {
                 return check.find(.unreadable, "bodies", "a key of \(record.key.count) bytes")
             }
-            let place = "body record \(key.number)"
+            let place = "body record \(number)"
             guard let contents = BodyStore.contents(record.value) else {
                 return check.find(.unreadable, place, "its table of contents")
             }
-            let seen = check.use.records.removeValue(forKey: key.number) ?? 0
+            let seen = check.use.records.removeValue(forKey: number) ?? 0
             var use = BodyUse(live: contents.payload, total: contents.payload)
-            if let value = try check.transaction.get(check.tables.bodyUse, key) {
+            if let value = try check.transaction.get(.bodyUse, NumberKey(number)) {
                 use = try BodyUse(value, place)
             }
             if use.live != seen {
@@ -213,9 +216,9 @@ struct Check {
         for number in use.records.keys.sorted() {
             find(.missing, "body record \(number)", "posts refer to it")
         }
-        try each(tables.bodyUse) { check, record in
-            guard let key = NumberKey(record.key),
-                try check.transaction.get(check.tables.bodies, key) != nil
+        try each(.bodyUse) { check, record in
+            guard let number = NumberKey(record.key)?.number,
+                try check.transaction.get(.bodies, NumberKey(newestFirst: number)) != nil
             else { return check.find(.orphan, "body-use", "a record about bodies that do not exist") }
         }
     }
@@ -223,19 +226,18 @@ struct Check {
     // MARK: Tickets, tombstones, log
 
     private mutating func checkRest() throws {
-        try each(tables.tickets) { check, record in
-            _ = try TicketRecord(record.value, "a ticket")
-            if FeedKey(record.key).map({ check.feedNames[$0.feedNumber] == nil }) ?? true {
-                check.find(.orphan, "tickets", "a ticket of no feed")
+        for feed in feedNames.keys {
+            try each(.tickets(of: feed)) { _, record in
+                _ = try TicketRecord(record.value, "a ticket")
             }
-        }
-        try each(tables.attributes) { _, record in
-            try ByteReader.read(record.value, "an attribute") { reader throws(QuireError) in
-                _ = try reader.blob()
+            try each(.attributes(of: feed)) { _, record in
+                try ByteReader.read(record.value, "an attribute") { reader throws(QuireError) in
+                    _ = try reader.blob()
+                }
             }
-        }
-        try each(tables.tombstones) { _, record in
-            _ = try ByteReader.number(record.value, "a tombstone")
+            try each(.tombstones(of: feed)) { _, record in
+                _ = try ByteReader.number(record.value, "a tombstone")
+            }
         }
         let generation = try WriteSession.counters(transaction).generation
         let oldest = generation > ChangeLog.length ? generation - ChangeLog.length : 0

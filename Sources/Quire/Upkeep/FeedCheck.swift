@@ -141,15 +141,15 @@ struct FeedCheck {
     }
 
     private mutating func checkPages() throws {
-        try transaction.withCursor(transaction.tables.pages) { cursor in
-            var found = try cursor.seek(FeedKey(feed, 0))
+        try transaction.withCursor(.pages(of: feed)) { cursor in
+            var found = try cursor.first()
             var missing = pages
-            while let (key, value) = found, let key = FeedKey(key), key.feedNumber == feed {
-                let page = try PageRecord(value, "page \(key.number) of feed \(record.name)")
-                let (count, first) = missing.removeValue(forKey: key.number) ?? (0, .max)
-                if page.start > first { find(.index, "page \(key.number) begins further up") }
+            while let (key, value) = found, let number = NumberKey(key)?.newestFirst {
+                let page = try PageRecord(value, "page \(number) of feed \(record.name)")
+                let (count, first) = missing.removeValue(forKey: number) ?? (0, .max)
+                if page.start > first { find(.index, "page \(number) begins further up") }
                 if page.entries != count {
-                    find(.count, "page \(key.number) says \(page.entries) entries, it has \(count)")
+                    find(.count, "page \(number) says \(page.entries) entries, it has \(count)")
                 }
                 found = try cursor.next()
             }

@@ -68,14 +68,16 @@ extension WriteSession {
         // Entries seen of pages that begin further up: a page's rank is that of its first entry.
         var partial: [UInt64: Leaving] = [:]
         var isDone = true
+        var below: UInt64?
         let reader = RowReader(transaction: transaction, feed: feed)
         try reader.eachPieceUpward(from: nil) { position, piece in
+            defer { below = position }
             let number = piece.page
             if number == 0 { return true }
             var page = partial.removeValue(forKey: number) ?? Leaving()
-            page.add(piece, at: position)
+            page.add(piece, at: position, next: below)
             let record = try transaction.page(number, of: feed)
-            if page.entries.count < record.entries {
+            if page.count < record.entries {
                 partial[number] = page
                 return true
             }
@@ -84,11 +86,11 @@ extension WriteSession {
             case .stays: return true
             case .leaves: if page.isProtected(by: policy) { return true }
             }
-            if result.pages > 0 && result.posts + leaving.entries.count >= policy.budget {
+            if result.pages > 0 && result.posts + leaving.count >= policy.budget {
                 isDone = false
                 return false
             }
-            for entry in page.entries { counts.add(entry, -1) }
+            page.forEach { counts.add($1, -1) }
             counts.pages -= 1
             leaving.add(page)
             result.pages += 1
@@ -106,21 +108,21 @@ extension WriteSession {
         let starts = try FeedLoader.gaps(transaction, feed).map(\.position)
         let reader = RowReader(transaction: transaction, feed: feed)
         var leaving = Leaving()
-        var end: UInt64?
+        var below: UInt64?
         for start in starts.reversed() {
-            defer { end = start }
             var segment = Leaving()
-            try reader.eachPiece(from: start) { at, piece in
-                if let end, at >= end { return false }
-                segment.add(piece, at: at)
+            try reader.eachPieceUpward(from: below.map { $0 - 1 }) { at, piece in
+                if at < start { return false }
+                segment.add(piece, at: at, next: below)
+                below = at
                 return true
             }
             if segment.isProtected(by: policy) { continue }
-            if result.pages > 0 && result.posts + leaving.entries.count >= policy.budget {
+            if result.pages > 0 && result.posts + leaving.count >= policy.budget {
                 result.isDone = false
                 break
             }
-            result.pages += Set(segment.entries.map(\.page)).subtracting([0]).count
+            result.pages += segment.pages
             leaving.add(segment)
         }
         result.posts += try evict(leaving, in: feed)
@@ -128,12 +130,12 @@ extension WriteSession {
 
     /// All in one change: each would load and write the neighbours of what leaves anew.
     private func evict(_ leaving: Leaving, in feed: UInt32) throws -> Int {
-        if leaving.entries.isEmpty { return 0 }
+        if leaving.count == 0 { return 0 }
         return try change(
             feed,
-            focus: {
-                try leaving.pieces.forEach($0.load)
-                try $0.loadNeighbours()
+            focus: { loader in
+                for (position, piece) in leaving.pieces { loader.load(piece, at: position) }
+                try loader.loadNeighbours()
             }
         ) { state throws(Interruption) in
             let count = try state.evict(leaving.ids).count
@@ -142,26 +144,38 @@ extension WriteSession {
     }
 }
 
-/// Entries that are to leave, and the pieces that hold them.
+/// Pieces that are to leave.
 private struct Leaving {
-    private(set) var pieces: [UInt64] = []
-    private(set) var ids: [PostID] = []
-    private(set) var entries: [Entry] = []
+    private(set) var pieces: [(position: UInt64, piece: FeedLoader.Piece)] = []
+    /// How many entries they have.
+    private(set) var count = 0
 
-    mutating func add(_ piece: PieceRecord, at position: UInt64) {
-        pieces.append(position)
-        ids += piece.ids
-        entries += piece.entries
+    mutating func add(_ record: PieceRecord, at position: UInt64, next: UInt64?) {
+        pieces.append((position, (record, next)))
+        count += record.entries.count
     }
 
     mutating func add(_ other: Leaving) {
         pieces += other.pieces
-        ids += other.ids
-        entries += other.entries
+        count += other.count
     }
 
+    func forEach(_ body: (PostID, Entry) -> Void) {
+        for (_, piece) in pieces {
+            for (id, entry) in zip(piece.record.ids, piece.record.entries) { body(id, entry) }
+        }
+    }
+
+    var ids: [PostID] { pieces.flatMap(\.piece.record.ids) }
+
+    /// How many pages they belong to.
+    var pages: Int { Set(pieces.map(\.piece.record.page)).subtracting([0]).count }
+
     func isProtected(by policy: PrunePolicy) -> Bool {
-        entries.contains(where: \.isPinned) || ids.contains(where: policy.visible.contains)
+        pieces.contains { _, piece in
+            piece.record.entries.contains(where: \.isPinned)
+                || piece.record.ids.contains(where: policy.visible.contains)
+        }
     }
 }
 

@@ -21,7 +21,7 @@ extension WriteSession {
     fileprivate func sparseBodyRecords(
         atMost limit: Int
     ) throws -> [(number: UInt64, use: BodyUse)] {
-        try transaction.withCursor(transaction.tables.bodyUse) { cursor in
+        try transaction.withCursor(.bodyUse) { cursor in
             var sparse: [(number: UInt64, use: BodyUse)] = []
             var found = try cursor.first()
             while sparse.count < limit, let (key, value) = found, let key = NumberKey(key) {

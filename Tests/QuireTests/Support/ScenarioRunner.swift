@@ -140,23 +140,7 @@ final class ScenarioRunner {
 
     private func answer(_ step: JSON, _ ticket: Ticket, _ feed: Feed) throws -> Outcome {
         if let error = step["error"]?.text { return try feed.fail(ticket, reason: error) }
-        return try feed.ingest(answer(step), for: ticket)
-    }
-
-    private func answer(_ step: JSON) -> Answer {
-        var answer = Answer(
-            next: Picture.link(step["next"]?.text ?? "?"),
-            previous: Picture.link(step["prev"]?.text ?? "?"),
-            fetchedAt: Int64(step["at"]?.int ?? 0))
-        for item in step["items"]?.list ?? [] {
-            guard let text = item.text, let id = PostID(text) else {
-                answer.opaqueRows += 1
-                continue
-            }
-            let key = step["keys"]?[text].map(Keys.value)
-            answer.append(id: id, key: key, body: Array("{\"id\":\"\(text)\"}".utf8))
-        }
-        return answer
+        return try feed.ingest(Answer(step), for: ticket)
     }
 
     private func record(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
@@ -167,7 +151,7 @@ final class ScenarioRunner {
             seen["outcome"] = .text("error")
         } else {
             let page = step["page"]!.int!
-            describe(try feed.record(answer(step), page: page, in: &run), into: &seen)
+            describe(try feed.record(Answer(step), page: page, in: &run), into: &seen)
         }
         runs[name] = run
     }
@@ -332,6 +316,24 @@ extension RowID {
         switch row {
         case .post(let post): self = .post(post.id)
         case .gap(let gap): self = .gap(gap.id)
+        }
+    }
+}
+
+extension Answer {
+    /// What the server answers in a step of a scenario.
+    init(_ step: JSON) {
+        self.init(
+            next: Picture.link(step["next"]?.text ?? "?"),
+            previous: Picture.link(step["prev"]?.text ?? "?"),
+            fetchedAt: Int64(step["at"]?.int ?? 0))
+        for item in step["items"]?.list ?? [] {
+            guard let text = item.text, let id = PostID(text) else {
+                opaqueRows += 1
+                continue
+            }
+            let key = step["keys"]?[text].map(Keys.value)
+            append(id: id, key: key, body: Array("{\"id\":\"\(text)\"}".utf8))
         }
     }
 }

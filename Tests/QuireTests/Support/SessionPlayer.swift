@@ -42,7 +42,7 @@ final class SessionPlayer {
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
             let outcome = try session.record(
-                Self.answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
+                Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
             results.append("\(outcome)")
             runs[name] = run
         default: results.append(try change(operation, step, feed.number, session))
@@ -106,23 +106,7 @@ final class SessionPlayer {
         _ step: JSON, _ ticket: Ticket, _ feed: Feed, _ session: WriteSession
     ) throws {
         if step["error"] != nil { return try session.cancel(ticket, in: feed.number) }
-        results.append("\(try session.ingest(Self.answer(step), for: ticket, in: feed.number))")
-    }
-
-    private static func answer(_ step: JSON) -> Answer {
-        var answer = Answer(
-            next: Picture.link(step["next"]?.text ?? "?"),
-            previous: Picture.link(step["prev"]?.text ?? "?"),
-            fetchedAt: Int64(step["at"]?.int ?? 0))
-        for item in step["items"]?.list ?? [] {
-            guard let text = item.text, let id = PostID(text) else {
-                answer.opaqueRows += 1
-                continue
-            }
-            let key = step["keys"]?[text].map(Keys.value)
-            answer.append(id: id, key: key, body: Array("{\"id\":\"\(text)\"}".utf8))
-        }
-        return answer
+        results.append("\(try session.ingest(Answer(step), for: ticket, in: feed.number))")
     }
 
     private static func ids(_ list: JSON?) -> [PostID] {
@@ -144,14 +128,11 @@ struct CacheContents: Equatable {
             var counters = try WriteSession.counters(transaction)
             (counters.generation, counters.bodyRecords) = (0, 0)
             lines.append("\(counters)")
-            let tables = transaction.tables
-            for table in [tables.names, tables.tombstones, tables.tickets, tables.attributes, tables.fields] {
-                try transaction.withCursor(table) { cursor in
-                    var found = try cursor.first()
-                    while let (key, value) = found {
-                        lines.append("\(table.name) \(Array(key)): \(Array(value))")
-                        found = try cursor.next()
-                    }
+            let exact = ["names", "tombstones", "tickets", "attributes", "fields"]
+            try transaction.forEachRecord { key, value in
+                let (table, _) = Table.owner(of: key)!
+                if exact.contains(table.name.description) {
+                    lines.append("\(table.name) \(Array(key)): \(Array(value))")
                 }
             }
         }
@@ -167,10 +148,10 @@ struct CacheContents: Equatable {
         let bodies = BodyStore(transaction: transaction)
         var pages: Set<UInt64> = []
         try reader.eachPiece(from: 0) { _, piece in
-            for var entry in piece.entries {
+            for (id, var entry) in zip(piece.ids, piece.entries) {
                 let body = Array(try bodies.bytes(entry.body))
                 entry.body = BodyReference()
-                lines.append("\(entry) \(body)")
+                lines.append("\(id) \(entry) \(body)")
                 if entry.page != 0 { pages.insert(entry.page) }
             }
             return true

@@ -28,3 +28,18 @@ final class TemporaryCache {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 }
+
+extension Transaction {
+    /// Number of records of a table.
+    func count(_ table: Table) throws -> Int {
+        try withCursor(table) { cursor in
+            var count = 0
+            var found = try cursor.first()
+            while found != nil {
+                count += 1
+                found = try cursor.next()
+            }
+            return count
+        }
+    }
+}

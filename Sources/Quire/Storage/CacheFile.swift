@@ -1,0 +1,96 @@
+import CLMDB
+
+/// What is known about an open cache file for as long as it is open. An object, because every operation
+/// hands it around.
+final class CacheFile: Sendable {
+    /// The path of the cache, for messages.
+    let path: String
+    /// The secret of this cache that spreads ids over the index: nobody can choose ids that collide.
+    let seed: UInt64
+
+    /// Raised when an older program could misread the file.
+    static let formatVersion: UInt64 = 3
+
+    private init(path: String, seed: UInt64) { (self.path, self.seed) = (path, seed) }
+
+    /// Makes a new file a cache without feeds.
+    static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
+        let file = CacheFile(path: path, seed: .random(in: .min ... .max))
+        try begin(environment, path, flags: 0) { handle throws(QuireError) in
+            let transaction = Transaction(handle: handle, file: file)
+            do {
+                try transaction.put(.format, NoKey(), encodedFormat(seed: file.seed))
+                try transaction.put(.counters, NoKey(), Counters().encoded())
+            } catch {
+                throw error as? QuireError ?? QuireError(.io, "\(path): cannot create the cache")
+            }
+        }
+    }
+
+    /// Opens a file, which must be one of ours and of the format we know.
+    static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> CacheFile {
+        var seed: UInt64 = 0
+        try begin(environment, path, flags: UInt32(MDB_RDONLY)) { handle throws(QuireError) in
+            seed = try requireFormat(
+                Transaction(handle: handle, file: CacheFile(path: path, seed: 0)))
+        }
+        return CacheFile(path: path, seed: seed)
+    }
+
+    static func encodedFormat(seed: UInt64, version: UInt64 = formatVersion) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.text("quire")
+        writer.number(version)
+        writer.number(seed)
+        return writer.sealed()
+    }
+
+    /// The cache's seed, if it is of the format we know.
+    private static func requireFormat(_ transaction: Transaction) throws(QuireError) -> UInt64 {
+        let path = transaction.path
+        var (version, seed) = (0 as UInt64, 0 as UInt64)
+        if let value = try transaction.get(.format, NoKey()) {
+            do throws(QuireError) {
+                var reader = try ByteReader(value)
+                if try reader.text() == "quire" {
+                    version = try reader.number()
+                    if version == formatVersion { seed = try reader.number() }
+                }
+            } catch {
+                throw .corrupt("\(path): the header")
+            }
+        }
+        if version == 0 {
+            throw QuireError(
+                .notACache,
+                "\(path): is an LMDB file, but not a Quire cache, or one from before the first release")
+        }
+        if version != formatVersion {
+            throw QuireError(
+                .newerFormat,
+                "\(path): was written by a newer Quire (format \(version), this one knows "
+                    + "\(formatVersion))")
+        }
+        return seed
+    }
+
+    private static func begin(
+        _ environment: OpaquePointer, _ path: String, flags: UInt32,
+        _ body: (OpaquePointer) throws(QuireError) -> Void
+    ) throws(QuireError) {
+        var begun: OpaquePointer?
+        try check(
+            mdb_txn_begin(environment, nil, flags, &begun), "cannot open the cache", path)
+        do throws(QuireError) {
+            // LMDB knows how to compare keys of the tree only from here on, in this environment.
+            var tree: MDB_dbi = 0
+            try check(mdb_dbi_open(begun, nil, 0, &tree), "cannot open the cache", path)
+            precondition(tree == Transaction.tree)
+            try body(begun!)
+        } catch {
+            mdb_txn_abort(begun)
+            throw error
+        }
+        try check(mdb_txn_commit(begun), "cannot open the cache", path)
+    }
+}
