@@ -40,7 +40,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON"],
-            resources: [.embedInCode("Profiles/stackexchange.json")], swiftSettings: strict),
+            resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict),
         .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .executableTarget(

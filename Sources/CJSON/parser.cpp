@@ -76,7 +76,7 @@ error_code cjson_parser::walk_object(
     Value &value, const cjson_node &node, cjson_span *row, const char *&end) {
     ondemand::object object;
     TRY(value.get_object().get(object));
-    if (node.children.empty()) {
+    if (!node.is_items && node.children.empty()) {
         std::string_view raw;
         TRY(object.raw_json().get(raw));
         end = raw.data() + raw.size();
@@ -89,6 +89,11 @@ error_code cjson_parser::walk_object(
         TRY(std::move(result).get(field));
         std::string_view key;
         TRY(field.unescaped_key().get(key));
+        if (node.is_items) {
+            ondemand::value item = field.value();
+            TRY(walk_item(item));
+            continue;
+        }
         for (size_t i = 0; i < node.children.size(); i++) {
             const cjson_node &child = node.children[i];
             if (child.key != key) continue;

@@ -145,15 +145,6 @@ struct CommandTests {
         #expect(lines.contains { $0["code"] as? String == "checksum" })
     }
 
-    @Test("profiles")
-    func profiles() throws {
-        let box = try Sandbox()
-        let run = try box.quire("profiles", "--json").object()
-        #expect(run.text("name") == "stackexchange" && run.text("paging") == "page")
-        #expect(try box.quire("profiles", "stackexchange").lines.count == 2)
-        #expect(try box.quire("profiles", "nothing").status == 64)
-    }
-
     @Test("a profile of one's own needs no code")
     func profileFile() throws {
         let box = try Sandbox()

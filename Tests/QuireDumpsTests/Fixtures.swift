@@ -18,9 +18,9 @@ enum Fixtures {
 
     static func bytes(_ name: String) throws -> [UInt8] { try PageFile(path: path(name)).read() }
 
-    /// The page of a fixture, read with a profile in JSON.
+    /// The page of a fixture, read with a built-in profile or one in JSON.
     static func page(_ name: String, _ profile: String) throws -> Answer {
-        let profile = try Profile(json: Array(profile.utf8), name: "profile")
+        let profile = try Profile.named(profile) ?? Profile(json: Array(profile.utf8), name: "profile")
         return try PageParser(profile: profile).parse(bytes(name), name: name)
     }
 }

@@ -1,11 +1,12 @@
 import Quire
 import Testing
 
-/// The profile format describes other APIs without code (Docs/profiles.md).
+/// What the profiles find in real responses, to the letter.
 @Suite(.enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
 struct OtherAPITests {
     struct API: Sendable, CustomTestStringConvertible {
         var file: String
+        /// The name of a built-in profile, or the JSON of one.
         var profile: String
         var count: Int
         var first: String
@@ -18,50 +19,30 @@ struct OtherAPITests {
     static let apis = [
         API(
             file: "github/perceval/github_request",
-            profile: #"""
-                {"name":"github","id":{"path":"number"},"key":{"path":"updated_at","type":"date"},
-                "order":"bump","error":{"path":"message"}}
-                """#,
+            profile: "github",
             count: 1, first: "1"),
         API(
             file: "graphql/cli/pr/list/fixtures/prList.json",
             profile: #"""
-                {"name":"graphql","items":"data.repository.pullRequests.nodes",
-                "id":{"path":"number"},
-                "next":{"path":"data.repository.pullRequests.pageInfo.endCursor","more":"data.repository.pullRequests.pageInfo.hasNextPage"},
-                "error":{"path":"errors","name":"errors.0.type","message":"errors.0.message"}}
+                {"name":"graphql","items":"data.repository.pullRequests.nodes","id":{"path":"number"},
+                "next":{"path":"^.pageInfo.endCursor","more":"^.pageInfo.hasNextPage"}}
                 """#,
             count: 3, first: "32", next: .end),
         API(
             file: "mastodon/mastodon.py/pages/test_fetch_next_previous/002.json",
-            profile: #"""
-                {"name":"mastodon","id":{"path":"id","type":"string"},"paging":"keyset",
-                "error":{"path":"error"}}
-                """#,
+            profile: "mastodon",
             count: 5, first: "117020580518794573"),
         API(
             file: "reddit/praw/pages/TestListingGenerator.test_exhaust_items/010.json",
-            profile: #"""
-                {"name":"reddit","items":"data.children","post":"data","id":{"path":"data.name"},
-                "key":{"path":"data.created_utc","type":"number"},"next":{"path":"data.after"},
-                "previous":{"path":"data.before","absent":"unknown"},
-                "error":{"path":"error","message":"message"}}
-                """#,
+            profile: "reddit",
             count: 100, first: "t1_c09jty6", next: .token("t1_c02bvo5")),
         API(
             file: "reddit/praw/pages/TestListingGenerator.test_exhaust_items/011.json",
-            profile: #"""
-                {"name":"reddit","items":"data.children","post":"data","id":{"path":"data.name"},
-                "next":{"path":"data.after"},"previous":{"path":"data.before","absent":"unknown"}}
-                """#,
+            profile: "reddit",
             count: 1, first: "t3_3dautm", next: .end),
         API(
             file: "bluesky/atproto.dart/getAuthorFeed.json",
-            profile: #"""
-                {"name":"bluesky","items":"feed","id":{"path":"post.uri","type":"string"},
-                "version":{"path":"post.indexedAt","type":"date"},"next":{"path":"cursor"},
-                "error":{"path":"error","message":"message"}}
-                """#,
+            profile: "bluesky",
             count: 25, first: "at://did:plc:gggcwmwoyak6op4pkqm76ckz/app.bsky.feed.post/3jukz62npim26",
             next: .token("1682809172466::bafyreihdpdn7uiqmshzb2y4o67gzy2aeairq6phuk476k2oidhy2p5dbwu")),
         API(
@@ -72,38 +53,25 @@ struct OtherAPITests {
             count: 5, first: "22505748"),
         API(
             file: "hn/garrett/hn.json",
-            profile: #"{"name":"hn","id":{"type":"integer"},"paging":"ids","order":"ranked"}"#,
-            count: 500, first: "39992817"),
+            profile: "hackernews",
+            count: 500, first: "39992817", next: .end),
         API(
             file: "hn/ashwin/hackernews.json",
             profile: #"{"name":"hn","opaque_rows":true,"id":{"path":"id"}}"#,
             count: 99, first: "12579008", opaqueRows: 1),
         API(
             file: "twitter/simdjson/twitter.json",
-            profile: #"""
-                {"name":"twitter","items":"statuses","id":{"path":"id"},"key":{"path":"id"},
-                "next":{"path":"search_metadata.next_results"},
-                "previous":{"path":"search_metadata.refresh_url"},"order":"stable"}
-                """#,
+            profile: "twitter1",
             count: 100, first: "505874924095815681",
             next: .token("?max_id=505874847260352512&q=%E4%B8%80&count=100&include_entities=1"),
             previous: .token("?since_id=505874924095815681&q=%E4%B8%80&include_entities=1")),
         API(
             file: "discourse/discourse_api/latest.json",
-            profile: #"""
-                {"name":"discourse","items":"topic_list.topics","id":{"path":"id"},
-                "key":{"path":"bumped_at","type":"date"},
-                "next":{"path":"topic_list.more_topics_url"},"order":"bump","paging":"page",
-                "first_page":0,"error":{"path":"errors","name":"error_type","message":"errors.0"}}
-                """#,
+            profile: "discourse",
             count: 3, first: "1", next: .token("/latest.json?page=1")),
         API(
             file: "wordpress/wp-pages.json",
-            profile: #"""
-                {"name":"wordpress","id":{"path":"id"},"key":{"path":"date_gmt","type":"date"},
-                "version":{"path":"modified_gmt","type":"date"},
-                "error":{"path":"code","message":"message"}}
-                """#,
+            profile: "wordpress",
             count: 10, first: "457"),
         API(
             file: "wordpress/activity-log-success-3.json",
@@ -117,20 +85,15 @@ struct OtherAPITests {
             )),
         API(
             file: "matrix/nio/room_messages.json",
-            profile: #"""
-                {"name":"matrix","items":"chunk","id":{"path":"event_id"},"next":{"path":"end"},
-                "previous":{"path":"start"},"error":{"path":"errcode","message":"error"}}
-                """#,
+            profile: "matrix",
             count: 3, first: "$1444812213350496Caaaa:example.com",
             next: .token("t47409-4357353_219380_26003_2265"),
             previous: .token("t47429-4392820_219380_26003_2265")),
         API(
             file: "nostr/old-new.json",
-            profile: #"""
-                {"name":"nostr","lines":true,"post":"2","id":{"path":"2.id","type":"string"},
-                "key":{"path":"2.created_at"}}
-                """#,
-            count: 2, first: "1550ff0e62ef2b3872375cb522dd7c31137b395cc82ab70f7184369a88a2ff57"),
+            profile: "nostr",
+            count: 2, first: "1550ff0e62ef2b3872375cb522dd7c31137b395cc82ab70f7184369a88a2ff57",
+            next: .token("until=1696725051"), previous: .token("since=1696725047")),
     ]
 
     @Test(arguments: apis)
@@ -142,13 +105,8 @@ struct OtherAPITests {
     }
 
     @Test func twitterV2EndsWithoutAToken() throws {
-        let profile = #"""
-            {"name":"twitter2","items":"data","items_absent":"empty",
-            "id":{"path":"id","type":"string"},"next":{"path":"meta.next_token"},
-            "previous":{"path":"meta.previous_token"}}
-            """#
         let folder = "twitter/dart-pagination/data/tweets"
-        let pages = try (1...4).map { try Fixtures.page("\(folder)/dataset_\($0).json", profile) }
+        let pages = try (1...4).map { try Fixtures.page("\(folder)/dataset_\($0).json", "twitter2") }
         #expect(pages.allSatisfy { !$0.posts.isEmpty })
         #expect(pages.last?.next == .end)
     }

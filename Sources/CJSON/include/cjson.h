@@ -76,9 +76,9 @@ void cjson_destroy(cjson_parser *parser);
 int32_t cjson_watch(cjson_parser *parser, cjson_scope scope, const char *keys, size_t count);
 
 /*
- * Names the array of items, and returns its slot in the document, or what cjson_watch returns for
- * errors. Paths into the document do not lead through this array. Call it at most once; without it
- * the document is the one item.
+ * Names the array of items, or the object whose values are the items, and returns its slot in the
+ * document, or what cjson_watch returns for errors. Paths into the document do not lead through the
+ * items. Call it at most once; without it the document is the one item.
  */
 int32_t cjson_items(cjson_parser *parser, const char *keys, size_t count);
 

@@ -19,7 +19,7 @@ public struct RecordedRun: Sendable {
     public let start: Start
     /// Page number -> its last entry.
     private(set) var ends: [Int: PostID] = [:]
-    /// Page number -> the link that leads to it, where the page before gave one.
+    /// Page number -> the link that leads to it, where that is known.
     private var links: [Int: Link] = [:]
     private var lastNumber: Int?
 
@@ -34,6 +34,12 @@ public struct RecordedRun: Sendable {
         if case .head(let page) = start { return page }
         return 1
     }
+
+    /// Says which link was followed to the page that is recorded next, where its request is known.
+    /// Otherwise that is the one the page before gave. nil means the page that follows.
+    public mutating func follow(_ link: Link, to page: Int?) { links[number(page)] = link }
+
+    func isKnown(linkTo number: Int) -> Bool { links[number] != nil }
 
     /// The link that was followed to this page.
     func link(to number: Int) -> Link { links[number] ?? .token("page=\(number)") }

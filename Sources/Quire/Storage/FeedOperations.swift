@@ -105,7 +105,7 @@ extension WriteSession {
                 try loader.load(edges: [loader.record.tail.number])
             },
             { state throws(Interruption) in
-                let isNumbered = named != nil || !runNow.isFresh
+                let isNumbered = named != nil || !runNow.isFresh || runNow.isKnown(linkTo: number)
                 let ticket = try state.planRecorded(
                     number, in: runNow, named: isNumbered ? runNow.link(to: number) : nil,
                     end: end, earlier: earlier)

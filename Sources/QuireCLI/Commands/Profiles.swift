@@ -4,46 +4,98 @@ import QuireDumps
 
 struct Profiles: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the profiles that quire knows, or show one.",
+        abstract: "List the profiles, show one, or say which one fits a response.",
         discussion: """
             A profile says where things are in the responses of one API. --profile NAME takes one of \
-            these, --profile-file FILE one of your own; Docs/profiles.md describes the format.
+            these, --profile-file FILE one of your own; Docs/profiles.md describes the format, and \
+            --source prints a profile to start from.
+
+            --explain FILE reads a response with every profile (or only the one that is named) and says \
+            which fit and why, the best first, and what the best one finds. Headers are taken from \
+            FILE.headers or from the response itself, as quire ingest does. The exit code is 65 if none \
+            fits.
             """)
 
     @Argument(help: "The name of a profile.")
     var name: String?
 
+    @Option(
+        help: ArgumentHelp("A file with a profile of your own.", valueName: "file"),
+        completion: .file())
+    var profileFile: String?
+
+    @Option(
+        help: ArgumentHelp("A response that a profile is looked for.", valueName: "file"),
+        completion: .file())
+    var explain: String?
+
+    @Flag(help: "Print the profile as it is written.")
+    var source = false
+
     @OptionGroup var json: JSONOption
 
-    private struct Line: Encodable {
-        let firstPage: Int
-        let hasKey: Bool
-        let name: String
-        let order: String
-        let paging: String
-        let title: String
+    func validate() throws {
+        if name != nil && profileFile != nil {
+            throw ValidationError("A name and --profile-file exclude each other.")
+        }
+        if source && (name == nil && profileFile == nil || explain != nil || json.isOn) {
+            throw ValidationError("--source prints one profile, and nothing else.")
+        }
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let profiles = try name.map { [try builtInProfile($0)] } ?? Profile.builtIn
+        let one = try name.map(builtInProfile) ?? profileFile.map { path in
+            try Profile(json: PageFile(path: path).read(), name: path)
+        }
+        if let explain {
+            let explanation = try FitExplanation(of: explain, profiles: one.map { [$0] } ?? Profile.builtIn)
+            try json.isOn ? explanation.printLines(to: output) : explanation.print(to: output)
+            return explanation.fits ? .ok : .data
+        }
         if json.isOn {
             let lines = JSONLines(output)
-            for profile in profiles {
-                try lines.print(
-                    Line(
-                        firstPage: profile.firstPage, hasKey: profile.hasKey, name: profile.name,
-                        order: profile.order.rawValue, paging: profile.paging.rawValue,
-                        title: profile.title))
-            }
-            return .ok
+            for profile in one.map({ [$0] }) ?? Profile.builtIn { try lines.print(Line(profile)) }
+        } else if let one {
+            try source ? output.data(Array(one.source.utf8)) : show(one, output)
+        } else {
+            try list(output)
         }
-        var table = Table("PROFILE", "ORDER", "PAGING", " FIRST PAGE", "SORT KEY", "TITLE")
-        for profile in profiles {
+        return .ok
+    }
+
+    private func list(_ output: Output) throws {
+        var table = Table("PROFILE", "ORDER", "PAGING", "SORT KEY", "TITLE")
+        for profile in Profile.builtIn {
             table.add(
                 shown(profile.name), profile.order.rawValue, profile.paging.rawValue,
-                String(profile.firstPage), profile.hasKey ? "yes" : "give --key", shown(profile.title))
+                profile.hasKey ? "yes" : "give --key", shown(profile.title))
         }
         try table.print(to: output)
-        return .ok
+    }
+
+    private func show(_ profile: Profile, _ output: Output) throws {
+        try output.line("\(shown(profile.name)): \(shown(profile.title))")
+        for (field, text) in profile.explanation {
+            try output.line("  " + padded(field) + shown(text))
+        }
+    }
+}
+
+/// The names of fields, one below the other.
+func padded(_ field: String) -> String {
+    field + String(repeating: " ", count: max(1, 11 - field.count))
+}
+
+private struct Line: Encodable {
+    let firstPage: Int
+    let hasKey: Bool
+    let name: String
+    let order: String
+    let paging: String
+    let title: String
+
+    init(_ profile: Profile) {
+        (firstPage, hasKey, name) = (profile.firstPage, profile.hasKey, profile.name)
+        (order, paging, title) = (profile.order.rawValue, profile.paging.rawValue, profile.title)
     }
 }

@@ -10,7 +10,7 @@ struct IngestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The profile that says where things are in a response (default: what the feed was created "
-                + "with, else stackexchange, so far the only one built in).", valueName: "name"))
+                + "with, else stackexchange). quire profiles lists them.", valueName: "name"))
     var profile: String?
 
     @Option(
@@ -28,11 +28,17 @@ struct IngestOptions: ParsableArguments {
         help: ArgumentHelp(
             "The field the server sorts by, larger nearer to the head. It is also taken for the version "
                 + "of a post: a body is never replaced by one with a smaller key. Remembered with the "
-                + "feed, as are --profile, --profile-file and --id.", valueName: "field"))
+                + "feed, as are --profile, --profile-file, --items and --id.", valueName: "field"))
     var key: String?
 
     @Option(help: ArgumentHelp("The field with the id of a post.", valueName: "field"))
     var id: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The field with the array of posts; \"\" if the response is the array.",
+            valueName: "field"))
+    var items: String?
 
     @OptionGroup var json: JSONOption
 

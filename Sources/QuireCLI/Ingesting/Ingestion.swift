@@ -25,7 +25,7 @@ struct Ingestion {
     private struct Page {
         let file: PageFile
         let number: Int?
-        let answer: Result<Answer, DumpError>
+        let response: Result<Response, DumpError>
     }
 
     /// Takes the pages in, one commit for several, and says on stderr which ones failed.
@@ -34,11 +34,11 @@ struct Ingestion {
         var bytes = 0
         for (index, input) in inputs.enumerated() {
             let number = numbering.number(of: input, at: index)
-            let answer = Result { () throws(DumpError) in
+            let response = Result { () throws(DumpError) in
                 try input.read(with: parser, keyIsVersion: destination.reading.keyIsVersion)
             }
-            bytes += (try? answer.get())?.bytes.count ?? 0
-            pages.append(Page(file: input.file, number: number, answer: answer))
+            bytes += (try? response.get())?.answer.bytes.count ?? 0
+            pages.append(Page(file: input.file, number: number, response: response))
             if pages.count == Self.batchPages || bytes >= Self.batchBytes {
                 try commit(pages)
                 (pages, bytes) = ([], 0)
@@ -72,13 +72,13 @@ struct Ingestion {
 
     /// No feed is created for pages that it would not take.
     private func isWorthAFeed(_ page: Page) -> Bool {
-        guard case .success(let answer) = page.answer else { return false }
-        return destination.feed != nil || !answer.posts.isEmpty
+        guard case .success(let response) = page.response else { return false }
+        return destination.feed != nil || !response.answer.posts.isEmpty
     }
 
     /// Why a page that is not worth a feed is not.
     private static func problem(of page: Page) -> String {
-        guard case .failure(let error) = page.answer else { return refusal(of: page, .empty) }
+        guard case .failure(let error) = page.response else { return refusal(of: page, .empty) }
         return error.message
     }
 
@@ -87,8 +87,9 @@ struct Ingestion {
         _ page: Page, in run: inout RecordedRun, of feed: Feed, _ batch: borrowing Batch,
         _ totals: inout IngestTotals
     ) throws -> String? {
-        guard case .success(let answer) = page.answer else { return problem(of: page) }
+        guard case .success(let response) = page.response else { return problem(of: page) }
         var advanced = run
+        let answer = response.answer(page: page.number, in: &advanced)
         let outcome = try batch.record(answer, page: page.number, in: &advanced, of: feed)
         // The run goes on as if a refused page had never been there.
         if outcome.isUnchanged { return refusal(of: page, outcome.verdict) }

@@ -24,17 +24,18 @@ struct PageInput {
         }
     }
 
-    /// The answer in the file.
-    func read(with parser: PageParser, keyIsVersion: Bool) throws(DumpError) -> Answer {
+    /// The response in the file, with the headers beside it.
+    func read(with parser: PageParser, keyIsVersion: Bool) throws(DumpError) -> Response {
         if let problem { throw problem }
-        var answer = try parser.parse(file.read(limit: parser.limit), name: file.path)
-        answer.fetchedAt = millisecondsNow()
+        var response = try parser.read(
+            file.read(limit: parser.limit), envelope: file.envelope(), name: file.path)
+        response.answer.fetchedAt = millisecondsNow()
         if keyIsVersion {
-            for index in answer.posts.indices {
-                answer.posts[index].version = answer.posts[index].key
+            for index in response.answer.posts.indices {
+                response.answer.posts[index].version = response.answer.posts[index].key
             }
         }
-        return answer
+        return response
     }
 }
 

@@ -7,6 +7,7 @@ struct Reading: Codable, Equatable {
     /// The name of a built-in profile, or the text of one of the user's own.
     private var profile = "stackexchange"
     private var ownProfile: String?
+    private var items: String?
     private var id: String?
     private var key: String?
 
@@ -24,6 +25,7 @@ struct Reading: Codable, Equatable {
             _ = try Profile(json: text, name: path)
             ownProfile = String(decoding: text, as: UTF8.self)
         }
+        items = options.items ?? items
         id = options.id ?? id
         key = options.key ?? key
     }
@@ -36,6 +38,7 @@ struct Reading: Codable, Equatable {
             try Profile(json: Array($0.utf8), name: "the feed's own profile")
         } ?? builtInProfile(profile)
         do {
+            if let items { try profile.setItems(path: items) }
             if let id { try profile.setID(path: id) }
             if let key { try profile.setKey(path: key) }
         } catch {

@@ -37,6 +37,12 @@ extension cjson_span {
             case CJSON_INTEGER:
                 guard integer <= Int64.max else { throw problem(field.path, "is above 2^63 - 1") }
                 return Int64(integer)
+            case CJSON_STRING where field.type == .integer:
+                let text = String(decoding: characters, as: UTF8.self)
+                guard let number = Int64(text) else {
+                    throw problem(field.path, "is \"\(printable(text, limit: 40))\", not an integer")
+                }
+                return number
             case CJSON_STRING where field.type == .auto:
                 throw problem(field.path, "is a string, but an integer in the items before")
             default:

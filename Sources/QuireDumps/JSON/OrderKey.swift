@@ -9,16 +9,15 @@ enum OrderKey {
 
     /// Microseconds since 1970 of a date and time of RFC 3339, or nil if it is not one.
     ///
-    /// Beyond the standard: a space for the T, an offset without a colon or without minutes, and no
-    /// offset at all, which counts as UTC. Digits beyond the microsecond are cut off.
+    /// Beyond the standard: a space for the T, no seconds, an offset without a colon or without minutes,
+    /// and no offset at all, which counts as UTC. Digits beyond the microsecond are cut off.
     static func date(_ text: some Collection<UInt8>) -> Int64? {
         var reader = DateReader(rest: Array(text)[...])
         guard let year = reader.digits(4), reader.skip("-"),
             let month = reader.digits(2), reader.skip("-"),
             let day = reader.digits(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
             let hour = reader.digits(2), reader.skip(":"),
-            let minute = reader.digits(2), reader.skip(":"),
-            let second = reader.digits(2),
+            let minute = reader.digits(2), let second = reader.seconds(),
             let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd,
             1...12 ~= month, 1...days(inMonth: month, of: year) ~= day,
             // 60 is a leap second; it counts as the first second of the next minute.
@@ -71,6 +70,9 @@ private struct DateReader {
         }
         return value
     }
+
+    /// 0 if there are none.
+    mutating func seconds() -> Int64? { skip(":") ? digits(2) : 0 }
 
     /// Microseconds; 0 without a point, nil if no digit follows it.
     mutating func fraction() -> Int64? {

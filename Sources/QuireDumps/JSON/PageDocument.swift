@@ -3,25 +3,6 @@ import Quire
 
 /// What a response says besides its items.
 extension PageParser {
-    func scan(_ document: ArraySlice<UInt8>) throws(DumpError) {
-        switch scanner.scan(document) {
-        case nil:
-            return
-        case .notJSON(let reason, let offset):
-            let place = offset.map { " at byte \(document.startIndex + $0)" } ?? ""
-            throw DumpError(.data, "not JSON: \(reason)\(place)")
-        case .notUTF8:
-            let place = Self.firstInvalidByte(document).map { " at byte \($0)" } ?? ""
-            throw DumpError(.data, "not JSON: not UTF-8\(place)")
-        case .tooDeep:
-            throw DumpError(.limit, "nested deeper than \(Self.depthLimit) levels")
-        case .tooLarge:
-            throw DumpError(.limit, "page is too large for the JSON parser")
-        case .noMemory:
-            throw DumpError(.limit, "no memory for a page of \(megabytes(document.count)) MB")
-        }
-    }
-
     func checkForError(_ field: ErrorField, in document: ArraySlice<UInt8>) throws(DumpError) {
         let span = self.document(field.path)
         // Some APIs have the field in every response.
@@ -32,39 +13,28 @@ extension PageParser {
             .data, (["error document"] + parts.compactMap(\.self)).joined(separator: ": "))
     }
 
-    func link(_ field: LinkField, in document: ArraySlice<UInt8>) throws(DumpError) -> Link {
-        if let more = field.more {
-            switch try self.document(more).flag(more) {
-            case false?: return .end
-            case nil: return .unknown
-            case true? where field.token == nil: return .more
-            case true?: break
-            }
+    func check(_ mark: Mark, _ span: cjson_span) throws(DumpError) {
+        guard !span.isAbsent else { throw span.absence(mark.path) }
+        guard !mark.texts.isEmpty else { return }
+        let text = span.kind == CJSON_STRING ? String(decoding: span.characters, as: UTF8.self) : ""
+        guard mark.texts.contains(where: text.contains) else {
+            let texts = mark.texts.map { "\"\(printable($0))\"" }.joined(separator: " or ")
+            throw DumpError(.data, "\(mark.path) has not \(texts) in it")
         }
-        guard let path = field.token else { return .unknown }
-        let token = try self.document(path).token(path, in: document)
-        if let token, token == field.endToken { return .end }
-        if let token { return .token(token) }
-        // Where the server said that there is more, no token cannot mean the end.
-        return field.isUnknownIfAbsent || field.more != nil ? .unknown : .end
+    }
+
+    /// A response whose status is not that of a page, in its own words where it has some.
+    func failure(_ status: Int, _ document: ArraySlice<UInt8>) -> DumpError {
+        let field = profile.isLines ? nil : profile.error
+        let paths = field.map { [$0.name ?? $0.path, $0.message].compactMap(\.self) } ?? []
+        let isRead = scanner.scan(document) == nil
+        let words = isRead ? paths.compactMap { text($0, in: document) } : []
+        return DumpError(.data, (["error document", "HTTP \(status)"] + words).joined(separator: ": "))
     }
 
     private func text(_ path: FieldPath, in document: ArraySlice<UInt8>) -> String? {
         let text = try? self.document(path).token(path, in: document)
         return text.map { printable($0, limit: 120) }
-    }
-
-    private static func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {
-        var offset = bytes.startIndex
-        var rest = bytes.makeIterator()
-        var parser = Unicode.UTF8.ForwardParser()
-        while true {
-            switch parser.parseScalar(from: &rest) {
-            case .valid(let scalar): offset += scalar.count
-            case .emptyInput: return nil
-            case .error: return offset
-            }
-        }
     }
 }
 

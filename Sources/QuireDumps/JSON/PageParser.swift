@@ -23,6 +23,7 @@ public final class PageParser {
     private let id: Scanner.Slot
     private let key: Scanner.Slot?
     private let version: Scanner.Slot?
+    private let lineMark: Scanner.Slot?
     /// The other fields of the document that the profile names.
     private let outside: [(path: FieldPath, slot: Scanner.Slot)]
 
@@ -36,34 +37,49 @@ public final class PageParser {
         id = scanner.inItem(profile.id.path)
         key = (profile.key?.path).map(scanner.inItem)
         version = (profile.version?.path).map(scanner.inItem)
-        let paths = [
-            profile.next?.token, profile.next?.more, profile.previous?.token, profile.previous?.more,
-            profile.error?.path, profile.error?.name, profile.error?.message,
-        ]
-        outside = paths.compactMap(\.self).map { [scanner] in ($0, scanner.inDocument($0)) }
+        lineMark = profile.isLines ? (profile.mark?.path).map(scanner.inItem) : nil
+        outside = profile.outsidePaths.map { [scanner] in
+            ($0, scanner.inDocument($0.resolved(around: profile.items)))
+        }
     }
 
     /// The answer in a response; `name` stands for it in messages. A page without items is no error.
     ///
-    /// The response becomes ``Answer/bytes`` as it is, and each body is a range of it. Throws
-    /// ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if it
-    /// is not JSON, is an error document, or has anything else where the profile expects a field.
+    /// The same as ``read(_:envelope:name:)``, for who needs no more than the answer.
     public func parse(_ bytes: [UInt8], name: String) throws(DumpError) -> Answer {
+        try read(bytes, name: name).answer
+    }
+
+    /// What a response says; `name` stands for it in messages. A page without items is no error.
+    ///
+    /// `envelope` is what came with the body. A recorded exchange, which begins with `HTTP/` or with
+    /// `GET http`, brings its own. The response becomes ``Answer/bytes`` as it is, and each body is a
+    /// range of it.
+    ///
+    /// Throws ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if
+    /// it is not JSON, is an error document, or has anything else where the profile expects a field.
+    public func read(
+        _ bytes: [UInt8], envelope: Envelope? = nil, name: String
+    ) throws(DumpError) -> Response {
         do throws(DumpError) {
             guard bytes.count <= limit else {
                 let size = megabytes(bytes.count, roundingUp: true)
                 throw DumpError(.limit, "page is \(size) MB, the limit is \(megabytes(limit)) MB")
             }
-            let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
-            let document = bytes.dropFirst(hasMark ? 3 : 0)
-            var answer = Answer(bytes: bytes)
+            var document = bytes[...]
+            var envelope = envelope
+            if Envelope.leads(document) { (envelope, document) = try Envelope.split(document) }
+            if document.starts(with: [0xEF, 0xBB, 0xBF]) { document = document.dropFirst(3) }
+            if let status = envelope?.status, !(200..<300 ~= status) { throw failure(status, document) }
+            var response = Response(answer: Answer(bytes: bytes))
             if profile.isLines {
-                try addLines(of: document, to: &answer)
+                try addLines(of: document, to: &response.answer)
             } else {
-                try scan(document)
-                try addDocument(document, to: &answer)
+                try scanner.read(document)
+                try addDocument(document, to: &response.answer)
             }
-            return answer
+            try addSurroundings(Surroundings(document: document, envelope: envelope), to: &response)
+            return response
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
@@ -75,7 +91,7 @@ public final class PageParser {
         var keyType = profile.key?.type
         for line in bytes.split(separator: UInt8(ascii: "\n")) where !line.allSatisfy(spaces.contains) {
             number += 1
-            try scan(line)
+            try scanner.read(line)
             try addItem(0, number: number, at: line.startIndex, keyType: &keyType, to: &answer)
         }
     }
@@ -87,12 +103,15 @@ public final class PageParser {
             throw DumpError(.data, "\(path) is there twice")
         }
         if let field = profile.error { try checkForError(field, in: document) }
+        if let mark = profile.mark { try check(mark, self.document(mark.path)) }
         let items = scanner.document(self.items!)
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
         if items.isAbsent && !profile.mayOmitItems { throw items.absence(profile.items) }
-        guard items.isAbsent || items.kind == CJSON_ARRAY else {
+        let (kind, noun) =
+            profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
+        guard items.isAbsent || items.kind == kind else {
             let path = profile.items.keys.isEmpty ? "the document" : profile.items.description
-            throw DumpError(.data, "\(path) is \(items.noun), not an array")
+            throw DumpError(.data, "\(path) is \(items.noun), not \(noun)")
         }
         var keyType = profile.key?.type
         answer.posts.reserveCapacity(scanner.itemCount)
@@ -100,8 +119,7 @@ public final class PageParser {
             try addItem(
                 index, number: index + 1, at: document.startIndex, keyType: &keyType, to: &answer)
         }
-        if let field = profile.next { answer.next = try link(field, in: document) }
-        if let field = profile.previous { answer.previous = try link(field, in: document) }
+        if let path = profile.sequence { try arrange(&answer, as: path, in: document) }
     }
 
     /// Adds the item at `index` of the last scan, of a document that began at `start`.
@@ -111,6 +129,7 @@ public final class PageParser {
     ) throws(DumpError) {
         do throws(DumpError) {
             try checkForRepetitions(index)
+            if let mark = profile.mark, let lineMark { try check(mark, scanner.item(index, lineMark)) }
             let id = scanner.item(index, self.id)
             let post = scanner.item(index, self.post)
             if id.isAbsent {

@@ -57,6 +57,26 @@ final class Scanner {
         }
     }
 
+    /// Reads a document, and says what is wrong with it if it cannot be read.
+    func read(_ document: ArraySlice<UInt8>) throws(DumpError) {
+        switch scan(document) {
+        case nil:
+            return
+        case .notJSON(let reason, let offset):
+            let place = offset.map { " at byte \(document.startIndex + $0)" } ?? ""
+            throw DumpError(.data, "not JSON: \(reason)\(place)")
+        case .notUTF8:
+            let place = firstInvalidByte(document).map { " at byte \($0)" } ?? ""
+            throw DumpError(.data, "not JSON: not UTF-8\(place)")
+        case .tooDeep:
+            throw DumpError(.limit, "nested deeper than \(PageParser.depthLimit) levels")
+        case .tooLarge:
+            throw DumpError(.limit, "page is too large for the JSON parser")
+        case .noMemory:
+            throw DumpError(.limit, "no memory for a page of \(megabytes(document.count)) MB")
+        }
+    }
+
     var itemCount: Int { cjson_item_count(parser) }
 
     func document(_ slot: Slot) -> cjson_span { cjson_in_document(parser, slot.number).pointee }
@@ -74,6 +94,19 @@ final class Scanner {
         // A profile has fewer paths than one object may have watched keys.
         guard number >= 0 else { fatalError("out of memory") }
         return Slot(number: number)
+    }
+}
+
+private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {
+    var offset = bytes.startIndex
+    var rest = bytes.makeIterator()
+    var parser = Unicode.UTF8.ForwardParser()
+    while true {
+        switch parser.parseScalar(from: &rest) {
+        case .valid(let scalar): offset += scalar.count
+        case .emptyInput: return nil
+        case .error: return offset
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 /// The way to a value: the keys of the objects around it, joined by dots.
 ///
 /// A key of digits also names an element of an array, from 0. A dot or backslash that belongs to a key
-/// has a backslash before it. The empty path is the place one starts from.
+/// has a backslash before it. The empty path is the place one starts from. A first key `^` is the object
+/// around the items, wherever the items are.
 struct FieldPath: Sendable, Hashable {
     let keys: [String]
     /// As it was written.
@@ -35,12 +36,22 @@ struct FieldPath: Sendable, Hashable {
         guard keys.allSatisfy({ !$0.isEmpty }) else {
             throw DumpError(.data, "\"\(printable(text))\" has an empty key")
         }
+        guard keys.count <= PageParser.depthLimit else {
+            throw DumpError(.data, "\"\(printable(text))\" has more than \(PageParser.depthLimit) keys")
+        }
         self.init(keys: keys, text: text)
     }
 
     private init(keys: [String], text: String) {
         self.keys = keys
         self.text = text
+    }
+
+    /// The path with a leading `^` replaced by the way to the object around the items.
+    func resolved(around items: FieldPath) -> FieldPath {
+        guard keys.first == "^" else { return self }
+        let keys = items.keys.dropLast() + keys.dropFirst()
+        return FieldPath(keys: Array(keys), text: text)
     }
 }
 

@@ -37,7 +37,11 @@ public struct Profile: Sendable {
     public var paging: Paging
     /// The number of its first page.
     public var firstPage: Int
+    /// The JSON it was read from.
+    public let source: String
 
+    /// What responses of this API have; with lines, each line.
+    var mark: Mark?
     var items: FieldPath
     /// A response without the array of items is an empty page.
     var mayOmitItems: Bool
@@ -48,8 +52,19 @@ public struct Profile: Sendable {
     var id: IDField
     var key: KeyField?
     var version: KeyField?
+    /// The ids of the posts in the server's order, where the items come in another one.
+    var sequence: FieldPath?
     var next: LinkField?
     var previous: LinkField?
+    /// The link that was followed to the response.
+    var own: Source?
+    /// The places of the page's number, of which the first that is there counts.
+    var page: [Source]
+    var pages: Source?
+    var total: Source?
+    var pageSize: Source?
+    /// Seconds to wait before the next request.
+    var backoff: Source?
     var error: ErrorField?
 
     /// True if the posts have sort keys.
@@ -58,6 +73,16 @@ public struct Profile: Sendable {
     /// The options of a feed of this API.
     public var options: FeedOptions {
         FeedOptions(order: order, paging: paging, firstPage: firstPage)
+    }
+
+    /// Takes the items from another array; `path` starts at the document.
+    ///
+    /// Throws `.data` if the path is malformed, or the profile's links would lead through the items.
+    public mutating func setItems(path: String) throws(DumpError) {
+        var changed = self
+        changed.items = try FieldPath(path)
+        if let (_, problem) = changed.misplacedPath { throw DumpError(.data, problem) }
+        self = changed
     }
 
     /// Takes the id from another field; `path` starts at the item.
@@ -74,14 +99,44 @@ public struct Profile: Sendable {
         key = KeyField(path: try FieldPath(path), type: type)
     }
 
-    /// The profiles that come with Quire, by name.
-    public static let builtIn: [Profile] = [
-        // The tests read every built-in profile; a broken one never ships.
-        try! Profile(json: PackageResources.stackexchange_json, name: "stackexchange.json")
-    ]
+    /// The paths of fields outside the items.
+    var outsidePaths: [FieldPath] {
+        let paths = [
+            isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more,
+            previous?.token?.path, previous?.more, own?.path,
+            pages?.path, total?.path, pageSize?.path, backoff?.path, error?.path, error?.name,
+            error?.message,
+        ]
+        return (paths + page.map(\.path)).compactMap(\.self)
+    }
 
-    /// The built-in profile with this name, or nil.
-    public static func named(_ name: String) -> Profile? { builtIn.first { $0.name == name } }
+    /// The field with a path of the document that cannot be there, and why. Such a path would never be
+    /// found, and so claim the end of the feed.
+    var misplacedPath: (field: String, problem: String)? {
+        let fields = [
+            ("next", next?.token?.path), ("next", next?.more), ("previous", previous?.token?.path),
+            ("previous", previous?.more), ("sequence", sequence), ("self", own?.path),
+            ("pages", pages?.path), ("total", total?.path),
+            ("page_size", pageSize?.path), ("backoff", backoff?.path),
+            ("mark", isLines ? nil : mark?.path),
+        ] + page.map { ("page", $0.path) }
+        for case (let field, let path?) in fields {
+            if path.keys.first == "^" && items.keys.isEmpty {
+                return (field, "\(path): there is nothing around the items")
+            }
+            if path.resolved(around: items).keys.starts(with: items.keys) {
+                return (field, "\(path) leads through the items")
+            }
+        }
+        return nil
+    }
+}
+
+/// A value that must be there.
+struct Mark: Sendable {
+    var path: FieldPath
+    /// One of these must be part of it; if there are none, it may be anything.
+    var texts: [String]
 }
 
 struct IDField: Sendable {
@@ -94,16 +149,63 @@ struct KeyField: Sendable {
     var type: Profile.KeyType
 }
 
+/// Where a value is that need not be in the body.
+enum Source: Sendable, Hashable {
+    case body(FieldPath)
+    case header(String)
+    /// A parameter of the address that was asked for.
+    case query(String)
+    /// The whole address that was asked for.
+    case request
+
+    var path: FieldPath? {
+        if case .body(let path) = self { path } else { nil }
+    }
+}
+
 /// What says how the feed goes on.
 struct LinkField: Sendable {
-    /// The server's words for the next page.
-    var token: FieldPath?
+    /// How the link comes about.
+    enum Way: Sendable, Hashable {
+        /// The server's words for the request.
+        case token(Source)
+        /// The address with this relation in the header `Link`.
+        case relation(String)
+        /// Made from the last post for what follows, from the first for what precedes.
+        case template(Template)
+        /// The server says which page of how many this is.
+        case counted
+        /// The server only says whether there is more.
+        case flag
+    }
+
+    var way: Way
     /// Whether there is a next page.
     var more: FieldPath?
     /// What a token says at the end.
     var endToken: String?
     /// Without a token nothing is known, rather than the end reached.
     var isUnknownIfAbsent: Bool
+
+    var token: Source? {
+        if case .token(let source) = way { source } else { nil }
+    }
+
+    var isTemplate: Bool {
+        if case .template = way { true } else { false }
+    }
+
+    /// It can be read without the headers.
+    var isInBody: Bool {
+        switch way {
+        case .relation: false
+        case .token(let source): source.path != nil
+        case .template, .counted, .flag: true
+        }
+    }
+
+    /// Pages are asked for by their numbers.
+    var isNumbered: Bool { way == .counted || way == .flag }
 }
 
 /// What an error document has and a page has not.

@@ -7,9 +7,13 @@ extension Profile {
     /// Throws `.data` with the name of the field that is unknown, missing, or not what it should be.
     public init(json: [UInt8], name: String) throws(DumpError) {
         do {
-            self = try JSONDecoder().decode(Contents.self, from: Data(json)).profile
+            try Contents.requireSound(json)
+            let decoder = JSONDecoder()
+            decoder.userInfo[Contents.source] = String(decoding: json, as: UTF8.self)
+            self = try decoder.decode(Contents.self, from: Data(json)).profile
         } catch {
-            throw DumpError(.data, "\(printable(name, limit: 400)): \(sentence(for: error))")
+            let problem = (error as? DumpError)?.message ?? sentence(for: error)
+            throw DumpError(.data, "\(printable(name, limit: 400)): \(problem)")
         }
     }
 }
@@ -18,135 +22,110 @@ extension Profile {
 private struct Contents: Decodable {
     let profile: Profile
 
+    static let source = CodingUserInfoKey(rawValue: "source")!
+
+    /// What Foundation's decoder does not see: where it is no JSON, and fields that are there twice.
+    static func requireSound(_ json: [UInt8]) throws(DumpError) {
+        // Without an array of items, the document is the one item.
+        let scanner = Scanner(depth: PageParser.depthLimit)
+        var slots: [(name: String, slot: Scanner.Slot)] = []
+        for (name, fields) in ProfileFields.known {
+            let path = try FieldPath(name)
+            slots.append((name, scanner.inItem(path)))
+            for field in fields {
+                slots.append(("\(name).\(field)", scanner.inItem(try FieldPath("\(name).\(field)"))))
+            }
+        }
+        try scanner.read(json[...])
+        if let twice = slots.filter({ scanner.item(0, $0.slot).repeated }).map(\.name).min() {
+            throw DumpError(.data, "\(twice) is there twice")
+        }
+    }
+
     init(from decoder: any Decoder) throws {
-        let fields = try Fields(
-            decoder,
-            known: [
-                "name", "title", "items", "items_absent", "lines", "post", "opaque_rows", "id", "key",
-                "version", "next", "previous", "error", "order", "paging", "first_page",
-            ])
+        let fields = try ProfileFields(decoder, known: Set(ProfileFields.known.keys))
         let name = try fields.string("name")
-        let isLines = try fields.value("lines", Bool.self) ?? false
         profile = Profile(
             name: name, title: try fields.value("title", String.self) ?? name,
             order: try fields.choice("order", among: OrderClass.allCases) ?? .keyless,
             paging: try fields.choice("paging", among: Paging.allCases) ?? .cursor,
             firstPage: try fields.value("first_page", Int.self) ?? 1,
+            source: decoder.userInfo[Self.source] as? String ?? "",
+            mark: try fields.object("mark") {
+                Mark(
+                    path: try $0.path("path") ?? $0.missing("path"),
+                    texts: try $0.value("contains", [String].self) ?? [])
+            },
             items: try fields.path("items") ?? .here,
             mayOmitItems: try fields.choice("items_absent", among: ItemsAbsence.allCases) == .empty,
-            isLines: isLines,
+            isLines: try fields.value("lines", Bool.self) ?? false,
             post: try fields.path("post") ?? .here,
             hasOpaqueRows: try fields.value("opaque_rows", Bool.self) ?? false,
-            id: try fields.object("id", ["path", "type"]) {
+            id: try fields.object("id") {
                 IDField(
                     path: try $0.path("path") ?? .here,
                     type: try $0.choice("type", among: Profile.IDType.allCases) ?? .any)
             } ?? fields.missing("id"),
             key: try fields.key("key"), version: try fields.key("version"),
+            sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
-            error: try fields.object("error", ["path", "name", "message"]) {
+            own: try fields.source("self"),
+            page: try fields.object("page") { try $0.places() } ?? [],
+            pages: try fields.source("pages"), total: try fields.source("total"),
+            pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
+            error: try fields.object("error") {
                 ErrorField(
                     path: try $0.path("path") ?? $0.missing("path"),
                     name: try $0.path("name"), message: try $0.path("message"))
             })
-        let outside = ["items", "items_absent", "next", "previous", "error"]
-        if isLines, let field = outside.first(where: fields.has) {
+        try check(fields)
+    }
+
+    /// What the fields must not say together.
+    private func check(_ fields: ProfileFields) throws {
+        if !Self.isName(profile.name) {
+            throw fields.problem("name", "not 1 to 40 small letters, digits and hyphens")
+        }
+        if !(0...1_000_000 ~= profile.firstPage) {
+            throw fields.problem("first_page", "not from 0 to 1000000")
+        }
+        let outside = [
+            "items", "items_absent", "sequence", "self", "page", "pages", "total", "page_size", "backoff",
+            "error",
+        ]
+        if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
         }
-        // Such a path would never be found, and so claim the end of the feed.
         for (field, link) in [("next", profile.next), ("previous", profile.previous)] {
-            for path in [link?.token, link?.more].compactMap(\.self)
-            where path.keys.starts(with: profile.items.keys) {
-                throw fields.problem(field, "\(path) leads through the items")
+            switch link?.way {
+            case .template(let template) where template.needsKey && profile.key?.type != .integer:
+                throw fields.problem(field, "{key} needs a key of type integer")
+            case .counted where field == "previous":
+                throw fields.problem(field, "only next can be counted")
+            case .counted where profile.page.isEmpty:
+                throw fields.problem(field, "counting needs page")
+            case .counted where profile.pages == nil && (profile.total == nil || profile.pageSize == nil):
+                throw fields.problem(field, "counting needs pages, or total and page_size")
+            case .template, .relation: break
+            case .some where profile.isLines:
+                throw fields.problem(field, "lines have no document around them")
+            default: break
             }
         }
+        if let (field, problem) = profile.misplacedPath { throw fields.problem(field, problem) }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        1...40 ~= text.utf8.count
+            && text.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+            }
     }
 }
 
 /// What a response without the array of items is.
 private enum ItemsAbsence: String, CaseIterable { case error, empty }
-
-/// What a response without a token says about the feed.
-private enum LinkAbsence: String, CaseIterable { case end, unknown }
-
-/// The fields of an object, of which only the known ones may be there.
-private struct Fields {
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    private let container: KeyedDecodingContainer<Name>
-
-    init(_ decoder: any Decoder, known: Set<String>) throws {
-        container = try decoder.container(keyedBy: Name.self)
-        let unknown = container.allKeys.map(\.stringValue).filter { !known.contains($0) }
-        if let name = unknown.min() { throw problem(name, "unknown field") }
-    }
-
-    func has(_ name: String) -> Bool { container.contains(Name(stringValue: name)) }
-
-    func problem(_ name: String, _ text: String) -> DecodingError {
-        let path = container.codingPath + [Name(stringValue: name)]
-        return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: text))
-    }
-
-    func missing<Value>(_ name: String) throws -> Value { throw problem(name, "missing") }
-
-    func value<Value: Decodable>(_ name: String, _ type: Value.Type) throws -> Value? {
-        guard has(name) else { return nil }
-        return try container.decode(type, forKey: Name(stringValue: name))
-    }
-
-    func string(_ name: String) throws -> String {
-        try value(name, String.self) ?? missing(name)
-    }
-
-    func path(_ name: String) throws -> FieldPath? {
-        guard let text = try value(name, String.self) else { return nil }
-        do throws(DumpError) { return try FieldPath(text) } catch { throw problem(name, error.message) }
-    }
-
-    func choice<Choice: RawRepresentable<String> & Equatable>(
-        _ name: String, among choices: [Choice]
-    ) throws -> Choice? {
-        guard let text = try value(name, String.self) else { return nil }
-        if let choice = choices.first(where: { $0.rawValue == text }) { return choice }
-        let words = choices.map(\.rawValue).joined(separator: ", ")
-        throw problem(name, "\"\(printable(text))\" is none of \(words)")
-    }
-
-    func object<Value>(
-        _ name: String, _ known: Set<String>, _ read: (Fields) throws -> Value
-    ) throws -> Value? {
-        guard has(name) else { return nil }
-        return try read(
-            Fields(container.superDecoder(forKey: Name(stringValue: name)), known: known))
-    }
-
-    func key(_ name: String) throws -> KeyField? {
-        try object(name, ["path", "type"]) {
-            KeyField(
-                path: try $0.path("path") ?? $0.missing("path"),
-                type: try $0.choice("type", among: Profile.KeyType.allCases) ?? .auto)
-        }
-    }
-
-    func link(_ name: String) throws -> LinkField? {
-        try object(name, ["path", "more", "end", "absent"]) {
-            let field = LinkField(
-                token: try $0.path("path"), more: try $0.path("more"),
-                endToken: try $0.value("end", String.self),
-                isUnknownIfAbsent: try $0.choice("absent", among: LinkAbsence.allCases) == .unknown)
-            guard field.token != nil || field.more != nil else {
-                throw problem(name, "neither path nor more")
-            }
-            return field
-        }
-    }
-}
 
 private func sentence(for error: any Error) -> String {
     guard let error = error as? DecodingError else { return "not JSON" }
@@ -173,6 +152,7 @@ private func noun(_ type: any Any.Type) -> String {
     case is String.Type: "a string"
     case is Bool.Type: "true or false"
     case is Int.Type: "an integer"
+    case is [Any].Type, is [String].Type: "an array of strings"
     default: "an object"
     }
 }

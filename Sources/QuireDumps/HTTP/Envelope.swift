@@ -1,0 +1,128 @@
+import Foundation
+
+/// What came with the body of a response: the address that was asked for, the status, the headers.
+///
+/// It is read from a file beside the body, or from the start of a recorded exchange. The text is that of
+/// HTTP/1: an optional line with the request, an optional line with the status, headers, an empty line.
+/// That is what `curl -i` and `curl -D` write; of several responses, as after a redirection, the last
+/// counts.
+///
+///     GET https://api.example.com/issues?page=2
+///     HTTP/2 200
+///     link: <https://api.example.com/issues?page=3>; rel="next"
+public struct Envelope: Sendable, Hashable {
+    /// The address that was asked for, without the port that goes without saying; nil if not recorded.
+    public var request: String?
+    /// The status, nil if not recorded.
+    public var status: Int?
+    private var headers: [Header] = []
+
+    private struct Header: Hashable {
+        /// In lower case.
+        let name: String
+        let value: String
+    }
+
+    /// False if only the request was recorded: then no header is missing, they are not known.
+    var hasHeaders: Bool { status != nil || !headers.isEmpty }
+
+    /// How many bytes it may have.
+    static let limit = 1 << 20
+
+    public init(request: String? = nil, status: Int? = nil) {
+        self.request = request.map(Self.withoutUsualPort)
+        self.status = status
+    }
+
+    /// Reads an envelope that has its file for itself; `name` stands for it in messages.
+    ///
+    /// Throws `.data` with the number of a line that is not what it should be, and `.limit` above 1 MiB.
+    public init(_ bytes: [UInt8], name: String) throws(DumpError) {
+        do throws(DumpError) {
+            (self, _) = try Self.split(bytes[...])
+        } catch {
+            throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
+        }
+    }
+
+    public mutating func add(_ name: String, _ value: String) {
+        headers.append(Header(name: name.lowercased(), value: value))
+    }
+
+    /// The value of a header, those of several joined by commas; nil if there is none.
+    public subscript(name: String) -> String? {
+        let name = name.lowercased()
+        let values = headers.lazy.filter { $0.name == name }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// A parameter of the address that was asked for; nil without one.
+    func parameter(_ name: String) -> String? {
+        guard let request, let address = URLComponents(string: request) else { return nil }
+        return address.queryItems?.first { $0.name == name }?.value
+    }
+
+    /// True if a document is a recorded exchange: no JSON begins like this.
+    static func leads(_ document: ArraySlice<UInt8>) -> Bool {
+        [Array("HTTP/".utf8), Array("GET http".utf8)].contains { document.starts(with: $0) }
+    }
+
+    /// The envelope at the start of a recorded exchange, and the body behind it.
+    static func split(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(DumpError) -> (envelope: Envelope, body: ArraySlice<UInt8>) {
+        var envelope = Envelope()
+        var rest = bytes
+        var number = 0
+        while let line = takeLine(&rest) {
+            number += 1
+            guard rest.startIndex - bytes.startIndex <= limit else {
+                throw DumpError(.limit, "the headers are above the limit of \(megabytes(limit)) MB")
+            }
+            if line.isEmpty {
+                // What follows an interim response or a redirection is the next one.
+                guard rest.starts(with: Array("HTTP/".utf8)) else { break }
+            } else {
+                try envelope.take(line, number: number)
+            }
+        }
+        return (envelope, rest)
+    }
+
+    private mutating func take(_ line: String, number: Int) throws(DumpError) {
+        let words = line.split(separator: " ", maxSplits: 2)
+        if number == 1, words.count >= 2, words[0] == "GET" {
+            request = Self.withoutUsualPort(String(words[1]))
+        } else if line.hasPrefix("HTTP/") {
+            guard words.count >= 2, let status = Int(words[1]), 100..<1_000 ~= status else {
+                throw DumpError(.data, "line \(number) has no status: \"\(printable(line, limit: 40))\"")
+            }
+            (self.status, headers) = (status, [])
+        } else {
+            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+                throw DumpError(.data, "line \(number) is no header: \"\(printable(line, limit: 40))\"")
+            }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            add(String(line[..<colon]), value)
+        }
+    }
+
+    /// The line at the start, without its end; nil if nothing is left.
+    private static func takeLine(_ bytes: inout ArraySlice<UInt8>) -> String? {
+        guard !bytes.isEmpty else { return nil }
+        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+        var line = bytes[..<end]
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        bytes = bytes[min(end + 1, bytes.endIndex)...]
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// `https://a:443/b` is `https://a/b`: recorders write the port, servers leave it out of links.
+    private static func withoutUsualPort(_ address: String) -> String {
+        guard var parts = URLComponents(string: address), let port = parts.port,
+            (parts.scheme == "https" && port == 443) || (parts.scheme == "http" && port == 80)
+        else { return address }
+        parts.port = nil
+        return parts.string ?? address
+    }
+}

@@ -1,0 +1,52 @@
+/// The header `Link` of RFC 8288: `<https://…?page=3>; rel="next", <https://…>; rel="last"`.
+struct LinkHeader {
+    /// The address with each relation; of several, the first.
+    private(set) var addresses: [String: String] = [:]
+
+    /// Reads as far as the text is what it should be; what cannot be read has no address.
+    init(_ text: String) {
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "<") {
+            rest = rest[rest.index(after: start)...]
+            guard let end = rest.firstIndex(of: ">") else { return }
+            let address = String(rest[..<end])
+            rest = rest[rest.index(after: end)...]
+            for relation in Self.takeRelations(&rest) where addresses[relation] == nil {
+                addresses[relation] = address
+            }
+        }
+    }
+
+    /// The words of `rel` among the parameters at the start, which end at a comma outside of quotes.
+    private static func takeRelations(_ rest: inout Substring) -> [String] {
+        var relations: [String]?
+        var parameter = ""
+        var isQuoted = false
+        var isEscaped = false
+        func note() {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, relations == nil,
+                parts[0].filter({ !$0.isWhitespace }).lowercased() == "rel"
+            else { return }
+            relations = parts[1].lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+        }
+        while let character = rest.popFirst() {
+            switch character {
+            case _ where isEscaped:
+                parameter.append(character)
+                isEscaped = false
+            case "\\" where isQuoted: isEscaped = true
+            case "\"": isQuoted.toggle()
+            case "," where !isQuoted:
+                note()
+                return relations ?? []
+            case ";" where !isQuoted:
+                note()
+                parameter = ""
+            default: parameter.append(character)
+            }
+        }
+        note()
+        return relations ?? []
+    }
+}

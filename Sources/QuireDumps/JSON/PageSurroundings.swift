@@ -1,0 +1,167 @@
+import CJSON
+import Foundation
+import Quire
+
+/// The response around its posts, while it is read.
+struct Surroundings {
+    let document: ArraySlice<UInt8>
+    /// nil if nothing is known of the headers, which is not the same as none.
+    let envelope: Envelope?
+}
+
+/// Where in the feed a response says it lies, and how the feed goes on.
+extension PageParser {
+    func addSurroundings(_ around: Surroundings, to response: inout Response) throws(DumpError) {
+        response.page = try page(around)
+        response.pages = try profile.pages.flatMap { source throws(DumpError) in
+            try count(source, around)
+        }
+        response.total = try profile.total.flatMap { source throws(DumpError) in
+            try count(source, around)
+        }
+        if let source = profile.backoff {
+            response.backoff = try text(source, around).flatMap(Double.init).map { max(0, $0) }
+        }
+        response.own = try own(response, around)
+        if let field = profile.next {
+            let last = response.answer.posts.last
+            response.answer.next = try link(field, from: last, otherwise: .end, response, around)
+        } else if profile.paging == .ids {
+            response.answer.next = .end  // the list of ids is all there is
+        }
+        if let field = profile.previous {
+            let first = response.answer.posts.first
+            response.answer.previous = try link(
+                field, from: first, otherwise: .unknown, response, around)
+        }
+    }
+
+    /// Puts the posts into the order of the list of their ids. Those it does not name are not part of
+    /// the page: the server sends them along for others that mention them.
+    func arrange(
+        _ answer: inout Answer, as path: FieldPath, in document: ArraySlice<UInt8>
+    ) throws(DumpError) {
+        let span = self.document(path)
+        guard !span.isAbsent else { throw span.absence(path) }
+        let list = Data(document.dropFirst(Int(span.start)).prefix(Int(span.length)))
+        guard span.kind == CJSON_ARRAY, let ids = try? JSONDecoder().decode([String].self, from: list)
+        else { throw DumpError(.data, "\(path) is not an array of strings") }
+        let posts = Dictionary(
+            answer.posts.map { ($0.id.description, $0) }, uniquingKeysWith: { first, _ in first })
+        var arranged: [Post] = []
+        for id in ids {
+            guard let post = posts[id] else {
+                throw DumpError(.data, "\(profile.items) has no \(printable(id, limit: 40))")
+            }
+            arranged.append(post)
+        }
+        answer.opaqueRows += answer.posts.count - Set(ids).count
+        answer.posts = arranged
+    }
+
+    private func page(_ around: Surroundings) throws(DumpError) -> Int? {
+        for source in profile.page {
+            if let page = try count(source, around) { return page }
+            // The first page is asked for without a number.
+            if case .query = source, around.envelope?.request != nil { return profile.firstPage }
+        }
+        return nil
+    }
+
+    private func own(_ response: Response, _ around: Surroundings) throws(DumpError) -> Link? {
+        // An address is found again only in links, and those may not have been recorded.
+        let isUseless = profile.own == .request && around.envelope?.hasHeaders == false
+        if let source = profile.own, !isUseless { return try text(source, around).map(Link.token) }
+        guard let page = response.page, isUseless || profile.next?.isNumbered ?? true else { return nil }
+        return .token("page=\(page)")
+    }
+
+    private func link(
+        _ field: LinkField, from post: Post?, otherwise: Link, _ response: Response,
+        _ around: Surroundings
+    ) throws(DumpError) -> Link {
+        if let path = field.more {
+            switch try document(path).flag(path) {
+            case false?: return .end
+            case nil: return .unknown
+            case true? where field.way == .flag: return .more
+            case true?: break
+            }
+        }
+        let token: String?
+        switch field.way {
+        case .flag:
+            return .unknown
+        case .counted:
+            return try isLast(response, around).map { $0 ? .end : .more } ?? .unknown
+        case .template(let template):
+            return post.map { .token(template.filled(from: $0)) } ?? otherwise
+        case .relation(let relation):
+            guard let envelope = around.envelope, envelope.hasHeaders else { return .unknown }
+            token = envelope["Link"].flatMap { LinkHeader($0).addresses[relation] }
+        case .token(.body(let path)):
+            token = try document(path).token(path, in: around.document)
+        case .token(let source):
+            guard around.envelope?.hasHeaders == true else { return .unknown }
+            token = try text(source, around)
+        }
+        guard let token else {
+            // Where the server said that there is more, no token cannot mean the end.
+            return field.isUnknownIfAbsent || field.more != nil ? .unknown : .end
+        }
+        return token == field.endToken ? .end : .token(address(token, around))
+    }
+
+    /// Where links are addresses, each is written out in full.
+    private func address(_ token: String, _ around: Surroundings) -> String {
+        guard profile.own == .request, let request = around.envelope?.request,
+            let base = URL(string: request), let url = URL(string: token, relativeTo: base)
+        else { return token }
+        return url.scheme == nil || token.contains("://") ? token : url.absoluteString
+    }
+
+    private func isLast(_ response: Response, _ around: Surroundings) throws(DumpError) -> Bool? {
+        guard let page = response.page else { return nil }
+        // Numbers are below 2^53, so nothing here overflows.
+        let place = page - profile.firstPage + 1
+        if let pages = response.pages { return place >= pages }
+        guard let total = response.total,
+            let size = try profile.pageSize.flatMap({ source throws(DumpError) in
+                try count(source, around)
+            }), size > 0
+        else { return nil }
+        return place >= (total + size - 1) / size
+    }
+
+    private func count(_ source: Source, _ around: Surroundings) throws(DumpError) -> Int? {
+        guard let text = try text(source, around) else { return nil }
+        guard let number = Int(text), 0...1 << 53 ~= number else {
+            throw DumpError(.data, "\(source) is \"\(printable(text, limit: 40))\", not a count")
+        }
+        return number
+    }
+
+    /// nil if there is nothing, or nothing is known of it.
+    private func text(_ source: Source, _ around: Surroundings) throws(DumpError) -> String? {
+        let text =
+            switch source {
+            case .body(let path): try document(path).token(path, in: around.document)
+            case .header(let name): around.envelope?[name]
+            case .query(let name): around.envelope?.parameter(name)
+            case .request: around.envelope?.request
+            }
+        return text?.isEmpty == true ? nil : text
+    }
+}
+
+extension Source: CustomStringConvertible {
+    /// For messages.
+    var description: String {
+        switch self {
+        case .body(let path): path.description
+        case .header(let name): "header \(printable(name))"
+        case .query(let name): "parameter \(printable(name))"
+        case .request: "the request"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+extension Profile {
+    /// The profiles that come with Quire, by name.
+    ///
+    /// The tests read every one of them; a broken one never ships.
+    public static let builtIn: [Profile] = texts.map { text in
+        // Its name stands in it.
+        try! Profile(json: text, name: "built-in profile")
+    }.sorted { $0.name < $1.name }
+
+    /// The built-in profile with this name, or nil.
+    public static func named(_ name: String) -> Profile? { builtIn.first { $0.name == name } }
+
+    private typealias Files = PackageResources
+
+    private static let texts: [[UInt8]] = [
+        Files.askbot_json, Files.bluesky_json, Files.discourse_json, Files.discourse_posts_json,
+        Files.github_json, Files.github_search_json, Files.gitlab_json, Files.graphql_json,
+        Files.graphql_edges_json, Files.hackernews_json, Files.hn_algolia_json, Files.itunes_json,
+        Files.jsonfeed_json, Files.mastodon_json, Files.mastodon_notifications_json, Files.matrix_json,
+        Files.mattermost_json, Files.mediawiki_json, Files.meetup_json, Files.nostr_json,
+        Files.reddit_json, Files.stackexchange_json, Files.stackexchange1_json, Files.twitter1_json,
+        Files.twitter1_timeline_json, Files.twitter2_json, Files.wordpress_json,
+    ]
+}

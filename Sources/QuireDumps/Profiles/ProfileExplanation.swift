@@ -1,0 +1,92 @@
+extension Profile {
+    /// The profile in words: what each of its fields says, in the order of Docs/profiles.md.
+    public var explanation: [(field: String, text: String)] {
+        var lines: [(field: String, text: String)] = []
+        func add(_ field: String, _ text: String?) {
+            if let text { lines.append((field, text)) }
+        }
+        add("mark", mark.map { mark in
+            let texts = mark.texts.map { "\"\(printable($0))\"" }.joined(separator: " or ")
+            return "\(mark.path) \(texts.isEmpty ? "is there" : "has \(texts) in it")"
+        })
+        add("items", itemsInWords)
+        add("post", post.keys.isEmpty ? nil : "\(post) of the item")
+        add("id", "\(id.path) of the item, \(id.type.inWords)")
+        add("key", key.map { "\($0.path), \($0.type.inWords)" })
+        add("version", version.map { "\($0.path), \($0.type.inWords)" })
+        add("next", next.map { $0.inWords("last") } ?? "not told")
+        add("previous", previous.map { $0.inWords("first") })
+        add("self", own.map { "\($0) names this page, as the one above names the next" })
+        add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
+        for (field, source) in [
+            ("pages", pages), ("total", total), ("page size", pageSize),
+            ("backoff", backoff),
+        ] {
+            add(field, source.map(\.description))
+        }
+        add("error", error.map { "a response with \($0.path) is an error document" })
+        add("order", order.rawValue)
+        add("paging", isNumberedFrom.map { "\(paging.rawValue), the first is \($0)" } ?? paging.rawValue)
+        return lines
+    }
+
+    private var isNumberedFrom: Int? { paging == .page ? firstPage : nil }
+
+    private var itemsInWords: String {
+        if isLines { return "one on each line" }
+        let place = items.keys.isEmpty ? "the document itself" : items.description
+        let list = sequence.map { "\(place), an object, in the order of \($0)" } ?? "\(place), an array"
+        return list + (mayOmitItems ? "; without it the page is empty" : "")
+    }
+}
+
+extension Profile.IDType {
+    fileprivate var inWords: String {
+        switch self {
+        case .integer: "an integer"
+        case .string: "a string"
+        case .any: "a string or an integer"
+        }
+    }
+}
+
+extension Profile.KeyType {
+    fileprivate var inWords: String {
+        switch self {
+        case .integer: "an integer"
+        case .number: "a number"
+        case .date: "a date"
+        case .auto: "an integer or a date"
+        }
+    }
+}
+
+extension LinkField {
+    fileprivate func inWords(_ post: String) -> String {
+        let flag = more.map { "\($0) says whether there is more" }
+        let words: String
+        switch way {
+        case .flag: return flag ?? ""
+        case .counted: return "there is more until the last page"
+        case .template(let template): return "\(template), of the \(post) post"
+        case .relation(let relation): words = "rel=\"\(printable(relation))\" of the header Link"
+        case .token(let source): words = source.description
+        }
+        if let flag { return "\(words); \(flag)" }
+        let end = endToken.map { " or \"\(printable($0))\"" } ?? ""
+        return words + (isUnknownIfAbsent ? "; without it nothing is known" : "; without it\(end) the end")
+    }
+}
+
+extension Template: CustomStringConvertible {
+    /// As it was written.
+    var description: String {
+        parts.map { part in
+            switch part {
+            case .text(let text): printable(text)
+            case .id: "{id}"
+            case .key: "{key}"
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Quire
+
+/// How well a profile fits a response, and why.
+public struct ProfileFit: Sendable {
+    public let profile: Profile
+    /// What the profile reads in the response, or why it does not fit.
+    public let result: Result<Response, DumpError>
+    /// Fields of the profile that the response has.
+    public let found: [String]
+    /// Fields of the profile that the response could have, and has not.
+    public let missing: [String]
+
+    /// True if the response is a page of this API, with posts or without.
+    public var fits: Bool { (try? result.get()) != nil }
+
+    /// How many posts the profile finds.
+    public var posts: Int { (try? result.get().answer.posts.count) ?? 0 }
+
+    public init(_ profile: Profile, to bytes: [UInt8], envelope: Envelope?) {
+        self.profile = profile
+        let parser = PageParser(profile: profile)
+        result = Result { () throws(DumpError) in try parser.read(bytes, envelope: envelope, name: "") }
+            .mapError { DumpError($0.kind, String($0.message.dropFirst(2))) }
+        let hasEnvelope = envelope != nil || Envelope.leads(bytes[...])
+        let evidence = (try? result.get()).map { profile.evidence(in: $0, hasEnvelope) } ?? []
+        found = evidence.filter(\.isThere).map(\.field)
+        missing = evidence.filter { !$0.isThere }.map(\.field)
+    }
+
+    /// How all these profiles fit, the best first.
+    public static func of(
+        _ profiles: [Profile], to bytes: [UInt8], envelope: Envelope?
+    ) -> [ProfileFit] {
+        profiles.map { ProfileFit($0, to: bytes, envelope: envelope) }.sorted { first, second in
+            (first.rank, second.profile.name) > (second.rank, first.profile.name)
+        }
+    }
+
+    /// More for what is less likely to be there by chance; a page without posts proves little.
+    private var rank: Int {
+        guard fits else { return Int.min }
+        let path = profile.items.keys.count + profile.post.keys.count + profile.id.path.keys.count
+        let hasOwnID = ["id", nil].contains(profile.id.path.keys.last) ? 0 : 1
+        let score = path + hasOwnID + 2 * found.count - missing.count
+        return posts > 0 ? score : score - 1_000
+    }
+}
+
+extension Profile {
+    /// Which of the fields that a response need not have are there. A link that is computed, or an end
+    /// that is only silence, says nothing about the API.
+    fileprivate func evidence(
+        in response: Response, _ hasEnvelope: Bool
+    ) -> [(field: String, isThere: Bool)] {
+        let answer = response.answer
+        var evidence: [(field: String, isThere: Bool)] = []
+        func add(_ field: String, _ isExpected: Bool, _ isThere: Bool) {
+            if isExpected { evidence.append((field, isThere)) }
+        }
+        func isReadable(_ source: Source?) -> Bool {
+            source.map { $0.path != nil || hasEnvelope } ?? false
+        }
+        add("mark", mark != nil, true)
+        add("key", key != nil && !answer.posts.isEmpty, true)
+        add("version", version != nil && !answer.posts.isEmpty, answer.posts.contains { $0.version != nil })
+        for (field, link, value) in [
+            ("next", next, answer.next), ("previous", previous, answer.previous),
+        ] {
+            guard let link, !link.isTemplate, link.isInBody || hasEnvelope else { continue }
+            let isSilent = value == .end && link.more == nil && link.way != .counted
+            add(field, !isSilent, value != .unknown)
+        }
+        for (field, source, isThere) in [
+            ("self", own, response.own != nil), ("page", page.first, response.page != nil),
+            ("pages", pages, response.pages != nil), ("total", total, response.total != nil),
+        ] {
+            add(field, isReadable(source), isThere)
+        }
+        return evidence
+    }
+}
+
+/// The arrays of a JSON document that may hold posts: `data.children`, 100 items.
+public struct ArrayPlace: Sendable, Hashable {
+    /// As a profile names it.
+    public let path: String
+    public let count: Int
+
+    /// Those of up to `depth` keys, in the order of their paths; none if the bytes are no JSON.
+    public static func list(in bytes: [UInt8], depth: Int = 5) -> [ArrayPlace] {
+        var document = bytes[...]
+        if Envelope.leads(document), let (_, body) = try? Envelope.split(document) { document = body }
+        guard let root = try? JSONSerialization.jsonObject(with: Data(document)) else { return [] }
+        var places: [ArrayPlace] = []
+        func visit(_ value: Any, _ keys: [String]) {
+            if let array = value as? [Any] {
+                places.append(ArrayPlace(path: keys.joined(separator: "."), count: array.count))
+            } else if let object = value as? [String: Any], keys.count < depth {
+                for (key, value) in object where !key.isEmpty {
+                    let escaped = key.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
+                    visit(value, keys + [escaped])
+                }
+            }
+        }
+        visit(root, [])
+        return places.sorted { $0.path < $1.path }
+    }
+}

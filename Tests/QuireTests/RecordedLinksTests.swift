@@ -1,0 +1,103 @@
+import Testing
+
+@testable import Quire
+
+/// A recorded run that knows which link was followed to each page: the pages of a crawl join where the
+/// links say so, not where the counting does.
+@Suite struct RecordedLinksTests {
+    /// Page p of 1...4 holds two posts; its link `n(p + 1)` leads to the next, the last one ends.
+    private func answer(_ page: Int) -> Answer {
+        var answer = Answer(next: page < 4 ? .token("n\(page + 1)") : .end)
+        for key in [20 - 2 * page, 19 - 2 * page] {
+            answer.append(id: PostID(UInt64(key)), key: Int64(key))
+        }
+        return answer
+    }
+
+    private func record(_ page: Int, number: Int?, in run: inout RecordedRun, of feed: Feed) throws {
+        run.follow(page == 1 ? .head : .token("n\(page)"), to: number)
+        let outcome = try feed.record(answer(page), page: number, in: &run)
+        #expect(!outcome.isUnchanged, "page \(page): \(outcome.verdict)")
+    }
+
+    private static let arrivals: [[Int]] = {
+        var all: [[Int]] = []
+        func extend(_ pages: [Int]) {
+            if !pages.isEmpty { all.append(pages) }
+            for page in 1...4 where !pages.contains(page) { extend(pages + [page]) }
+        }
+        extend([])
+        return all
+    }()
+
+    /// All sets of pages in all orders, counted as they come. With keys, the feed is in order and joined
+    /// exactly where both pages are there; without, it never joins what no link does.
+    @Test(arguments: [OrderClass.stable, .bump, .keyless])
+    func everyArrival(order: OrderClass) throws {
+        #expect(Self.arrivals.count == 64)
+        let temporary = try TemporaryCache()
+        for pages in Self.arrivals {
+            let feed = try temporary.cache.feed(
+                named: "\(pages)", options: FeedOptions(order: order, paging: .cursor))
+            var run = RecordedRun(startingAt: .head(page: 1))
+            for (index, page) in pages.enumerated() {
+                try record(page, number: index + 1, in: &run, of: feed)
+            }
+            let segments = try segments(of: feed)
+            #expect(segments.joined().sorted() == pages.sorted(), "\(pages)")
+            for segment in segments {
+                for (upper, lower) in zip(segment, segment.dropFirst()) {
+                    #expect(lower == upper + 1, "\(pages): \(segments)")
+                }
+            }
+            if order != .keyless || pages == pages.sorted() {
+                #expect(segments == consecutive(pages.sorted()), "\(pages)")
+            }
+        }
+        #expect(try temporary.cache.check().isEmpty)
+    }
+
+    /// The pages of each segment; each page must be whole.
+    private func segments(of feed: Feed) throws -> [[Int]] {
+        let rows = try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
+        return rows.split(whereSeparator: { $0.post == nil }).map { segment in
+            let pages = segment.compactMap(\.post).map { 10 - (Int($0.id.description)! + 1) / 2 }
+            let whole = stride(from: 0, to: pages.count, by: 2).map { pages[$0] }
+            #expect(pages == whole.flatMap { [$0, $0] })
+            return whole
+        }
+    }
+
+    private func consecutive(_ pages: [Int]) -> [[Int]] {
+        pages.reduce(into: []) { runs, page in
+            if runs.last?.last == page - 1 { runs[runs.count - 1].append(page) } else { runs.append([page]) }
+        }
+    }
+
+    @Test func aGapIsFilledByThePageThatItsLinkNames() throws {
+        let temporary = try TemporaryCache()
+        let feed = try temporary.cache.feed(named: "a", options: FeedOptions())
+        var run = RecordedRun(startingAt: .head(page: 1))
+        for (index, page) in [1, 3, 4].enumerated() {
+            try record(page, number: index + 1, in: &run, of: feed)
+        }
+        #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
+        let gap = try #require(try temporary.cache.withSnapshot { try $0.gaps(of: feed).first })
+        var fill = RecordedRun(startingAt: .gap(gap.id))
+        try record(2, number: nil, in: &fill, of: feed)
+        #expect(try Picture.show(feed) == "[18 17 16 15 14 13 12 11] |end")
+    }
+
+    @Test func aPageThatDoesNotFollowTheTailIsNotAttachedToIt() throws {
+        let temporary = try TemporaryCache()
+        let feed = try temporary.cache.feed(named: "a", options: FeedOptions())
+        var run = RecordedRun(startingAt: .head(page: 1))
+        try record(1, number: nil, in: &run, of: feed)
+        var later = RecordedRun(startingAt: .tail)
+        try record(3, number: nil, in: &later, of: feed)
+        #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13] |n4")
+        var last = RecordedRun(startingAt: .tail)
+        try record(4, number: nil, in: &last, of: feed)
+        #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
+    }
+}
