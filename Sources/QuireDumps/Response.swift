@@ -13,6 +13,10 @@ public struct Response: Sendable {
     public var total: Int?
     /// How many seconds the server asks to wait before the next request.
     public var backoff: Double?
+    /// How many requests the server still permits.
+    public var quota: Int?
+    /// In how many seconds it permits new ones.
+    public var quotaRenewal: Double?
 
     /// The answer for the page `number` of a recorded run; the run learns which link led to it, if that is
     /// known. Then pages join where their links say so, in whatever order they come and however they are

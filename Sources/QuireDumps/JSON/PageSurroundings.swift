@@ -19,9 +19,10 @@ extension PageParser {
         response.total = try profile.total.flatMap { source throws(DumpError) in
             try count(source, around)
         }
-        if let source = profile.backoff {
-            response.backoff = try text(source, around).flatMap(Double.init).map { max(0, $0) }
-        }
+        response.backoff = try number(profile.backoff, around)
+        // Some servers count parts of requests: "599.0".
+        response.quota = try number(profile.quota, around).map { Int(min($0, 0x1p53)) }
+        response.quotaRenewal = try number(profile.quotaRenewal, around)
         response.own = try own(response, around)
         if let field = profile.next {
             let last = response.answer.posts.last
@@ -139,6 +140,14 @@ extension PageParser {
             throw DumpError(.data, "\(source) is \"\(printable(text, limit: 40))\", not a count")
         }
         return number
+    }
+
+    /// From 0 up; nil if it is no finite number: it is advice, and a page is not refused for it.
+    private func number(_ source: Source?, _ around: Surroundings) throws(DumpError) -> Double? {
+        guard let source, let text = try text(source, around), let number = Double(text),
+            number.isFinite
+        else { return nil }
+        return max(0, number)
     }
 
     /// nil if there is nothing, or nothing is known of it.
