@@ -68,6 +68,7 @@ let package = Package(
             dependencies: [
                 "Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireSimulator", "TestSupport",
                 .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             swiftSettings: strict),
         .testTarget(

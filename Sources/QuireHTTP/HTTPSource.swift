@@ -157,28 +157,45 @@ public struct HTTPSource: PagingSource {
         _ received: Received, from url: URL, to request: PageRequest, _ profile: Profile
     ) throws -> PageResponse {
         let (status, headers) = (received.status, received.headers)
-        if status == 304 { return PageResponse(Answer(), status: status, headers: headers) }
         var envelope = Envelope(request: url.absoluteString, status: status)
         for (name, value) in headers { envelope.add(name, value) }
+        let parser = PageParser(profile: profile, limit: limit)
         let page: Response
         do {
-            page = try PageParser(profile: profile, limit: limit)
-                .read(received.body, envelope: envelope, name: "response")
+            page =
+                status == 304
+                ? parser.advice(in: envelope)
+                : try parser.read(received.body, envelope: envelope, name: "response")
         } catch {
             if 200..<300 ~= status { throw PageFailure(error.message, isTransient: false) }
-            throw PageFailure(error.message, status: status, headers: headers)
+            let advice = parser.advice(in: envelope)
+            var failure = PageFailure(error.message, status: status, headers: headers)
+            failure.pause = advice.pause(atLeast: failure.pause)
+            failure.quota = advice.allowance
+            throw failure
         }
         var answer = page.answer
         if request.target == .snapshot {
             for index in answer.posts.indices { answer.posts[index].body = 0..<0 }
         }
         var response = PageResponse(answer, status: status, headers: headers)
-        // A century stands for everything longer.
-        let seconds = { (number: Double) in Duration.seconds(min(number, 3_155_760_000)) }
-        if let backoff = page.backoff { response.pause = max(response.pause ?? .zero, seconds(backoff)) }
-        response.quota = page.quota.map { Quota(remaining: $0, renewsIn: page.quotaRenewal.map(seconds)) }
+        response.pause = page.pause(atLeast: response.pause)
+        response.quota = page.allowance
         return response
     }
+}
+
+extension Response {
+    fileprivate func pause(atLeast pause: Duration?) -> Duration? {
+        [pause, backoff.map(Self.duration)].compactMap(\.self).max()
+    }
+
+    fileprivate var allowance: Quota? {
+        quota.map { Quota(remaining: $0, renewsIn: quotaRenewal.map(Self.duration)) }
+    }
+
+    /// A century stands for everything longer.
+    private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 3_155_760_000)) }
 }
 
 extension URL {

@@ -19,10 +19,7 @@ extension PageParser {
         response.total = try profile.total.flatMap { source throws(DumpError) in
             try count(source, around)
         }
-        response.backoff = try number(profile.backoff, around)
-        // Some servers count parts of requests: "599.0".
-        response.quota = try number(profile.quota, around).map { Int(min($0, 0x1p53)) }
-        response.quotaRenewal = try number(profile.quotaRenewal, around)
+        try addAdvice(around, to: &response)
         response.own = try own(response, around)
         if let field = profile.next {
             let last = response.answer.posts.last
@@ -35,6 +32,30 @@ extension PageParser {
             response.answer.previous = try link(
                 field, from: first, otherwise: .unknown, response, around)
         }
+    }
+
+    /// What a response without a page, an error or "not modified", says in its headers about asking again.
+    /// Nothing else is set.
+    public func advice(in envelope: Envelope) -> Response {
+        var response = Response(answer: Answer())
+        let around = Surroundings(document: [], envelope: envelope)
+        try? addAdvice(around, to: &response, onlyHeaders: true)
+        return response
+    }
+
+    private func addAdvice(
+        _ around: Surroundings, to response: inout Response, onlyHeaders: Bool = false
+    ) throws(DumpError) {
+        func number(_ source: Source?) throws(DumpError) -> Double? {
+            guard let source, !onlyHeaders || source.path == nil,
+                let text = try text(source, around), let number = Double(text), number.isFinite
+            else { return nil }
+            return max(0, number)
+        }
+        response.backoff = try number(profile.backoff)
+        // Some servers count parts of requests: "599.0".
+        response.quota = try number(profile.quota).map { Int(min($0, 0x1p53)) }
+        response.quotaRenewal = try number(profile.quotaRenewal)
     }
 
     /// Puts the posts into the order of the list of their ids. Those it does not name are not part of
@@ -140,14 +161,6 @@ extension PageParser {
             throw DumpError(.data, "\(source) is \"\(printable(text, limit: 40))\", not a count")
         }
         return number
-    }
-
-    /// From 0 up; nil if it is no finite number: it is advice, and a page is not refused for it.
-    private func number(_ source: Source?, _ around: Surroundings) throws(DumpError) -> Double? {
-        guard let source, let text = try text(source, around), let number = Double(text),
-            number.isFinite
-        else { return nil }
-        return max(0, number)
     }
 
     /// nil if there is nothing, or nothing is known of it.
