@@ -211,7 +211,9 @@ final class PagerSession {
                 }
                 return
             }
-            if !network.answerAny(&random) || random.chance(0.3) { _ = clock.wakeFirst() }
+            let isAnswered = network.answerAny(&random)
+            if isAnswered { try await settle() }  // who wakes must know what the answer said
+            if !isAnswered || random.chance(0.3) { _ = clock.wakeFirst() }
             try await settle()
         }
         throw Failure(description: "calls that do not end: \(ledger.open)")
