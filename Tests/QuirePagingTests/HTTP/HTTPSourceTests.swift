@@ -91,6 +91,28 @@ import Testing
         #expect(server.requests.map { $0.query["max_id"] }.prefix(3) == [nil, "5", "3"])
     }
 
+    @Test(arguments: [0, 1])
+    func pagesAreCountedAsTheServerCounts(first: Int) async throws {
+        let server = try await LoopbackServer.start { request in
+            let size = request.query["size"].flatMap { Int($0) } ?? 3
+            let start = ((request.query["page"].flatMap { Int($0) } ?? first) - first) * size
+            let ids = (1...10).reversed().dropFirst(max(0, start)).prefix(size)
+            let items = ids.map { #"{"id":\#($0)}"# }.joined(separator: ",")
+            return .json(#"{"items":[\#(items)],"more":\#(start + size < 10)}"#)
+        }
+        let json = #"{"name":"n","items":"items","id":{"path":"id"},"next":{"more":"more"},"paging":"page","#
+            + #""first_page":\#(first)}"#
+        let profile = try Profile(json: Array(json.utf8), name: "n")
+        let desk = try Desk(profile.options)
+        let pager = desk.pager(
+            try HTTPSource("\(server.address)/list?page={page}&size={limit}", profile: profile),
+            options: PagerOptions(pageSize: 3))
+        try await pager.refresh()
+        while case .loaded = try await pager.append() {}
+        #expect(try desk.rows == (1...10).reversed().map { "\($0)" })
+        #expect(server.requests.allSatisfy { Int($0.query["page"] ?? "\(first)")! >= first })
+    }
+
     @Test func aLinkToAnotherServerIsNotFollowed() async throws {
         let other = try await Self.server(Self.ok)
         let link = #"<\#(other.address)/issues?page=2>; rel="next""#
