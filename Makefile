@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo test check cost deps build lib install test-c bench bench-report clean
+.PHONY: help demo examples test check cost deps build lib install test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -16,6 +16,13 @@ build: deps                 ## build the tool, optimised
 
 demo: build                 ## a feed fills, a gap opens, the gap closes, the cache is verified
 	@"$$($(SWIFT) build -c release --show-bin-path)/quire" demo
+
+examples: deps              ## five small programs, each with a server of its own on loopback
+	$(SWIFT) build --package-path Examples
+	@for name in StackOverflowFeed LimitOffsetFeed MusicStore RepositorySearch NewsStore; do \
+	    echo "== $$name"; \
+	    "$$($(SWIFT) build --package-path Examples --show-bin-path)/$$name" || exit 1; \
+	done
 
 test: deps                  ## all tests; ends with "N passed, N failed, N skipped"
 	@Scripts/test

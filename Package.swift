@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "Quire", targets: ["Quire"]),
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
         .library(name: "QuirePaging", targets: ["QuirePaging"]),
+        .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
         .executable(name: "quire", targets: ["QuireCLI"]),
         // What Scripts/check-cost measures.
         .executable(name: "quire-cost", targets: ["QuireCost"]),
@@ -21,7 +22,9 @@ let package = Package(
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        // A server for tests; who uses a product of this package does not build it.
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .systemLibrary(
@@ -47,6 +50,9 @@ let package = Package(
             name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict),
         .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
+        .target(
+            name: "QuireHTTP", dependencies: ["Quire", "QuireDumps", "QuirePaging"],
+            swiftSettings: strict),
         .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
         .executableTarget(
             name: "QuireCLI",
@@ -64,7 +70,11 @@ let package = Package(
             resources: [.copy("Scenarios")], swiftSettings: strict),
         .testTarget(
             name: "QuirePagingTests",
-            dependencies: ["Quire", "QuirePaging", "QuireSimulator", "TestSupport"],
+            dependencies: [
+                "Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireSimulator", "TestSupport",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps", "CArchive"],

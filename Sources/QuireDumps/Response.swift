@@ -13,6 +13,10 @@ public struct Response: Sendable {
     public var total: Int?
     /// How many seconds the server asks to wait before the next request.
     public var backoff: Double?
+    /// How many requests the server still permits.
+    public var quota: Int?
+    /// In how many seconds it permits new ones.
+    public var quotaRenewal: Double?
 
     init(_ answer: Answer) { self.answer = answer }
 

@@ -146,6 +146,17 @@ import Testing
         #expect(server.state.withLock { $0.asked } == [nil, nil, nil])
     }
 
+    /// The date goes with the posts: where those are refused, nothing is fresh.
+    @Test func aPageThatIsRefusedIsNotFresh() async throws {
+        let desk = try Desk()
+        let isWrong = desk.pager(Scripted { _ in .page([1, 3, 2], next: .end) }, options: options)
+        #expect(try await isWrong.refresh().verdict == .contradiction)
+        let isRight = desk.pager(Scripted { _ in .page([3, 2, 1], next: .end) }, options: options)
+        #expect(try await isRight.refresh(.ifStale).verdict == .ok)
+        #expect(try await isRight.refresh(.ifStale) == .fresh)
+        #expect(try desk.picture.hasPrefix("[3 2 1]"))
+    }
+
     @Test func notModifiedWithoutValidatorsIsAnError() async throws {
         let desk = try Desk()
         let pager = desk.pager(Scripted { _ in PageResponse(.notModified) })

@@ -19,9 +19,7 @@ extension PageParser {
         response.total = try profile.total.flatMap { source throws(DumpError) in
             try count(source, around)
         }
-        if let source = profile.backoff {
-            response.backoff = try text(source, around).flatMap(Double.init).map { max(0, $0) }
-        }
+        try addAdvice(around, to: &response)
         response.own = try own(response, around)
         if let field = profile.next {
             let last = response.answer.posts.last
@@ -34,6 +32,30 @@ extension PageParser {
             response.answer.previous = try link(
                 field, from: first, otherwise: .unknown, response, around)
         }
+    }
+
+    /// What a response without a page, an error or "not modified", says in its headers about asking again.
+    /// Nothing else is set.
+    public func advice(in envelope: Envelope) -> Response {
+        var response = Response(answer: Answer())
+        let around = Surroundings(document: [], envelope: envelope)
+        try? addAdvice(around, to: &response, onlyHeaders: true)
+        return response
+    }
+
+    private func addAdvice(
+        _ around: Surroundings, to response: inout Response, onlyHeaders: Bool = false
+    ) throws(DumpError) {
+        func number(_ source: Source?) throws(DumpError) -> Double? {
+            guard let source, !onlyHeaders || source.path == nil,
+                let text = try text(source, around), let number = Double(text), number.isFinite
+            else { return nil }
+            return max(0, number)
+        }
+        response.backoff = try number(profile.backoff)
+        // Some servers count parts of requests: "599.0".
+        response.quota = try number(profile.quota).map { Int(min($0, 0x1p53)) }
+        response.quotaRenewal = try number(profile.quotaRenewal)
     }
 
     /// Puts the posts into the order of the list of their ids. Those it does not name are not part of

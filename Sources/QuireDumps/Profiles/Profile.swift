@@ -65,6 +65,10 @@ public struct Profile: Sendable {
     var pageSize: Source?
     /// Seconds to wait before the next request.
     var backoff: Source?
+    /// How many requests are left.
+    var quota: Source?
+    /// Seconds until there are new ones.
+    var quotaRenewal: Source?
     var error: ErrorField?
 
     /// True if the posts have sort keys.
@@ -104,8 +108,8 @@ public struct Profile: Sendable {
         let paths = [
             isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more,
             previous?.token?.path, previous?.more, own?.path,
-            pages?.path, total?.path, pageSize?.path, backoff?.path, error?.path, error?.name,
-            error?.message,
+            pages?.path, total?.path, pageSize?.path, backoff?.path, quota?.path, quotaRenewal?.path,
+            error?.path, error?.name, error?.message,
         ]
         return (paths + page.map(\.path)).compactMap(\.self)
     }
@@ -117,7 +121,8 @@ public struct Profile: Sendable {
             ("next", next?.token?.path), ("next", next?.more), ("previous", previous?.token?.path),
             ("previous", previous?.more), ("sequence", sequence), ("self", own?.path),
             ("pages", pages?.path), ("total", total?.path),
-            ("page_size", pageSize?.path), ("backoff", backoff?.path),
+            ("page_size", pageSize?.path), ("backoff", backoff?.path), ("quota", quota?.path),
+            ("quota_renewal", quotaRenewal?.path),
             ("mark", isLines ? nil : mark?.path),
         ] + page.map { ("page", $0.path) }
         for case (let field, let path?) in fields {

@@ -73,6 +73,7 @@ private struct Contents: Decodable {
             page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
             pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
+            quota: try fields.source("quota"), quotaRenewal: try fields.source("quota_renewal"),
             error: try fields.object("error") {
                 ErrorField(
                     path: try $0.path("path") ?? $0.missing("path"),
@@ -91,7 +92,7 @@ private struct Contents: Decodable {
         }
         let outside = [
             "items", "items_absent", "sequence", "self", "page", "pages", "total", "page_size", "backoff",
-            "error",
+            "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")

@@ -20,7 +20,7 @@ extension Profile {
         add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
         for (field, source) in [
             ("pages", pages), ("total", total), ("page size", pageSize),
-            ("backoff", backoff),
+            ("backoff", backoff), ("quota", quota), ("quota renewal", quotaRenewal),
         ] {
             add(field, source.map(\.description))
         }

@@ -14,7 +14,8 @@ struct ProfileFields {
         "sequence": [], "post": [], "opaque_rows": [], "id": ["path", "type"], "key": ["path", "type"],
         "version": ["path", "type"], "next": links, "previous": links,
         "self": places.union(["query", "request"]), "page": places.union(["query"]), "pages": places,
-        "total": places, "page_size": places, "backoff": places, "error": ["path", "name", "message"],
+        "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
+        "error": ["path", "name", "message"],
         "order": [], "paging": [], "first_page": [],
     ]
 

@@ -19,9 +19,12 @@ final class PagerSession {
     private var calls: [Int: Task<Void, Never>] = [:]
     private var numbers = 0
     private let ledger = Ledger()
+    /// What carries requests to the network and answers back; nil: they pass by themselves.
+    private var carrier: (any PagingSource)?
     var log: [String] { history.log }
 
-    init(mode: OracleMode, seed: UInt64) throws {
+    /// - Parameter isCarried: ``carry(over:)`` comes next.
+    init(mode: OracleMode, seed: UInt64, isCarried: Bool = false) throws {
         random = SplitMix64(seed: seed)
         history = try OracleHistory(mode: mode)
         let policies: [PagerOptions.RefreshPolicy] = [
@@ -29,7 +32,8 @@ final class PagerSession {
         ]
         let policy = random.pick(policies)
         network = SimulatedNetwork(
-            history, clock, heedsCancellation: random.chance(0.5), dropsPages: policy == .startAfresh)
+            history, clock, heedsCancellation: random.chance(0.5) || isCarried,
+            dropsPages: policy == .startAfresh)
         options = PagerOptions(
             refresh: policy,
             pageSize: random.number(in: 1...5), lifetime: .seconds(20),
@@ -40,11 +44,20 @@ final class PagerSession {
 
     private static func pager(
         _ history: OracleHistory, _ network: SimulatedNetwork, _ clock: TestClock,
-        _ options: PagerOptions
+        _ options: PagerOptions, _ carrier: (any PagingSource)? = nil
     ) -> Pager {
         Pager(
-            history.feed, source: network, interceptors: [network.interceptor], options: options,
+            history.feed, source: carrier ?? network, interceptors: [network.interceptor], options: options,
             clock: clock.pagerClock(luck: { 0.5 }))
+    }
+
+    /// From now on requests go to the network in another way.
+    func carry(
+        over carrier: (SimulatedNetwork, FeedOptions) async throws -> any PagingSource
+    ) async throws {
+        let carrier = try await carrier(network, history.mode.options)
+        self.carrier = carrier
+        pager = Self.pager(history, network, clock, options, carrier)
     }
 
     // MARK: Events
@@ -100,7 +113,7 @@ final class PagerSession {
             try await cancelAll()
             history.note("restart")
             try history.run([OracleEvent(kind: .reopen, seed: 0)])
-            pager = Self.pager(history, network, clock, options)
+            pager = Self.pager(history, network, clock, options, carrier)
         }
     }
 
@@ -174,7 +187,7 @@ final class PagerSession {
                 break
             }
             turns += 1
-            if turns == 1_000_000 {
+            if turns == 20_000_000 {
                 throw Failure(
                     description: "calls \(ledger.open) hang: \(flights.keys), \(load), "
                         + "\(clock.sleeperCount) sleep")
@@ -198,7 +211,9 @@ final class PagerSession {
                 }
                 return
             }
-            if !network.answerAny(&random) || random.chance(0.3) { _ = clock.wakeFirst() }
+            let isAnswered = network.answerAny(&random)
+            if isAnswered { try await settle() }  // who wakes must know what the answer said
+            if !isAnswered || random.chance(0.3) { _ = clock.wakeFirst() }
             try await settle()
         }
         throw Failure(description: "calls that do not end: \(ledger.open)")
@@ -263,7 +278,7 @@ final class PagerSession {
         var options = PagerOptions()
         options.pageSize = size
         options.parameters = ["healing": "yes"]  // what was deleted here only is to come back
-        let pager = Self.pager(history, network, clock, options)
+        let pager = Self.pager(history, network, clock, options, carrier)
         do {
             let result: PageResult =
                 switch place {

@@ -1,0 +1,214 @@
+import Foundation
+import Quire
+import QuireDumps
+import QuirePaging
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Asks a server over HTTP: a template says how a request becomes an address, a profile where things are in
+/// the response (Docs/profiles.md).
+///
+///     let source = try HTTPSource(
+///         "https://api.stackexchange.com/2.3/questions?site={site}&page={page}&pagesize={limit}",
+///         profile: .named("stackexchange")!)
+///     let feed = try cache.feed(named: "questions", options: source.profile.options)
+///     let pager = Pager(feed, source: source, options: PagerOptions(parameters: ["site": "stackoverflow"]))
+///
+/// | place | holds |
+/// |---|---|
+/// | `{limit}` | how many posts to ask for |
+/// | `{page}`, `{offset}` | where the page begins, in feeds whose pages are computed |
+/// | `{token}` | the server's words for the page |
+/// | `{below}`, `{above}`, `{around}`, `{until}` | the id of a post |
+/// | `{ids}` | the ids whose bodies are wanted, joined by commas |
+/// | any other | the request's parameter of that name |
+///
+/// Links that are addresses (`Link` headers), or parameters made from a post (`max_id=7`), need no place. A
+/// link to another server is never followed.
+///
+/// A value; use it from any thread, for several feeds if they are asked for in the same way.
+public struct HTTPSource: PagingSource {
+    public let profile: Profile
+    private let pages: RequestTemplate
+    private let bodies: (template: RequestTemplate, profile: Profile)?
+    private let limit: Int
+    private let prepare: @Sendable (inout URLRequest) async throws -> Void
+    private let connections: Connections
+
+    /// - Parameters:
+    ///   - pages: the template of the requests for pages; of that for the list of ids, in feeds of ids.
+    ///   - bodies: the template of the requests for bodies in feeds of ids, and the profile of what the
+    ///     server answers to them.
+    ///   - limit: the most bytes a response may have, decompressed.
+    ///   - timeout: how long the server may say nothing.
+    ///   - prepare: changes each request before it is sent: a token in a header, a `User-Agent`.
+    /// - Throws: ``HTTPSourceError`` if a template is none.
+    public init(
+        _ pages: String, profile: Profile, bodies: (template: String, profile: Profile)? = nil,
+        limit: Int = PageParser.defaultLimit, timeout: Duration = .seconds(30),
+        prepare: @escaping @Sendable (inout URLRequest) async throws -> Void = { _ in }
+    ) throws(HTTPSourceError) {
+        self.profile = profile
+        self.pages = try RequestTemplate(pages)
+        if let (template, profile) = bodies {
+            self.bodies = (try RequestTemplate(template), profile)
+        } else {
+            self.bodies = nil
+        }
+        self.limit = limit
+        self.prepare = prepare
+        connections = Connections(timeout: timeout)
+    }
+
+    /// - Throws: ``PageFailure``: transient for lost connections, timeouts and the statuses that mean
+    ///   "later"; lasting for other statuses, error documents and what the profile cannot read.
+    ///   ``HTTPSourceError`` for a request that the template has no place for.
+    public func page(for request: PageRequest) async throws -> PageResponse {
+        let (url, profile) = try question(request)
+        var asked = URLRequest(url: url)
+        asked.setValue("application/json", forHTTPHeaderField: "Accept")
+        if let etag = request.validators?.etag {
+            asked.setValue(etag, forHTTPHeaderField: "If-None-Match")
+        } else if let date = request.validators?.lastModified {
+            asked.setValue(date, forHTTPHeaderField: "If-Modified-Since")
+        }
+        try await prepare(&asked)
+        do {
+            let received = try await connections.load(asked, limit: limit)
+            return try response(received, from: url, to: request, profile)
+        } catch var failure as PageFailure {
+            failure.message = "\(Self.name(url)): \(failure.message)"
+            throw failure
+        }
+    }
+
+    /// Without the query, which may hold keys.
+    private static func name(_ url: URL) -> String {
+        "\(url.scheme ?? "")://\(url.host() ?? "")\(url.path())"
+    }
+
+    // MARK: Asking
+
+    private func question(_ request: PageRequest) throws(HTTPSourceError) -> (url: URL, Profile) {
+        if case .bodies(let ids) = request.target {
+            guard let (template, profile) = bodies else {
+                throw HTTPSourceError("the source has no template for bodies")
+            }
+            let list = ids.map(\.description).joined(separator: ",")
+            return (try address(template, ["ids": list], for: request), profile)
+        }
+        return (try pageAddress(request), profile)
+    }
+
+    private func pageAddress(_ request: PageRequest) throws(HTTPSourceError) -> URL {
+        switch request.target {
+        case .link(.head), .snapshot: try address(pages, [:], for: request)
+        case .link(.token(let token)) where pages.places.contains("token"):
+            try address(pages, ["token": token], for: request)
+        case .link(.token(let token)): try follow(token, for: request)
+        case .link(.below(let id)): try address(pages, ["below": id.description], for: request)
+        case .link(.above(let id)): try address(pages, ["above": id.description], for: request)
+        case .position(let offset, let limit):
+            try address(pages, ["offset": "\(offset)", "limit": "\(limit)"], for: request)
+        case .page(let number, let limit):
+            try address(pages, ["page": "\(number)", "limit": "\(limit)"], for: request)
+        case .around(let id): try address(pages, ["around": id.description], for: request)
+        case .link, .bodies: throw HTTPSourceError("nothing can be asked with this link")
+        }
+    }
+
+    /// Every value has its place, or the server would answer another question.
+    private func address(
+        _ template: RequestTemplate, _ values: [String: String], for request: PageRequest
+    ) throws(HTTPSourceError) -> URL {
+        var values = values
+        if let until = request.until { values["until"] = until.description }
+        values.merge(request.parameters) { own, _ in own }
+        for name in values.keys.sorted() where name != "limit" && !template.places.contains(name) {
+            throw HTTPSourceError("the template has no place for {\(name)}")
+        }
+        if values["limit"] == nil { values["limit"] = "\(request.limit)" }
+        guard let url = URL(string: try template.address(values)) else {
+            throw HTTPSourceError("the values of the request make no address")
+        }
+        return url
+    }
+
+    /// A link that is an address, or parameters that take the place of those of the first page.
+    private func follow(_ token: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
+        let first = try address(pages, [:], for: request)
+        let isAddress = token.contains("://") || token.hasPrefix("/") || token.hasPrefix("?")
+        guard isAddress || token.contains("=") else {
+            throw HTTPSourceError("the template has no place for {token}")
+        }
+        let url = isAddress ? URL(string: token, relativeTo: first)?.absoluteURL : first.adding(token)
+        guard let url else { throw HTTPSourceError("a link of the server is no address") }
+        guard url.isSameServer(as: first) else {
+            throw HTTPSourceError("a link of the server leads to another one, \(url.host() ?? "unknown")")
+        }
+        return url
+    }
+
+    // MARK: The answer
+
+    private func response(
+        _ received: Received, from url: URL, to request: PageRequest, _ profile: Profile
+    ) throws -> PageResponse {
+        let (status, headers) = (received.status, received.headers)
+        var envelope = Envelope(request: url.absoluteString, status: status)
+        for (name, value) in headers { envelope.add(name, value) }
+        let parser = PageParser(profile: profile, limit: limit)
+        let page: Response
+        do {
+            page =
+                status == 304
+                ? parser.advice(in: envelope)
+                : try parser.read(received.body, envelope: envelope, name: "response")
+        } catch {
+            if 200..<300 ~= status { throw PageFailure(error.message, isTransient: false) }
+            let advice = parser.advice(in: envelope)
+            var failure = PageFailure(error.message, status: status, headers: headers)
+            failure.pause = advice.pause(atLeast: failure.pause)
+            failure.quota = advice.allowance
+            throw failure
+        }
+        var answer = page.answer
+        if request.target == .snapshot {
+            for index in answer.posts.indices { answer.posts[index].body = 0..<0 }
+        }
+        var response = PageResponse(answer, status: status, headers: headers)
+        response.pause = page.pause(atLeast: response.pause)
+        response.quota = page.allowance
+        return response
+    }
+}
+
+extension Response {
+    fileprivate func pause(atLeast pause: Duration?) -> Duration? {
+        [pause, backoff.map(Self.duration)].compactMap(\.self).max()
+    }
+
+    fileprivate var allowance: Quota? {
+        quota.map { Quota(remaining: $0, renewsIn: quotaRenewal.map(Self.duration)) }
+    }
+
+    /// A century stands for everything longer.
+    private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 3_155_760_000)) }
+}
+
+extension URL {
+    /// With these parameters, in the place of those of the same names.
+    fileprivate func adding(_ parameters: String) -> URL? {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
+        var added = URLComponents()
+        added.percentEncodedQuery = parameters.addingPercentEncoding(
+            withAllowedCharacters: .urlQueryAllowed.union(CharacterSet(charactersIn: "%")))
+        let items = added.percentEncodedQueryItems ?? []
+        let names = Set(items.map(\.name))
+        let kept = (parts.percentEncodedQueryItems ?? []).filter { !names.contains($0.name) }
+        parts.percentEncodedQueryItems = kept + items
+        return parts.url
+    }
+}

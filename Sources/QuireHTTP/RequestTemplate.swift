@@ -1,0 +1,92 @@
+import Foundation
+import QuirePaging
+
+/// The address of a request, with places for what changes from one request to the next:
+/// `https://api.example.com/{site}/questions?page={page}&pagesize={limit}`.
+///
+/// A parameter of the query whose place has nothing to hold is left out, so the first page is asked for
+/// without a number or a token.
+struct RequestTemplate: Sendable, Hashable {
+    private enum Part: Hashable {
+        case text(String)
+        case place(String)
+    }
+
+    private let path: [Part]
+    /// One for each parameter of the query.
+    private let query: [[Part]]
+    /// The names of all places.
+    let places: Set<String>
+
+    /// Throws if a brace is not closed or the text is no address of HTTP.
+    init(_ text: String) throws(HTTPSourceError) {
+        let halves = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = try Self.parts(of: halves[0], in: text)
+        var parameters: [[Part]] = []
+        if halves.count == 2 {
+            for parameter in halves[1].split(separator: "&") {
+                parameters.append(try Self.parts(of: parameter, in: text))
+            }
+        }
+        query = parameters
+        places = Set((path + parameters.flatMap(\.self)).compactMap { part in
+            if case .place(let name) = part { name } else { nil }
+        })
+        let example = Dictionary(places.map { ($0, "1") }, uniquingKeysWith: { first, _ in first })
+        guard let url = URL(string: try address(example)), url.host() != nil,
+            url.scheme == "https" || url.scheme == "http"
+        else { throw HTTPSourceError("\(text.debugDescription) is no address of HTTP") }
+    }
+
+    private static func parts(
+        of piece: Substring, in text: String
+    ) throws(HTTPSourceError) -> [Part] {
+        var parts: [Part] = []
+        var rest = piece
+        while let open = rest.firstIndex(of: "{") {
+            guard let close = rest[open...].firstIndex(of: "}") else {
+                throw HTTPSourceError("\(text.debugDescription) has a brace that is not closed")
+            }
+            let name = rest[rest.index(after: open)..<close]
+            if name.isEmpty { throw HTTPSourceError("\(text.debugDescription) has a place without name") }
+            parts.append(.text(String(rest[..<open])))
+            parts.append(.place(String(name)))
+            rest = rest[rest.index(after: close)...]
+        }
+        return parts + [.text(String(rest))]
+    }
+
+    /// The address with these values in its places, escaped. Throws if the path lacks one.
+    func address(_ values: [String: String]) throws(HTTPSourceError) -> String {
+        guard let path = Self.filled(path, values) else {
+            throw HTTPSourceError("the path of the address has a place for which there is no value")
+        }
+        let parameters = query.compactMap { Self.filled($0, values) }
+        return parameters.isEmpty ? path : "\(path)?\(parameters.joined(separator: "&"))"
+    }
+
+    /// Nil if a place has nothing to hold.
+    private static func filled(_ parts: [Part], _ values: [String: String]) -> String? {
+        var text = ""
+        for part in parts {
+            switch part {
+            case .text(let fixed): text += fixed
+            case .place(let name):
+                guard let value = values[name] else { return nil }
+                text += value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+            }
+        }
+        return text
+    }
+
+    /// What needs no escape anywhere in an address (RFC 3986). Not `.alphanumerics`: those are Unicode's.
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+
+/// What is wrong with how a source was set up: not a matter of the network, and never worth a retry.
+public struct HTTPSourceError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// Docs/field.md names every mechanism and every defect once, each with tests, and the tests exist.
+@Suite struct FieldTests {
+    private struct Row {
+        let id: String
+        let tests: Substring
+    }
+
+    private static let root: URL = {
+        var root = URL(filePath: #filePath)
+        while root.lastPathComponent != "Tests" { root.deleteLastPathComponent() }
+        return root.deletingLastPathComponent()
+    }()
+
+    private static let rows: [Row] = {
+        let path = root.appending(path: "Docs/field.md")
+        let text = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            let cells = line.split(separator: "|")
+            guard cells.count >= 3 else { return nil }
+            let id = cells[0].trimmingCharacters(in: .whitespaces)
+            return id.wholeMatch(of: /[WHESB]-[MD]\d+/) == nil ? nil : Row(id: id, tests: cells[2])
+        }
+    }()
+
+    @Test func everyMechanismAndEveryDefectHasItsRow() {
+        let counts = [("W", 16, 23), ("H", 13, 15), ("E", 9, 8), ("S", 12, 17), ("B", 9, 10)]
+        let ids = counts.flatMap { name, mechanisms, defects in
+            (1...mechanisms).map { "\(name)-M\($0)" } + (1...defects).map { "\(name)-D\($0)" }
+        }
+        #expect(Self.rows.map(\.id) == ids)
+        #expect(ids.count { $0.contains("-M") } == 59)
+        #expect(ids.count { $0.contains("-D") } == 73)
+    }
+
+    @Test func everyTestThatIsNamedExists() throws {
+        let tests = try Self.testNames()
+        let scenarios = try Self.scenarios()
+        for row in Self.rows {
+            let named = row.tests.matches(of: /`(\w+\.\w+)`/).map { String($0.1) }
+            let cases = row.tests.matches(of: /scenario (\w+)/).map { String($0.1) }
+            #expect(!(named + cases).isEmpty, "\(row.id) names no test")
+            for name in named { #expect(tests.contains(name), "\(row.id): there is no test \(name)") }
+            for id in cases { #expect(scenarios.contains(id), "\(row.id): there is no scenario \(id)") }
+        }
+    }
+
+    /// `Suite.function` of every test in the sources.
+    private static func testNames() throws -> Set<String> {
+        var names: Set<String> = []
+        for folder in ["Tests", "Examples/Tests"] {
+            let files = FileManager.default.enumerator(
+                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+            while let file = files?.nextObject() as? URL {
+                guard file.pathExtension == "swift" else { continue }
+                let text = try String(contentsOf: file, encoding: .utf8)
+                guard let suite = text.firstMatch(of: /@Suite[\s\S]*?struct (\w+)/)?.1 else { continue }
+                for test in text.matches(of: /@Test[\s\S]*?func (\w+)/) { names.insert("\(suite).\(test.1)") }
+            }
+        }
+        return names
+    }
+
+    private static func scenarios() throws -> Set<String> {
+        let file = root.appending(path: "Tests/QuireTests/Scenarios/scenarios.json")
+        let list = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]]
+        return Set((list ?? []).compactMap { $0["id"] as? String })
+    }
+}
