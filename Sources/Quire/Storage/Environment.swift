@@ -87,6 +87,14 @@ final class Environment: @unchecked Sendable {
         return try result.get()
     }
 
+    /// Throws if this process has the file open.
+    static func requireUnopened(_ path: String) throws(QuireError) {
+        let file = try FileCheck.key(path)
+        if registry.withLock({ $0[file]?.environment != nil }) {
+            throw QuireError(.badArgument, "\(path): is open in this process")
+        }
+    }
+
     /// A new file is built under another name and linked into place when it is complete and on disk:
     /// a crash leaves either no cache or a whole one (LMDB's own creation is not atomic).
     private static func create(_ path: String, _ options: CacheOptions) throws(QuireError) {

@@ -32,32 +32,10 @@ enum FileCheck {
         return Environment.FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// LMDB's meta page: magic number and version where they belong, page size plausible. Must not be
-    /// called for a file this process has open: closing any descriptor of it drops LMDB's locks.
+    /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
+    /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
-        defer { close(descriptor) }
-        var header = [UInt8](repeating: 0, count: 64)
-        let count = pread(descriptor, &header, header.count, 0)
-        if count < 0 { throw QuireError.system("cannot read the cache", path, errno) }
-        let isLMDB =
-            count == header.count
-            && header.withUnsafeBytes { bytes in
-                let magic = bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-                let version = bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
-                let size = bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self)
-                return magic == 0xBEEF_C0DE && version == 1 && size >= 512 && size <= 65_536
-                    && size & (size - 1) == 0
-            }
-        if !isLMDB { throw QuireError(.notACache, "\(path): is not a Quire cache") }
-        let end = lseek(descriptor, 0, SEEK_END)
-        let size = header.withUnsafeBytes {
-            Int64($0.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
-        }
-        if Int64(end) < 2 * size {
-            throw QuireError(.notACache, "\(path): is cut off after \(end) bytes")
-        }
+        _ = try PageFile(path).soundMeta()
     }
 
     /// Makes a new name in the folder durable.
