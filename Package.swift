@@ -16,6 +16,8 @@ let package = Package(
         .executable(name: "quire", targets: ["QuireCLI"]),
         // What Scripts/check-cost measures.
         .executable(name: "quire-cost", targets: ["QuireCost"]),
+        // What `make torture` runs.
+        .executable(name: "quire-torture", targets: ["QuireTorture"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
     ],
@@ -48,6 +50,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .executableTarget(name: "QuireCost", dependencies: ["Quire"], swiftSettings: strict),
+        .target(name: "CRecorder"),
+        .executableTarget(
+            name: "QuireTorture",
+            dependencies: [
+                "Quire", "QuireSimulator", "CRecorder",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
@@ -55,6 +64,8 @@ let package = Package(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps"], swiftSettings: strict),
         .testTarget(
             name: "QuireCTests", dependencies: ["Quire", "CQuire", "QuireC"], swiftSettings: strict),
+        .testTarget(
+            name: "QuireTortureTests", dependencies: ["QuireTorture"], swiftSettings: strict),
         .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
