@@ -16,7 +16,7 @@ struct Kill: TortureCommand {
     @Flag(help: "Another process keeps the cache open and writes, too.") var survivors = false
 
     /// The story starts anew after so many commits: what must be compared stays small.
-    private static let chapter = 300
+    private static let chapter = 120
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         guard let digests = Story.digests(count: Self.chapter, in: folder) else {
@@ -24,10 +24,10 @@ struct Kill: TortureCommand {
         }
         var summary = Summary(name: survivors ? "kill -9, with survivors" : "kill -9", unit: "cycles")
         var (acknowledged, file, unacknowledged, midway) = (UInt64(0), 0, 0, 0)
-        var survivor: Survivor?
+        var survivor: Assistant?
         for cycle in 0..<count {
             let path = "\(folder)/killed-\(file).quire"
-            if survivors && survivor == nil { survivor = Survivor(path) }
+            if survivors && survivor == nil { survivor = Self.survivor(path) }
             let writer = Child { tell in
                 do {
                     let story = try Story(at: path)
@@ -45,7 +45,7 @@ struct Kill: TortureCommand {
             if ending == .exited(1) { throw Violation(what: "cycle \(cycle): the writer failed") }
             if !numbers.isEmpty { midway += 1 }
             acknowledged = numbers.last ?? acknowledged
-            if let survivor, !survivor.commits() {
+            if let survivor, !survivor.works() {
                 throw Violation(what: "cycle \(cycle): a survivor cannot write")
             }
             // Killed before there was a file: nothing can have been acknowledged.
@@ -70,47 +70,12 @@ struct Kill: TortureCommand {
         summary.notes = "\(midway) after commits, \(unacknowledged) commits beyond the last acknowledged"
         return summary
     }
-}
 
-/// A process that keeps a cache open, and commits when it is asked to.
-private final class Survivor {
-    private let child: Child
-    private let orders: Int32
-
-    init(_ path: String) {
-        var ends: [Int32] = [0, 0]
-        precondition(pipe(&ends) == 0, "no pipe")
-        let (input, output) = (ends[0], ends[1])
-        child = Child(seconds: 600) { tell in
-            close(output)
-            do {
-                let story = try Story(at: path)
-                let other = try story.cache.feed(named: "survivor")
-                var (order, done) = (UInt8(0), UInt64(0))
-                tell(done)
-                while read(input, &order, 1) == 1 {
-                    done += 1
-                    try other.setAttribute("done", to: [UInt8(done & 0xFF)])
-                    tell(done)
-                }
-                return 0
-            } catch {
-                complain("a survivor failed: \(error)")
-                return 1
-            }
+    /// A process that keeps the cache open, and commits when it is asked to.
+    private static func survivor(_ path: String) -> Assistant {
+        Assistant { order in
+            let other = try Story(at: path).cache.feed(named: "survivor")
+            while order.wait() { try other.setAttribute("alive", to: [1]) }
         }
-        close(input)
-        orders = output
-        _ = child.heard()
-    }
-
-    func commits() -> Bool {
-        var order: UInt8 = 1
-        return write(orders, &order, 1) == 1 && child.heard() != nil
-    }
-
-    func stop() {
-        close(orders)
-        _ = child.wait()
     }
 }

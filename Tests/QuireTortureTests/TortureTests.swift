@@ -6,7 +6,7 @@ import Testing
     private func run(_ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.program)
-        process.arguments = arguments
+        process.arguments = arguments + Self.folder
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe
@@ -23,10 +23,13 @@ import Testing
             .appendingPathComponent("quire-torture").path
     }()
 
-    private static let hostile = ProcessInfo.processInfo.environment["QUIRE_HOSTILE"] ?? "300"
+    private static let folder =
+        FileManager.default.fileExists(atPath: "/dev/shm") ? ["--folder", "/dev/shm"] : []
+    private static let hostile = ProcessInfo.processInfo.environment["QUIRE_HOSTILE"] ?? "80"
 
     @Test(arguments: [
-        ["kill", "--count", "15"], ["kill", "--survivors", "--count", "15"], ["power", "--count", "150"],
+        ["kill", "--count", "8"], ["kill", "--survivors", "--count", "8"], ["power", "--count", "50"],
+        ["faults", "--count", "1"], ["readers", "--count", "3"],
     ])
     func nothingIsLost(_ arguments: [String]) throws {
         let output = try run(arguments)

@@ -187,4 +187,5 @@ final class WriteMark {
     var failure: Int32 = 0
     /// The largest size of the file so far: it never shrinks.
     var fileSize: Int64 = 0
+    var commits = 0
 }
