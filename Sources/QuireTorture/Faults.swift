@@ -82,6 +82,8 @@ struct Faults: TortureCommand {
                 do { _ = try story.next() } catch { outcome = .threw }
                 let calls = recorder_fail(0, 0, 0)
                 if calls < call { return Outcome.noSuchCall.rawValue }
+                // A write comes first: a read would have opened the cache again for it.
+                try story.feed.setAttribute("afterwards", to: [1])
                 for _ in 0..<Self.later { tell(try story.next()) }
                 return try story.cache.check().isEmpty ? outcome.rawValue : Outcome.wrong.rawValue
             } catch {
