@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check cost deps build lib install test-c bench bench-report clean
+.PHONY: help demo examples test check torture cost deps build lib install test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -29,6 +29,9 @@ test: deps                  ## all tests; ends with "N passed, N failed, N skipp
 
 check: test cost            ## tests, cost, and the rules about the code itself
 	@Scripts/tidy
+
+torture: deps               ## crashes, power cuts, failing calls, damaged files; LONG=1 for ten times as much
+	@SWIFT="$(SWIFT)" Scripts/torture
 
 cost: deps                  ## instructions and bytes written against the baseline
 	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \

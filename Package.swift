@@ -18,6 +18,8 @@ let package = Package(
         .executable(name: "quire", targets: ["QuireCLI"]),
         // What Scripts/check-cost measures.
         .executable(name: "quire-cost", targets: ["QuireCost"]),
+        // What `make torture` runs.
+        .executable(name: "quire-torture", targets: ["QuireTorture"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
     ],
@@ -65,6 +67,13 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Quire", "QuireSimulator"], path: "Tests/Support",
             swiftSettings: strict),
+        .target(name: "CRecorder"),
+        .executableTarget(
+            name: "QuireTorture",
+            dependencies: [
+                "Quire", "QuireSimulator", "CRecorder",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
@@ -81,6 +90,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "QuireCTests", dependencies: ["Quire", "CQuire", "QuireC"], swiftSettings: strict),
+        .testTarget(
+            name: "QuireTortureTests", dependencies: ["QuireTorture"], swiftSettings: strict),
         .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -338,7 +338,11 @@ enum {
     /* Keys do not descend as the order class promises. */
     QUIRE_FINDING_ORDER = 8,
     /* An entry shows another body than its post. */
-    QUIRE_FINDING_BODY = 9
+    QUIRE_FINDING_BODY = 9,
+    /* A page of LMDB's trees is not what LMDB writes. Found in a file that is not open, by a walk of it. */
+    QUIRE_FINDING_PAGE = 10,
+    /* Pages in use and free pages do not add up to the file. Found in a file that is not open. */
+    QUIRE_FINDING_SPACE = 11
 };
 
 typedef struct quire_finding {

@@ -115,6 +115,8 @@ extension Finding.Code {
         case .gap: Int32(QUIRE_FINDING_GAP)
         case .order: Int32(QUIRE_FINDING_ORDER)
         case .body: Int32(QUIRE_FINDING_BODY)
+        case .page: Int32(QUIRE_FINDING_PAGE)
+        case .space: Int32(QUIRE_FINDING_SPACE)
         }
     }
 }

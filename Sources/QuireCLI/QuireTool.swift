@@ -22,7 +22,7 @@ struct QuireTool: ParsableCommand {
             """,
         subcommands: [
             Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
-            Prune.self, Check.self, Stat.self, Copy.self, Profiles.self,
+            Prune.self, Check.self, Verify.self, Stat.self, Copy.self, Profiles.self,
         ])
 
     static func main() {

@@ -145,6 +145,27 @@ struct CommandTests {
         #expect(lines.contains { $0["code"] as? String == "checksum" })
     }
 
+    @Test("verify finds a damaged page and a damaged record, and nothing in what quire wrote")
+    func verify() throws {
+        let box = try cacheWithGap()
+        let clean = try box.quire("verify", box.cache)
+        #expect(clean.status == 0 && clean.lines == ["no findings"])
+        let whole = try #require(FileManager.default.contents(atPath: box.cache))
+        var bytes = whole
+        let place = try #require(bytes.range(of: Data("post 975".utf8)))
+        bytes[place.lowerBound] = UInt8(ascii: "P")
+        try bytes.write(to: URL(fileURLWithPath: box.cache))
+        let lines = try box.quire("verify", box.cache, "--json").objects()
+        #expect(lines.contains { $0["code"] as? String == "checksum" })
+        // flags of every page but the first two
+        bytes = whole
+        for page in 2..<bytes.count / 4096 { bytes[page * 4096 + 10] ^= 7 }
+        try bytes.write(to: URL(fileURLWithPath: box.cache))
+        #expect(try box.quire("verify", box.cache).status == 1)
+        #expect(try box.quire("check", box.cache).status == 65)
+        #expect(try box.quire("verify", box.cache + "-none").status == 66)
+    }
+
     @Test("a profile of one's own needs no code")
     func profileFile() throws {
         let box = try Sandbox()

@@ -32,16 +32,22 @@ struct ChangeLog {
         for number in generation..<now {
             let key = NumberKey(number + 1)
             guard let value = try transaction.get(.log, key) else { return nil }
-            let items = try ByteReader.read(value, "the log of commit \(number + 1)") {
-                reader throws(QuireError) in
-                try reader.list { reader throws(QuireError) in
-                    let feed = UInt32(truncatingIfNeeded: try reader.number())
-                    return (feed, try Self.changes(&reader))
-                }
-            }
+            let items = try Self.entries(value, "the log of commit \(number + 1)")
             for (feed, changes) in items { found.append((number + 1, feed, changes)) }
         }
         return found
+    }
+
+    /// What a record of the log says.
+    static func entries(
+        _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
+    ) throws(QuireError) -> [(feed: UInt32, changes: [Change])] {
+        try ByteReader.read(value, what()) { reader throws(QuireError) in
+            try reader.list { reader throws(QuireError) in
+                let feed = UInt32(truncatingIfNeeded: try reader.number())
+                return (feed, try Self.changes(&reader))
+            }
+        }
     }
 
     // A page adds its rows one below the other: then each change names its row only.

@@ -51,11 +51,7 @@ final class CacheFile: Sendable {
         var (version, seed) = (0 as UInt64, 0 as UInt64)
         if let value = try transaction.get(.format, NoKey()) {
             do throws(QuireError) {
-                var reader = try ByteReader(value)
-                if try reader.text() == "quire" {
-                    version = try reader.number()
-                    if version == formatVersion { seed = try reader.number() }
-                }
+                (version, seed) = try format(value)
             } catch {
                 throw .corrupt("\(path): the header")
             }
@@ -65,13 +61,25 @@ final class CacheFile: Sendable {
                 .notACache,
                 "\(path): is an LMDB file, but not a Quire cache, or one from before the first release")
         }
-        if version != formatVersion {
-            throw QuireError(
-                .newerFormat,
-                "\(path): was written by a newer Quire (format \(version), this one knows "
-                    + "\(formatVersion))")
-        }
+        if version != formatVersion { throw newer(path, version) }
         return seed
+    }
+
+    /// What the record of the format says: version 0 if it is not ours, a seed if the version is known.
+    static func format(
+        _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) -> (version: UInt64, seed: UInt64) {
+        var reader = try ByteReader(value)
+        if try reader.text() != "quire" { return (0, 0) }
+        let version = try reader.number()
+        return (version, version == formatVersion ? try reader.number() : 0)
+    }
+
+    static func newer(_ path: String, _ version: UInt64) -> QuireError {
+        QuireError(
+            .newerFormat,
+            "\(path): was written by a newer Quire (format \(version), this one knows "
+                + "\(formatVersion))")
     }
 
     private static func begin(

@@ -13,7 +13,10 @@ import Synchronization
 /// LMDB's locks do not survive a second open in the same process.
 final class Environment: @unchecked Sendable {
     // @unchecked: `handle` is LMDB's own thread-safe object; the rest is constant or behind a lock.
-    let handle: OpaquePointer
+    /// Another one after ``reopen(insteadOf:)``; only used while counted in `alive`.
+    private(set) var handle: OpaquePointer
+    /// It could not be opened again after LMDB had given up.
+    private var isLost = false
     let path: String
     /// What transactions know about the file.
     let cacheFile: CacheFile
@@ -46,7 +49,7 @@ final class Environment: @unchecked Sendable {
 
     deinit {
         // A forked child must touch neither the parent's locks nor its slots in the table of readers.
-        if getpid() == process {
+        if getpid() == process && !isLost {
             for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
             mdb_env_close(handle)
         }
@@ -56,6 +59,10 @@ final class Environment: @unchecked Sendable {
     }
 
     // MARK: Opening
+
+    /// After so many commits, readers of other processes that were killed lose their slots: until then no
+    /// page that they saw is used again, and the file grows. With 64 a small cache grew sevenfold.
+    private static let reapInterval = 8
 
     struct FileKey: Hashable {
         let device: UInt64
@@ -87,27 +94,12 @@ final class Environment: @unchecked Sendable {
         return try result.get()
     }
 
-    /// A new file is built under another name and linked into place when it is complete and on disk:
-    /// a crash leaves either no cache or a whole one (LMDB's own creation is not atomic).
-    private static func create(_ path: String, _ options: CacheOptions) throws(QuireError) {
-        let draft = "\(path).new-\(getpid())"
-        defer {
-            unlink(draft)
-            unlink(draft + "-lock")
+    /// Throws if this process has the file open.
+    static func requireUnopened(_ path: String) throws(QuireError) {
+        let file = try FileCheck.key(path)
+        if registry.withLock({ $0[file]?.environment != nil }) {
+            throw QuireError(.badArgument, "\(path): is open in this process")
         }
-        unlink(draft)
-        unlink(draft + "-lock")
-        var fresh = options
-        fresh.durability = .full
-        do {
-            let handle = try openHandle(draft, fresh)
-            defer { mdb_env_close(handle) }
-            try CacheFile.create(in: handle, path: path)
-        }
-        if link(draft, path) != 0 && errno != EEXIST {
-            throw QuireError.system("cannot create the cache", path, errno)
-        }
-        FileCheck.syncFolder(of: path)
     }
 
     private static func openFile(
@@ -127,35 +119,6 @@ final class Environment: @unchecked Sendable {
         }
     }
 
-    private static func openHandle(
-        _ path: String, _ options: CacheOptions
-    ) throws(QuireError) -> OpaquePointer {
-        var size = max(options.mapSize, 1 << 20)
-        while true {
-            var created: OpaquePointer?
-            try check(mdb_env_create(&created), "cannot open the cache", path)
-            let handle = created!
-            mdb_env_set_maxreaders(handle, 1024)
-            mdb_env_set_mapsize(handle, Int(size))
-            var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
-            if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-            let status = mdb_env_open(handle, path, flags, 0o600)
-            if status == 0 {
-                var descriptor: mdb_filehandle_t = -1
-                mdb_env_get_fd(handle, &descriptor)
-                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-                return handle
-            }
-            mdb_env_close(handle)
-            // Little address space: a smaller map will do. Valgrind's way of saying so is EINVAL.
-            if (status == ENOMEM || status == EINVAL) && size > 1 << 26 {
-                size /= 2
-                continue
-            }
-            try check(status, "cannot open the cache", path)
-        }
-    }
-
     // MARK: Transactions
 
     /// Runs `body` in a read transaction: one consistent state, for as long as the call lasts.
@@ -166,8 +129,8 @@ final class Environment: @unchecked Sendable {
     }
 
     func beginRead() throws(QuireError) -> Transaction {
-        try requireThisProcess()
-        alive.withLock { $0 += 1 }
+        try enter()
+        let used = handle
         var transaction = idle.withLock { $0.popLast() }?.transaction
         var status: Int32
         if let transaction {
@@ -185,6 +148,10 @@ final class Environment: @unchecked Sendable {
             alive.withLock { $0 -= 1 }
             if status == MDB_MAP_RESIZED {
                 try grow(to: 0)
+                return try beginRead()
+            }
+            if status == MDB_PANIC {
+                try reopen(insteadOf: used)
                 return try beginRead()
             }
             throw QuireError.storage("cannot read", path, status)
@@ -213,7 +180,10 @@ final class Environment: @unchecked Sendable {
                 return try writeInTurn(body)
             } catch let error as MapFull {
                 // Out of turn: a writer that waits may hold the snapshot that keeps the map in place.
-                try grow(to: error.isResized ? 0 : currentMapSize * 2)
+                let size = alive.withLock { _ in currentMapSize }
+                try grow(to: error.isResized ? 0 : size * 2)
+            } catch let error as GaveUp {
+                try reopen(insteadOf: error.handle)
             }
         }
     }
@@ -260,12 +230,19 @@ final class Environment: @unchecked Sendable {
     private func writeOnce<R>(
         _ group: WriteGroup, _ body: (Transaction) throws -> R
     ) throws -> R {
-        alive.withLock { $0 += 1 }
+        try enter()
         defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
+        if status == MDB_PANIC { throw GaveUp(handle: handle) }
         try check(status, "cannot write", path)
+        do throws(QuireError) {
+            try requireFile()
+        } catch {
+            mdb_txn_abort(begun)
+            throw error
+        }
         let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
         let result: R
         do {
@@ -283,6 +260,11 @@ final class Environment: @unchecked Sendable {
             throw MapFull(isResized: false)
         }
         try check(committed, "cannot commit", path)
+        mark.commits &+= 1
+        if mark.commits.isMultiple(of: Self.reapInterval) {
+            var stale: Int32 = 0
+            mdb_reader_check(handle, &stale)
+        }
         return result
     }
 
@@ -300,6 +282,8 @@ final class Environment: @unchecked Sendable {
 
     /// Writes the records, without free space, to a new file.
     func copyCompactly(to target: String) throws(QuireError) {
+        try enter()
+        defer { alive.withLock { $0 -= 1 } }
         let status = mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
         try check(status, "cannot copy to \(target)", path)
     }
@@ -335,11 +319,71 @@ final class Environment: @unchecked Sendable {
         try check(mdb_env_set_mapsize(handle, size), "cannot grow the map", path)
     }
 
+    // MARK: When things went wrong
+
+    /// LMDB refuses everything once it could not write a meta page. The commit that failed has thrown; who
+    /// comes next closes the file, tests it and opens it again.
+    private func reopen(insteadOf failed: OpaquePointer) throws(QuireError) {
+        for _ in 0..<5_000 {
+            let isDone = try alive.withLock { alive throws(QuireError) in
+                if alive == 0 && handle == failed && !isLost { try reopenNow() }
+                return alive == 0 || handle != failed
+            }
+            if isDone { return }
+            usleep(1_000)
+        }
+        throw QuireError(
+            .io, "\(path): a write failed, and a snapshot is open in this process: close it first")
+    }
+
+    private func reopenNow() throws(QuireError) {
+        let options = CacheOptions(durability: durability, mapSize: Int64(currentMapSize))
+        for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
+        idle.withLock { $0 = [] }
+        mdb_env_close(handle)
+        isLost = true
+        if try FileCheck.key(path) != file { return }
+        try FileCheck.requireCache(path)
+        let fresh = try Self.openHandle(path, options)
+        do throws(QuireError) {
+            _ = try CacheFile.open(in: fresh, path: path)
+        } catch {
+            mdb_env_close(fresh)
+            throw error
+        }
+        (handle, isLost) = (fresh, false)
+    }
+
+    /// Whoever removed the file, or put another one in its place, would never see what is written now. One
+    /// that was cut off must not be written, either. For the writer only.
+    private func requireFile() throws(QuireError) {
+        var descriptor: mdb_filehandle_t = -1
+        mdb_env_get_fd(handle, &descriptor)
+        mark.fileSize = try FileCheck.size(descriptor, path, atLeast: mark.fileSize)
+    }
+
+    /// Counts a transaction that is about to begin: from here on the handle stays.
+    private func enter() throws(QuireError) {
+        try requireThisProcess()
+        let isLost = alive.withLock { alive in
+            if !self.isLost { alive += 1 }
+            return self.isLost
+        }
+        if isLost {
+            throw QuireError(.closed, "\(path): could not be opened again after a failure")
+        }
+    }
+
     private func requireThisProcess() throws(QuireError) {
         if getpid() != process {
             throw QuireError(.closed, "\(path): the cache was opened by the parent process")
         }
     }
+}
+
+/// LMDB wants to be opened again; never leaves `Environment`.
+private struct GaveUp: Error, @unchecked Sendable {  // only compared
+    let handle: OpaquePointer
 }
 
 /// The map is full, or another process has made it larger; never leaves `Environment`.

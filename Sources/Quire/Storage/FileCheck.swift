@@ -1,3 +1,5 @@
+import CLMDB
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -32,41 +34,62 @@ enum FileCheck {
         return Environment.FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// LMDB's meta page: magic number and version where they belong, page size plausible. Must not be
-    /// called for a file this process has open: closing any descriptor of it drops LMDB's locks.
+    /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
+    /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
-        defer { close(descriptor) }
-        var header = [UInt8](repeating: 0, count: 64)
-        let count = pread(descriptor, &header, header.count, 0)
-        if count < 0 { throw QuireError.system("cannot read the cache", path, errno) }
-        let isLMDB =
-            count == header.count
-            && header.withUnsafeBytes { bytes in
-                let magic = bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-                let version = bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self)
-                let size = bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self)
-                return magic == 0xBEEF_C0DE && version == 1 && size >= 512 && size <= 65_536
-                    && size & (size - 1) == 0
+        _ = try PageFile(path).soundMeta()
+    }
+
+    /// The size of an open file, which must still have a name and not have shrunk.
+    static func size(
+        _ descriptor: Int32, _ path: String, atLeast least: Int64
+    ) throws(QuireError) -> Int64 {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 {
+            throw QuireError.system("cannot write", path, errno)
+        }
+        if status.st_nlink == 0 {
+            throw QuireError(.closed, "\(path): was removed or replaced while it was open")
+        }
+        if Int64(status.st_size) < least {
+            throw QuireError(
+                .corrupt, "\(path): was cut off while it was open, from \(least) to \(status.st_size) bytes")
+        }
+        return Int64(status.st_size)
+    }
+
+    /// Locks and memory maps of several machines do not agree with each other.
+    static func requireLocalFileSystem(_ path: String) throws(QuireError) {
+        #if os(Linux)
+            if let name = networkFileSystem(quire_file_system(folder(of: path))) {
+                throw QuireError(.io, "\(path): lies on a network file system (\(name))")
             }
-        if !isLMDB { throw QuireError(.notACache, "\(path): is not a Quire cache") }
-        let end = lseek(descriptor, 0, SEEK_END)
-        let size = header.withUnsafeBytes {
-            Int64($0.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
+        #endif
+    }
+
+    /// Its name; nil for all others. The numbers are those of statfs(2).
+    static func networkFileSystem(_ type: UInt64) -> String? {
+        switch type {
+        case 0x6969: "NFS"
+        case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
+        case 0x0102_1997: "9P"
+        case 0x5346_414F, 0x6B41_4653: "AFS"
+        case 0x7375_7245: "Coda"
+        case 0x564C: "NCP"
+        case 0x00C3_6400: "Ceph"
+        case 0x0BD0_0BD0: "Lustre"
+        default: nil
         }
-        if Int64(end) < 2 * size {
-            throw QuireError(.notACache, "\(path): is cut off after \(end) bytes")
-        }
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// Makes a new name in the folder durable.
     static func syncFolder(of path: String) {
-        var folder = "."
-        if let slash = path.lastIndex(of: "/") {
-            folder = slash == path.startIndex ? "/" : String(path[..<slash])
-        }
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { return }
         fsync(descriptor)
         close(descriptor)

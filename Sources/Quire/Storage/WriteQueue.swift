@@ -185,4 +185,7 @@ final class WriteMark {
     var hasWritten = false
     /// Of its first write that failed, 0 if none did.
     var failure: Int32 = 0
+    /// The largest size of the file so far: it never shrinks.
+    var fileSize: Int64 = 0
+    var commits = 0
 }

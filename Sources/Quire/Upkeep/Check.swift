@@ -19,6 +19,10 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
         case order
         /// An entry shows another body than its post (I6).
         case body
+        /// A page of LMDB's trees, or what it names, is not what LMDB writes. Found by `verify` only.
+        case page
+        /// Pages in use, free pages and the counts of both do not add up to the file. Found by `verify` only.
+        case space
     }
 
     public let code: Code

@@ -9,27 +9,31 @@ struct Check: ToolCommand {
     @OptionGroup var target: CacheArgument
     @OptionGroup var json: JSONOption
 
+    func run(_ output: Output) throws -> ExitStatus {
+        try output.report(target.open().check(), asJSON: json.isOn)
+    }
+}
+
+extension Output {
     private struct Line: Encodable {
         let code: String
         let message: String
         let place: String
     }
 
-    func run(_ output: Output) throws -> ExitStatus {
-        let findings = try target.open().check()
-        let lines = JSONLines(output)
+    /// Prints findings; what they say comes from the file.
+    func report(_ findings: [Finding], asJSON: Bool) throws -> ExitStatus {
+        let lines = JSONLines(self)
         for finding in findings {
-            if json.isOn {
+            if asJSON {
                 try lines.print(
                     Line(
                         code: finding.code.rawValue, message: finding.message, place: finding.place))
             } else {
-                try output.line(shown(finding.description))
+                try line(shown(finding.description))
             }
         }
-        if !json.isOn {
-            try output.line(findings.isEmpty ? "no findings" : counted(findings.count, "finding"))
-        }
+        if !asJSON { try line(findings.isEmpty ? "no findings" : counted(findings.count, "finding")) }
         return findings.isEmpty ? .ok : .findings
     }
 }

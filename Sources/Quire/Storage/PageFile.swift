@@ -1,0 +1,151 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An LMDB file read without LMDB, which trusts every byte of what it maps. Nothing here does: each number
+/// is compared with the file before it is used, and the file is read, never mapped.
+///
+/// A file that this process has open as a cache must not be opened like this: closing any descriptor of it
+/// may drop LMDB's locks.
+final class PageFile {
+    let path: String
+    let pageSize: Int
+    private let descriptor: Int32
+
+    /// Opens a file of LMDB's format 1.
+    init(_ path: String) throws(QuireError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
+        do throws(QuireError) {
+            pageSize = try Self.pageSize(descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        (self.path, self.descriptor) = (path, descriptor)
+    }
+
+    deinit { close(descriptor) }
+
+    /// As the first meta page says.
+    private static func pageSize(_ descriptor: Int32, _ path: String) throws(QuireError) -> Int {
+        var header = [UInt8](repeating: 0, count: MetaPage.size)
+        let count = pread(descriptor, &header, header.count, 0)
+        if count < 0 { throw QuireError.system("cannot read the cache", path, errno) }
+        let meta = header.withUnsafeBytes { count == $0.count ? MetaPage($0) : nil }
+        guard let meta, meta.isLMDB else {
+            throw QuireError(.notACache, "\(path): is not a Quire cache")
+        }
+        let size = Int(meta.pageSize)
+        guard 512...32_768 ~= size, size & (size - 1) == 0 else {
+            throw QuireError(.notACache, "\(path): is not a Quire cache: pages of \(size) bytes")
+        }
+        return size
+    }
+
+    /// Whole pages in the file, as of now.
+    func pageCount() throws(QuireError) -> UInt64 {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 {
+            throw QuireError.system("cannot read the cache", path, errno)
+        }
+        return UInt64(max(status.st_size, 0)) / UInt64(pageSize)
+    }
+
+    /// Fills the buffer from the start of a page on; false if the file ends before.
+    func read(
+        _ page: UInt64, into target: UnsafeMutableRawBufferPointer
+    ) throws(QuireError) -> Bool {
+        guard page < UInt64(1) << 47 else { return false }
+        var done = 0
+        while done < target.count {
+            let offset = off_t(page) * off_t(pageSize) + off_t(done)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: target[done...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, offset)
+            if count == 0 { return false }
+            if count < 0 && errno != EINTR {
+                throw QuireError.system("cannot read the cache", path, errno)
+            }
+            done += max(count, 0)
+        }
+        return true
+    }
+
+    // MARK: Meta pages
+
+    /// Both meta pages. LMDB writes them in turn and reads the one with the higher transaction number.
+    func metaPages() throws(QuireError) -> [MetaPage] {
+        var metas: [MetaPage] = []
+        for page in 0...1 as ClosedRange<UInt64> {
+            guard let meta = try head(of: page, MetaPage.size, MetaPage.init), try pageCount() >= 2
+            else { throw QuireError(.notACache, "\(path): is cut off within its header") }
+            metas.append(meta)
+        }
+        return metas
+    }
+
+    /// The meta page that LMDB will read, if both are as LMDB writes them and what this one names lies in the
+    /// file. This is the cheap part of ``Cache/verify(at:limit:)``, done whenever a cache is opened: a few
+    /// reads, whatever the size of the file.
+    func soundMeta() throws(QuireError) -> MetaPage {
+        var metas = try metaPages()
+        while true {
+            if let damage = try damage(of: metas) {
+                // Somebody else may be committing: then the pages are others now, or their roots reused.
+                let again = try metaPages()
+                if again != metas {
+                    metas = again
+                    continue
+                }
+                throw QuireError(.corrupt, "\(path): is damaged: \(damage)")
+            }
+            return MetaPage.newest(metas)
+        }
+    }
+
+    private func damage(of metas: [MetaPage]) throws(QuireError) -> String? {
+        for (page, meta) in metas.enumerated() {
+            if let damage = meta.damage(page: UInt64(page), pageSize: pageSize) {
+                return "meta page \(page): \(damage)"
+            }
+        }
+        let meta = MetaPage.newest(metas)
+        if meta.transaction != 0 && meta.transaction & 1 != UInt64(meta === metas[0] ? 0 : 1) {
+            return "the newest meta page stands in the wrong place"
+        }
+        let count = try pageCount()
+        for (tree, name) in [(meta.free, "free list"), (meta.main, "tree")] {
+            guard let root = tree.rootPage else { continue }
+            if root > meta.lastPage || root >= count {
+                return "the root of the \(name) is page \(root); the file has \(count) pages"
+            }
+            if let damage = try damage(ofRoot: root, tree) { return "page \(root): \(damage)" }
+        }
+        if meta.lastPage < count { return nil }
+        // Pages at the end that are free need not exist; any other that is missing was cut off.
+        return try PageWalk(file: self, meta: meta, pageCount: count).missingPages()
+    }
+
+    private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {
+        let header = try header(of: root)
+        let kind = tree.depth == 1 ? PageHeader.leaf : PageHeader.branch
+        return header?.number == root && header?.flags == kind ? nil : "is no root of a tree"
+    }
+
+    /// Nil if the file ends before it.
+    func header(of page: UInt64) throws(QuireError) -> PageHeader? {
+        try head(of: page, PageHeader.size, PageHeader.init)
+    }
+
+    private func head<T>(
+        of page: UInt64, _ size: Int, _ parse: (UnsafeRawBufferPointer) -> T
+    ) throws(QuireError) -> T? {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+        defer { bytes.deallocate() }
+        return try read(page, into: bytes) ? parse(UnsafeRawBufferPointer(bytes)) : nil
+    }
+}

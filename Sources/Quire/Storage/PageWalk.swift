@@ -1,0 +1,308 @@
+/// Visits every page of a file that LMDB would, each exactly once, and finds what LMDB would stumble over:
+/// LMDB follows page numbers, offsets and counts without a look at them.
+///
+/// Memory: a bit for each page, a page for each level of a tree, and the largest value.
+final class PageWalk {
+    let file: PageFile
+    let meta: MetaPage
+    private let pageCount: UInt64
+    private var used: PageSet
+    /// Set while a tree is walked.
+    private var tally = Tally()
+    private var order = Order()
+    private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
+    private(set) var findings: [Finding] = []
+    let limit: Int
+
+    /// Pages that the file may lack at its end: free ones that were never written.
+    private static let mostMissing: UInt64 = 1 << 20
+    /// LMDB's longest key.
+    private static let longestKey = 511
+
+    init(file: PageFile, meta: MetaPage, pageCount: UInt64, limit: Int = 100) {
+        (self.file, self.meta, self.pageCount, self.limit) = (file, meta, pageCount, limit)
+        used = PageSet(count: min(meta.lastPage + 1, pageCount + Self.mostMissing))
+    }
+
+    deinit { value.deallocate() }
+
+    func find(_ code: Finding.Code, _ place: String, _ message: String) {
+        if findings.count < limit {
+            findings.append(Finding(code: code, place: place, message: message))
+        }
+    }
+
+    typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+
+    // MARK: The whole file
+
+    /// Calls `visit` with every record, in the order of their keys.
+    func run(_ visit: Visit) throws(QuireError) {
+        if meta.lastPage >= pageCount + Self.mostMissing {
+            return find(.space, "file", "says it has \(meta.lastPage + 1) pages, it has \(pageCount)")
+        }
+        try walk(meta.main, "tree", isFreeList: false, visit)
+        try walkFreeList()
+        let lost = used.firstMissing(from: 2)
+        if let lost { find(.space, "page \(lost)", "is neither in use nor free") }
+    }
+
+    /// What is wrong with a file that ends before its last page; nil if only free pages are missing.
+    func missingPages() throws(QuireError) -> String? {
+        let cut = "is cut off after \(pageCount) of \(meta.lastPage + 1) pages"
+        if meta.lastPage >= pageCount + Self.mostMissing { return cut }
+        try walkFreeList()
+        return !findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
+    }
+
+    private func walkFreeList() throws(QuireError) {
+        try walk(meta.free, "free list", isFreeList: true) { key, value in
+            let transaction = key.loadUnaligned(as: UInt64.self)
+            if transaction > meta.transaction {
+                find(.space, "free list", "pages of commit \(transaction), which is to come")
+            }
+            claimFree(value)
+        }
+    }
+
+    /// A record of the free list: a count, then page numbers, the highest first.
+    private func claimFree(_ value: UnsafeRawBufferPointer) {
+        guard value.count >= 8, value.count % 8 == 0,
+            value.loadUnaligned(as: UInt64.self) < UInt64(value.count / 8)
+        else { return find(.space, "free list", "a record of \(value.count) bytes") }
+        let count = Int(value.loadUnaligned(as: UInt64.self))
+        var above = UInt64.max
+        for place in 0..<count {
+            let page = value.loadUnaligned(fromByteOffset: 8 + place * 8, as: UInt64.self)
+            if page < 2 || page > meta.lastPage || page >= above {
+                return find(.space, "free list", "page \(page) stands where it cannot")
+            }
+            if !used.insert(page) { find(.space, "page \(page)", "is free, and in use or free twice") }
+            above = page
+        }
+    }
+
+    // MARK: A tree
+
+    private struct Tally: Equatable {
+        var branches: UInt64 = 0
+        var leaves: UInt64 = 0
+        var overflow: UInt64 = 0
+        var entries: UInt64 = 0
+    }
+
+    /// Every key stands above those before it, and at or above the key that leads to its page.
+    private struct Order {
+        var isFreeList = false
+        var bound: [UInt8] = []
+        var isReached = true
+
+        mutating func accept(_ key: UnsafeRawBufferPointer, asSeparator: Bool) -> Bool {
+            let comparison = compare(key)
+            if comparison < 0 || comparison == 0 && (isReached || asSeparator) { return false }
+            bound.removeAll(keepingCapacity: true)
+            bound.append(contentsOf: key)
+            isReached = !asSeparator
+            return true
+        }
+
+        private func compare(_ key: UnsafeRawBufferPointer) -> Int {
+            if bound.isEmpty { return 1 }
+            return bound.withUnsafeBytes { bound in
+                if isFreeList {
+                    let (a, b) = (key.loadUnaligned(as: UInt64.self), bound.loadUnaligned(as: UInt64.self))
+                    return a < b ? -1 : a > b ? 1 : 0
+                }
+                for (a, b) in zip(key, bound) where a != b { return a < b ? -1 : 1 }
+                return key.count - bound.count
+            }
+        }
+    }
+
+    private func walk(
+        _ tree: MetaPage.Tree, _ name: String, isFreeList: Bool, _ visit: Visit
+    ) throws(QuireError) {
+        (tally, order) = (Tally(), Order(isFreeList: isFreeList))
+        if let root = tree.rootPage { try walkPage(root, levels: Int(tree.depth), visit) }
+        let said = Tally(
+            branches: tree.branchPages, leaves: tree.leafPages, overflow: tree.overflowPages,
+            entries: tree.entries)
+        if said != tally { find(.space, name, "says \(said), there are \(tally)") }
+    }
+
+    private func damaged(_ page: UInt64, _ message: String) { find(.page, "page \(page)", message) }
+
+    /// False if the pages are not all in the file, or something else has them.
+    private func claim(_ page: UInt64, count: UInt64 = 1, for user: UInt64) -> Bool {
+        guard page >= 2, count >= 1, page <= meta.lastPage, page < pageCount,
+            count <= min(meta.lastPage + 1, pageCount) - page
+        else {
+            damaged(user, "names page \(page) of \(min(meta.lastPage + 1, pageCount))")
+            return false
+        }
+        for each in page..<page + count where !used.insert(each) {
+            damaged(user, "names page \(each), which is in use already")
+            return false
+        }
+        return true
+    }
+
+    private func walkPage(_ page: UInt64, levels: Int, _ visit: Visit) throws(QuireError) {
+        guard claim(page, for: page) else { return }
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: file.pageSize, alignment: 8)
+        defer { bytes.deallocate() }
+        guard try file.read(page, into: bytes) else { return damaged(page, "is not in the file") }
+        let content = UnsafeRawBufferPointer(bytes)
+        let header = PageHeader(content)
+        if header.number != page { return damaged(page, "says it is page \(header.number)") }
+        let isLeaf = levels == 1
+        if header.flags != (isLeaf ? PageHeader.leaf : PageHeader.branch) {
+            return damaged(page, "is no \(isLeaf ? "leaf" : "branch"): flags \(header.flags)")
+        }
+        guard let nodes = Node.all(of: content, header, isLeaf: isLeaf) else {
+            return damaged(page, "its nodes do not lie in it side by side")
+        }
+        if !isLeaf && nodes.count < (order.isFreeList ? 1 : 2) {
+            return damaged(page, "a branch with \(nodes.count) nodes")
+        }
+        if isLeaf { tally.leaves += 1 } else { tally.branches += 1 }
+        for (place, node) in nodes.enumerated() {
+            let key = UnsafeRawBufferPointer(rebasing: content[node.key])
+            let isKey = order.isFreeList ? key.count == 8 : 1...Self.longestKey ~= key.count
+            // The first key of a branch is never looked at.
+            if isLeaf || place > 0 {
+                guard isKey else { return damaged(page, "a key of \(key.count) bytes") }
+                guard order.accept(key, asSeparator: !isLeaf) else {
+                    return damaged(page, "keys are not in order")
+                }
+            }
+            if isLeaf {
+                try visitRecord(node, key, content, page, visit)
+            } else {
+                try walkPage(node.child, levels: levels - 1, visit)
+            }
+        }
+    }
+
+    private func visitRecord(
+        _ node: Node, _ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer,
+        _ page: UInt64, _ visit: Visit
+    ) throws(QuireError) {
+        tally.entries += 1
+        let stored = UnsafeRawBufferPointer(rebasing: content[node.value])
+        if !node.isElsewhere { return visit(key, stored) }
+        let first = stored.loadUnaligned(as: UInt64.self)
+        guard first >= 2, first < pageCount, let found = try file.header(of: first) else {
+            return damaged(page, "names page \(first) of \(pageCount)")
+        }
+        let needed = UInt64((PageHeader.size + node.valueSize - 1) / file.pageSize + 1)
+        if found.number != first || found.flags != PageHeader.overflow || found.pages < needed {
+            return damaged(first, "does not hold a value of \(node.valueSize) bytes")
+        }
+        guard claim(first, count: found.pages, for: page) else { return }
+        tally.overflow += found.pages
+        let size = PageHeader.size + node.valueSize
+        if value.count < size {
+            value.deallocate()
+            value = .allocate(byteCount: size, alignment: 8)
+        }
+        let target = UnsafeMutableRawBufferPointer(rebasing: value[..<size])
+        guard try file.read(first, into: target) else { return damaged(first, "is cut off") }
+        visit(key, UnsafeRawBufferPointer(rebasing: target[PageHeader.size...]))
+    }
+}
+
+/// A node of a tree's page, within the page.
+///
+///     low u16 | high u16 | flags u16 | key size u16 | key | value, or the number of an overflow page
+///
+/// `low` and `high` are the size of the value or, in a branch and with `flags` above them, the child.
+private struct Node {
+    private static let head = 8
+    private static let big: UInt16 = 1
+
+    let key: Range<Int>
+    let value: Range<Int>
+    let valueSize: Int
+    let child: UInt64
+    let isElsewhere: Bool
+
+    /// The nodes in the order of the page's offsets; nil if they do not fill the page from `upper` to its
+    /// end without overlap, as LMDB keeps them and relies upon.
+    static func all(
+        of page: UnsafeRawBufferPointer, _ header: PageHeader, isLeaf: Bool
+    ) -> [Node]? {
+        let (lower, upper) = (header.lower, header.upper)
+        guard lower > PageHeader.size, lower % 2 == 0, lower <= upper, upper <= page.count else {
+            return nil
+        }
+        var nodes: [Node] = []
+        var spans: [(start: Int, end: Int)] = []
+        for place in stride(from: PageHeader.size, to: lower, by: 2) {
+            let start = Int(page.loadUnaligned(fromByteOffset: place, as: UInt16.self))
+            guard start >= upper, let node = Node(page, at: start, isLeaf: isLeaf) else { return nil }
+            nodes.append(node)
+            spans.append((start, (node.value.upperBound + 1) & ~1))
+        }
+        spans.sort { $0.start < $1.start }
+        var next = upper
+        for span in spans {
+            if span.start != next { return nil }
+            next = span.end
+        }
+        return next == page.count ? nodes : nil
+    }
+
+    private init?(_ page: UnsafeRawBufferPointer, at start: Int, isLeaf: Bool) {
+        guard start % 2 == 0, start + Self.head <= page.count else { return nil }
+        func word(_ place: Int) -> UInt16 {
+            page.loadUnaligned(fromByteOffset: start + 2 * place, as: UInt16.self)
+        }
+        let low = UInt64(word(0)) | UInt64(word(1)) << 16
+        let flags = word(2)
+        let keyEnd = start + Self.head + Int(word(3))
+        if isLeaf && flags & ~Self.big != 0 { return nil }
+        isElsewhere = isLeaf && flags == Self.big
+        valueSize = isLeaf ? Int(low) : 0
+        child = low | UInt64(flags) << 32
+        let stored = isElsewhere ? 8 : valueSize
+        guard keyEnd + stored <= page.count else { return nil }
+        key = start + Self.head..<keyEnd
+        value = keyEnd..<keyEnd + stored
+    }
+}
+
+/// A bit for each page of a file.
+private struct PageSet {
+    private var words: [UInt64]
+    private let count: UInt64
+
+    init(count: UInt64) {
+        words = Array(repeating: 0, count: Int(count / 64 + 1))
+        self.count = count
+    }
+
+    /// False if it was there already, or cannot be.
+    mutating func insert(_ page: UInt64) -> Bool {
+        guard page < count else { return false }
+        let bit = UInt64(1) << (page % 64)
+        if words[Int(page / 64)] & bit != 0 { return false }
+        words[Int(page / 64)] |= bit
+        return true
+    }
+
+    func firstMissing(from start: UInt64) -> UInt64? {
+        var page = start
+        while page < count {
+            let word = words[Int(page / 64)]
+            if word == .max && page % 64 == 0 {
+                page += 64
+            } else if word & UInt64(1) << (page % 64) == 0 {
+                return page
+            } else {
+                page += 1
+            }
+        }
+        return nil
+    }
+}

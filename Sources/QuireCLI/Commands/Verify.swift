@@ -1,0 +1,22 @@
+import ArgumentParser
+import Quire
+
+struct Verify: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Test a file before it is opened, without trust in any byte of it.",
+        discussion: """
+            For files from somewhere else, or after an accident: reads the file without LMDB, which would \
+            crash on a damaged one. Nobody may be writing to it. Then check tests what holds between the \
+            records. Exit code 1 when there are findings. Changes nothing.
+            """)
+
+    @Argument(help: "The file of the cache.", completion: .file())
+    var cache: String
+
+    @OptionGroup var json: JSONOption
+
+    func run(_ output: Output) throws -> ExitStatus {
+        if !exists(cache) { throw Failure(.noInput, "\(cache): no such cache") }
+        return try output.report(Cache.verify(at: cache), asJSON: json.isOn)
+    }
+}

@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A process that lives through several steps of a torture and does its work when it is told to.
+final class Assistant {
+    private let child: Child
+    private let orders: Int32
+
+    /// How the body hears of orders.
+    struct Order {
+        fileprivate let input: Int32
+        fileprivate let tell: (UInt64) -> Void
+
+        /// Says that what was ordered is done, and waits for the next order; false when there is none.
+        func wait() -> Bool {
+            var order: UInt8 = 0
+            tell(1)
+            return read(input, &order, 1) == 1
+        }
+    }
+
+    init(_ body: (Order) throws -> Void) {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0, "no pipe")
+        let (input, output) = (ends[0], ends[1])
+        child = Child(seconds: 600) { tell in
+            close(output)
+            do {
+                try withoutActuallyEscaping(tell) { try body(Order(input: input, tell: $0)) }
+                return 0
+            } catch {
+                complain("an assistant failed: \(error)")
+                return 1
+            }
+        }
+        close(input)
+        orders = output
+        _ = child.heard()
+    }
+
+    /// Has it do its work once; false if it could not.
+    func works() -> Bool {
+        var order: UInt8 = 1
+        return write(orders, &order, 1) == 1 && child.heard() != nil
+    }
+
+    func stop() {
+        close(orders)
+        _ = child.wait()
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import QuireSimulator
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A writer is killed at random moments. Nothing acknowledged may be missing, nothing may be half there.
+struct Kill: TortureCommand {
+    static let configuration = CommandConfiguration(abstract: "Kill writers with SIGKILL.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "How many writers are killed.") var count = 200
+    @Flag(help: "Another process keeps the cache open and writes, too.") var survivors = false
+
+    /// The story starts anew after so many commits: what must be compared stays small.
+    private static let chapter = 120
+
+    func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
+        guard let digests = Story.digests(count: Self.chapter, in: folder) else {
+            throw Violation(what: "the undisturbed run failed")
+        }
+        var summary = Summary(name: survivors ? "kill -9, with survivors" : "kill -9", unit: "cycles")
+        var (acknowledged, file, unacknowledged, midway) = (UInt64(0), 0, 0, 0)
+        var survivor: Assistant?
+        for cycle in 0..<count {
+            let path = "\(folder)/killed-\(file).quire"
+            if survivors && survivor == nil { survivor = Self.survivor(path) }
+            let writer = Child { tell in
+                do {
+                    let story = try Story(at: path)
+                    while try story.state() < UInt64(Self.chapter) { tell(try story.next()) }
+                    return 0
+                } catch {
+                    complain("the writer failed: \(error)")
+                    return 1
+                }
+            }
+            // From before it has opened the file to after dozens of commits.
+            usleep(UInt32(random.below(random.chance(0.3) ? 3_000 : 30_000)))
+            writer.end()
+            let (ending, numbers) = writer.wait()
+            if ending == .exited(1) { throw Violation(what: "cycle \(cycle): the writer failed") }
+            if !numbers.isEmpty { midway += 1 }
+            acknowledged = numbers.last ?? acknowledged
+            if let survivor, !survivor.works() {
+                throw Violation(what: "cycle \(cycle): a survivor cannot write")
+            }
+            // Killed before there was a file: nothing can have been acknowledged.
+            if access(path, F_OK) != 0 && acknowledged == 0 { continue }
+            switch Aftermath.inspect(
+                path, acknowledged: acknowledged, digests: digests, isAlone: survivor == nil)
+            {
+            case .success(let state):
+                if state > acknowledged { unacknowledged += 1 }
+                acknowledged = state
+            case .failure(let violation):
+                throw Violation(what: "cycle \(cycle): \(violation.what)")
+            }
+            summary.count += 1
+            if acknowledged >= UInt64(Self.chapter) {
+                (acknowledged, file) = (0, file + 1)
+                survivor?.stop()
+                survivor = nil
+            }
+        }
+        survivor?.stop()
+        summary.notes = "\(midway) after commits, \(unacknowledged) commits beyond the last acknowledged"
+        return summary
+    }
+
+    /// A process that keeps the cache open, and commits when it is asked to.
+    private static func survivor(_ path: String) -> Assistant {
+        Assistant { order in
+            let other = try Story(at: path).cache.feed(named: "survivor")
+            while order.wait() { try other.setAttribute("alive", to: [1]) }
+        }
+    }
+}

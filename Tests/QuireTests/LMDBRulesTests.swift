@@ -1,0 +1,90 @@
+import CLMDB
+import Foundation
+import Testing
+
+@testable import Quire
+
+/// How LMDB is kept from its hazards, where one process can show it: the table in Docs/testing.md.
+@Suite struct LMDBRulesTests {
+    private let storage: TemporaryCache
+    private let feed: Feed
+
+    init() throws {
+        storage = try TemporaryCache()
+        feed = try storage.cache.feed(named: "f")
+        try put(1)
+    }
+
+    private func put(_ id: UInt64) throws {
+        _ = try feed.insertLocal(PostID(id), body: Array(repeating: 7, count: 3000))
+    }
+
+    private func code(_ body: () throws -> Void) -> QuireError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? QuireError)?.code
+        }
+    }
+
+    @Test("L3: when all slots for readers are taken, reading fails and then works again")
+    func slots() throws {
+        var open: [OpenSnapshot] = []
+        for _ in 0..<1024 { open.append(try OpenSnapshot(storage.cache)) }
+        #expect(code { _ = try OpenSnapshot(storage.cache) } == .io)
+        try put(2)
+        open.removeLast()
+        _ = try OpenSnapshot(storage.cache)
+    }
+
+    @Test("L14: no descriptor of a cache is inherited by programs that are started")
+    func descriptors() throws {
+        var found = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
+            guard let target, target.hasPrefix(storage.path), let number = Int32(name) else { continue }
+            found += 1
+            #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0, "\(target)")
+        }
+        #expect(found >= 2)
+    }
+
+    @Test("L17: a file that was removed is not written to")
+    func removed() throws {
+        try FileManager.default.removeItem(atPath: storage.path)
+        #expect(code { try put(2) } == .closed)
+    }
+
+    @Test("L17: a file in whose place another one was put is not written to")
+    func replaced() throws {
+        let other = storage.folder + "/other.quire"
+        try storage.cache.copy(to: other)
+        #expect(rename(other, storage.path) == 0)
+        #expect(code { try put(2) } == .closed)
+    }
+
+    /// Reading it would be a crash that nobody can catch.
+    @Test("L17: a file that was cut off is not written to")
+    func cutOff() throws {
+        #expect(truncate(storage.path, 4096 * 3) == 0)
+        #expect(code { try put(2) } == .corrupt)
+    }
+
+    @Test("Network file systems are refused by their number")
+    func networkFileSystems() {
+        #expect(FileCheck.networkFileSystem(0x6969) == "NFS")
+        #expect(FileCheck.networkFileSystem(0xFF53_4D42) == "SMB")
+        for local in [0xEF53, 0x0102_1994, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0] as [UInt64] {
+            #expect(FileCheck.networkFileSystem(local) == nil)
+        }
+    }
+
+    @Test("A private lock file, too")
+    func modes() throws {
+        for path in [storage.path, storage.path + "-lock"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+        }
+    }
+}

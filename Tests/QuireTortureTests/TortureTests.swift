@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// A short run of each torture, as a process: `make torture` runs the long ones.
+@Suite struct TortureTests {
+    private func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.program)
+        process.arguments = arguments + Self.folder
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// It lies beside the test bundle.
+    private static let program: String = {
+        let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(fileURLWithPath: tests ?? Bundle.main.bundlePath).deletingLastPathComponent()
+            .appendingPathComponent("quire-torture").path
+    }()
+
+    private static let folder =
+        FileManager.default.fileExists(atPath: "/dev/shm") ? ["--folder", "/dev/shm"] : []
+    private static let hostile = ProcessInfo.processInfo.environment["QUIRE_HOSTILE"] ?? "80"
+
+    @Test(arguments: [
+        ["kill", "--count", "8"], ["kill", "--survivors", "--count", "8"], ["power", "--count", "50"],
+        ["faults", "--count", "1"], ["readers", "--count", "3"],
+    ])
+    func nothingIsLost(_ arguments: [String]) throws {
+        let output = try run(arguments)
+        #expect(output.hasPrefix("passed"), "\(output)")
+    }
+
+    @Test func damagedFilesAreSurvived() throws {
+        let output = try run(["hostile", "--count", Self.hostile])
+        #expect(output.hasPrefix("passed"), "\(output)")
+    }
+}
