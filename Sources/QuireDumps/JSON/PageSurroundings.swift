@@ -37,7 +37,7 @@ extension PageParser {
     /// What a response without a page, an error or "not modified", says in its headers about asking again.
     /// Nothing else is set.
     public func advice(in envelope: Envelope) -> Response {
-        var response = Response(answer: Answer())
+        var response = Response(Answer())
         let around = Surroundings(document: [], envelope: envelope)
         try? addAdvice(around, to: &response, onlyHeaders: true)
         return response
