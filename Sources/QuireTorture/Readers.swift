@@ -11,15 +11,16 @@ struct Readers: TortureCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "How many readers are killed.") var count = 20
 
-    /// Overwriting commits after each.
-    private static let commits = 100
+    /// After each, every one of these posts is replaced so often, in two commits.
+    private static let (posts, rounds) = (4 as UInt64, 100)
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let undisturbed = try size(folder + "/undisturbed.quire", killing: false)
         let disturbed = try size(folder + "/disturbed.quire", killing: true)
         var summary = Summary(name: "killed readers", unit: "readers")
         summary.count = count
-        summary.notes = "file \(disturbed >> 10) KiB after \(count * Self.commits) commits, "
+        let commits = count * Self.rounds * Int(Self.posts) * 2
+        summary.notes = "file \(disturbed >> 10) KiB after \(commits) commits, "
             + "\(undisturbed >> 10) KiB without them"
         if disturbed > 2 * undisturbed { throw Violation(what: summary.notes) }
         return summary
@@ -29,8 +30,8 @@ struct Readers: TortureCommand {
         let writer = Assistant { order in
             let story = try Story(at: path, durability: .relaxed)
             while order.wait() {
-                for _ in 0..<Self.commits {
-                    for id in 0..<4 as Range<UInt64> {
+                for _ in 0..<Self.rounds {
+                    for id in 0..<Self.posts {
                         let body = [UInt8](repeating: UInt8(id), count: 900)
                         _ = try story.feed.removeLocal(PostID(id + 1))
                         _ = try story.feed.insertLocal(PostID(id + 1), body: body)
