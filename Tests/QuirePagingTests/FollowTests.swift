@@ -12,7 +12,7 @@ import Testing
 struct FollowTests {
     /// QUIRE_COMMITS: how many random commits.
     private static let commits =
-        ProcessInfo.processInfo.environment["QUIRE_COMMITS"].flatMap { Int($0) } ?? 1_500
+        ProcessInfo.processInfo.environment["QUIRE_COMMITS"].flatMap { Int($0) } ?? 500
 
     private let folder: String
     private let cache: Cache
