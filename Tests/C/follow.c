@@ -126,7 +126,11 @@ static void wait_for_observer(uint64_t now)
             seen = strtoull(buffer, NULL, 10);
         }
         quire_snapshot_end(snapshot);
-        if (seen + LEAD < now) quire_wait(cache, generation, 1000, &generation);
+        if (seen + LEAD >= now) break;
+        if (quire_wait(cache, generation, 60000, &generation) == QUIRE_TIMEOUT) {
+            fprintf(stderr, "the observer is gone\n");
+            exit(1);
+        }
     }
 }
 
