@@ -126,7 +126,11 @@ static void wait_for_observer(uint64_t now)
             seen = strtoull(buffer, NULL, 10);
         }
         quire_snapshot_end(snapshot);
-        if (seen + LEAD < now) quire_wait(cache, generation, 1000, &generation);
+        if (seen + LEAD >= now) break;
+        if (quire_wait(cache, generation, 60000, &generation) == QUIRE_TIMEOUT) {
+            fprintf(stderr, "the observer is gone\n");
+            exit(1);
+        }
     }
 }
 
@@ -197,7 +201,7 @@ static size_t read_rows(quire_snapshot *snapshot, char (*names)[NAME])
 
 static int observe(void)
 {
-    uint64_t generation = 0, now;
+    uint64_t generation = 0, noted = 0, now;
     unsigned looks = 0, resyncs = 0, changed = 0;
     char (*truth)[NAME] = calloc(ROWS, NAME);
     rows = calloc(ROWS, NAME);
@@ -206,7 +210,7 @@ static int observe(void)
         quire_snapshot *snapshot;
         size_t count;
         char buffer[NAME];
-        quire_wait(cache, generation, 1000, &now);
+        must(quire_wait(cache, generation, 60000, &now));
         must(quire_snapshot_begin(cache, &snapshot));
         must(quire_snapshot_generation(snapshot, &now));
         quire_status status = quire_changes_since(snapshot, generation, &changes, &count);
@@ -229,6 +233,8 @@ static int observe(void)
         quire_snapshot_end(snapshot);
         generation = now;
         looks++;
+        if (now < noted + LEAD / 8) continue; /* a note is a commit, too */
+        noted = now;
         snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)now);
         quire_bytes seen = text(buffer);
         must(quire_set_attribute(observer, NULL, text("seen"), &seen));

@@ -56,8 +56,11 @@ import Testing
             while let file = files?.nextObject() as? URL {
                 guard file.pathExtension == "swift" else { continue }
                 let text = try String(contentsOf: file, encoding: .utf8)
-                guard let suite = text.firstMatch(of: /@Suite[\s\S]*?struct (\w+)/)?.1 else { continue }
-                for test in text.matches(of: /@Test[\s\S]*?func (\w+)/) { names.insert("\(suite).\(test.1)") }
+                var suite: Substring = ""
+                for match in text.matches(of: /@Suite[\s\S]*?struct (\w+)|@Test[\s\S]*?func (\w+)/) {
+                    if let name = match.1 { suite = name }
+                    if let name = match.2 { names.insert("\(suite).\(name)") }
+                }
             }
         }
         return names

@@ -13,15 +13,16 @@ import Testing
         ProcessInfo.processInfo.environment["QUIRE_SESSIONS"].flatMap { Int($0) } ?? 180
     /// QUIRE_HTTP_SESSIONS: the same for those over HTTP.
     private static let carriedSessions =
-        ProcessInfo.processInfo.environment["QUIRE_HTTP_SESSIONS"].flatMap { Int($0) } ?? 90
+        ProcessInfo.processInfo.environment["QUIRE_HTTP_SESSIONS"].flatMap { Int($0) } ?? 45
 
     @Test(arguments: OracleSettings.modes)
     func randomSessions(mode: OracleMode) async {
         await run(mode, sessions: Self.sessions, isCarried: false)
     }
 
-    /// The same over real HTTP on loopback: every request and every answer pass a socket.
-    @Test(arguments: OracleSettings.modes)
+    /// The same over real HTTP on loopback: every request and every answer pass a socket. One after the other,
+    /// because a session that waits for a socket does so busily.
+    @Test(.serialized, arguments: OracleSettings.modes)
     func randomSessionsOverHTTP(mode: OracleMode) async {
         await run(mode, sessions: Self.carriedSessions, isCarried: true)
     }

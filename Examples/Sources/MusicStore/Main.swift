@@ -18,9 +18,9 @@ struct Track: Codable {
     enum CodingKeys: String, CodingKey { case id = "track_id", title = "songtitle" }
 }
 
-/// An object store over a music API: one asks for a band's albums and an album's tracks as if they were there.
-/// Ids come first, values when they are looked at, and an album that brings its tracks spares the request for
-/// them.
+/// An object store over a music API: one asks for a band's albums and an album's tracks as if they were
+/// there. Ids come first, values when they are looked at, and an album that brings its tracks spares the
+/// request for them.
 @main struct MusicStoreExample {
     struct MusicStore {
         let cache: Cache
@@ -55,13 +55,15 @@ struct Track: Codable {
             let watching = Interceptor { request, next in
                 let response = try await next(request)
                 if case .page(let answer) = response.content {
-                    for post in answer.posts where !post.body.isEmpty { try arrived(Array(answer.bytes[post.body])) }
+                    for post in answer.posts where !post.body.isEmpty {
+                        try arrived(Array(answer.bytes[post.body]))
+                    }
                 }
                 return response
             }
-            return Relation(
-                feed: feed,
-                pager: Pager(feed, source: source, interceptors: [watching], options: PagerOptions(pageSize: 10)))
+            let pager = Pager(
+                feed, source: source, interceptors: [watching], options: PagerOptions(pageSize: 10))
+            return Relation(feed: feed, pager: pager)
         }
 
         /// What came along with something else is as good as fetched.
@@ -84,7 +86,8 @@ struct Track: Codable {
         var ids: [PostID] {
             get async throws {
                 if try isEmpty { try await pager.refresh() }
-                return try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max).compactMap { $0.post?.id } }
+                let rows = try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
+                return rows.compactMap { $0.post?.id }
             }
         }
 

@@ -13,8 +13,8 @@ struct NewsItem: Codable, Sendable {
     var title: String
 }
 
-/// A store that hands out what it has for five minutes and fetches after that, "without letting the controller
-/// know". Songs come as JSON, news as RSS; both are one model. What was read stays read.
+/// A store that hands out what it has for five minutes and fetches after that, and nobody who asks can tell.
+/// Songs come as JSON, news as RSS; both are one model. What was read stays read.
 @main struct NewsStoreExample {
     struct NewsStore {
         let cache: Cache
@@ -23,7 +23,8 @@ struct NewsItem: Codable, Sendable {
 
         /// One feed for each question: twenty songs are not answered with ten.
         func songs(_ count: Int) throws -> (feed: Feed, pager: Pager) {
-            try open("songs \(count)", Download(address: "\(server)/songs.json?count=\(count)", read: readJSON))
+            let address = "\(server)/songs.json?count=\(count)"
+            return try open("songs \(count)", Download(address: address, read: readJSON))
         }
 
         func news() throws -> (feed: Feed, pager: Pager) {
@@ -97,7 +98,8 @@ struct NewsItem: Codable, Sendable {
     static func reply(_ question: Question, news: ClosedRange<Int>, isDown: Bool) -> Reply {
         if isDown { return Reply("", status: 503) }
         if question.path == "/songs.json" {
-            let songs = (1...(question.number("count") ?? 0)).map { #"{"id":"s\#($0)","title":"Song \#($0)"}"# }
+            let songs = (1...(question.number("count") ?? 0))
+                .map { #"{"id":"s\#($0)","title":"Song \#($0)"}"# }
             return Reply("[\(songs.joined(separator: ","))]")
         }
         let items = news.reversed().map { "<item><title>News \($0)</title><guid>n\($0)</guid></item>" }

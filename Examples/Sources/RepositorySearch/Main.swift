@@ -5,8 +5,8 @@ import QuireHTTP
 import QuirePaging
 import Stage
 
-/// Infinite scroll of a repository search: pages follow the links of the response's headers, interceptors sign
-/// and log requests, the list always knows what it is doing, and no failure is the end of it.
+/// Infinite scroll of a repository search: pages follow the links of the response's headers, interceptors
+/// rewrite and log requests, the list always knows what it is doing, and no failure is the end of it.
 @main struct RepositorySearch {
     /// What the screen shows below the rows.
     enum State: Equatable {
@@ -33,7 +33,8 @@ import Stage
                 return try await next(request)
             }
             let watching = Interceptor(observe: { request, result in
-                if case .success(let result) = result { log.change { $0.append("\(request.place): \(result)") } }
+                guard case .success(let result) = result else { return }
+                log.change { $0.append("\(request.place): \(result)") }
             })
             pager = Pager(
                 feed, source: source,

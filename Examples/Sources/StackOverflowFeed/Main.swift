@@ -16,7 +16,7 @@ import Stage
         func reply(_ question: Question) -> Reply {
             if isThrottling {
                 return Reply(
-                    #"{"error_id":502,"error_name":"throttle_violation","error_message":"too many requests"}"#,
+                    #"{"error_id":502,"error_name":"throttle_violation","error_message":"slow down"}"#,
                     status: 400)
             }
             let (page, size) = (question.number("page") ?? 1, question.number("pagesize") ?? 10)
@@ -38,7 +38,8 @@ import Stage
             let source = try HTTPSource(
                 "\(server.address)/2.3/questions?sort=creation&page={page}&pagesize={limit}",
                 profile: profile)
-            let pager = Pager(feed, source: source, options: PagerOptions(refresh: .startAfresh, pageSize: 10))
+            let pager = Pager(
+                feed, source: source, options: PagerOptions(refresh: .startAfresh, pageSize: 10))
 
             try await pager.refresh()
             site.change { $0.questions += 61...63 }
@@ -58,14 +59,16 @@ import Stage
             do {
                 try await pager.refresh()
             } catch {
-                print("the server refuses:                        ", "\(error)".components(separatedBy: "response: ").last ?? "")
+                let reason = "\(error)".components(separatedBy: "response: ").last ?? ""
+                print("the server refuses:                        ", reason)
             }
             print("nothing was lost:                          ", try feed.picture)
 
             site.change { $0.isThrottling = false }
             while case .loaded = try await pager.append() {}
             let ids = try cache.withSnapshot { try $0.rows(of: feed, limit: .max).map { $0.post?.id } }
-            print("all pages, as the server has them:         ", ids == (1...99).reversed().map { PostID(UInt64($0)) })
+            let all = (1...99).reversed().map { PostID(UInt64($0)) }
+            print("all pages, as the server has them:         ", ids == all)
         }
     }
 

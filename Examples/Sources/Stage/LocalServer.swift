@@ -49,7 +49,7 @@ public final class LocalServer: Sendable {
                 return HTTPResponse(answer(Question(request)))
             })
         let running = Task { try await server.run() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 600)
         guard case .ip4(_, let port)? = await server.listeningAddress else { throw Failure() }
         return LocalServer(address: "http://127.0.0.1:\(port)", running: running, heard: heard)
     }

@@ -345,7 +345,9 @@ import Testing
 
     // MARK: Templates
 
-    @Test(arguments: ["", "list?page={page}", "ftp://host/", "http:///list", "https://host/{page", "https://{}/"])
+    @Test(arguments: [
+        "", "list?page={page}", "ftp://host/", "http:///list", "https://host/{page", "https://{}/",
+    ])
     func whatIsNoTemplateIsRefusedAtOnce(template: String) {
         #expect(throws: HTTPSourceError.self) {
             _ = try HTTPSource(template, profile: .named("stackexchange")!)

@@ -21,7 +21,7 @@ final class LoopbackServer: Sendable {
             return try await script(request)
         }
         let running = Task { try await server.run() }
-        try await server.waitUntilListening()
+        try await server.waitUntilListening(timeout: 600)
         guard case .ip4(_, let port)? = await server.listeningAddress else {
             throw SocketFailure()
         }

@@ -21,7 +21,8 @@ enum RecordedResponses {
 @Suite(.enabled(if: RecordedResponses.folder != nil, "needs ../shared/fixtures"))
 struct RecordedServerTests {
     private static func json(_ path: String) throws -> Any {
-        try JSONSerialization.jsonObject(with: Data(contentsOf: RecordedResponses.folder!.appending(path: path)))
+        let file = RecordedResponses.folder!.appending(path: path)
+        return try JSONSerialization.jsonObject(with: Data(contentsOf: file))
     }
 
     /// GitHub's issues, page by page where the links of its headers lead.

@@ -70,13 +70,19 @@ struct WireFeed: Sendable {
         let query = request.query
         let limit = query["limit"].flatMap { Int($0) } ?? options.pageSize
         func id(_ name: String) -> PostID? { query[name].flatMap { PostID($0) } }
-        if let ids = query["ids"] { return .bodies(ids.split(separator: ",").compactMap { PostID(String($0)) }) }
+        if let ids = query["ids"] {
+            return .bodies(ids.split(separator: ",").compactMap { PostID(String($0)) })
+        }
         if let token = query["token"] { return .link(.token(token)) }
         if let id = id("below") { return .link(.below(id)) }
         if let id = id("above") { return .link(.above(id)) }
         if let id = id("around") { return .around(id) }
-        if let offset = query["offset"].flatMap({ Int($0) }) { return .position(offset: offset, limit: limit) }
-        if let page = query["page"].flatMap({ Int($0) }) { return .page(number: page, limit: limit) }
+        if let offset = query["offset"].flatMap({ Int($0) }) {
+            return .position(offset: offset, limit: limit)
+        }
+        if let page = query["page"].flatMap({ Int($0) }) {
+            return .page(number: page, limit: limit)
+        }
         return options.paging == .ids ? .snapshot : .link(.head)
     }
 
