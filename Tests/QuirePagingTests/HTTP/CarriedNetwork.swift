@@ -54,7 +54,7 @@ final class CarriedNetwork: PagingSource {
         }
         defer { exchange.calls.withLock { _ = $0.open.removeValue(forKey: key) } }
         var asked = request
-        asked.parameters["call"] = key
+        asked.parameters = ["call": key]
         return try await withTaskCancellationHandler {
             try await source.page(for: asked)
         } onCancel: {
