@@ -95,7 +95,7 @@ public struct Batch: ~Copyable {
     /// What ``setAttribute(_:to:of:)`` remembered, as of now and with what this batch has written: read
     /// it here to change it, so that no other writer comes in between.
     public borrowing func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
-        try Snapshot.attribute(name, of: feed, in: session.transaction)
+        try session.transaction.attribute(name, of: feed)
     }
 
     /// R23. Replaces the body of a post in every feed that shows it, unless the stored one has a larger

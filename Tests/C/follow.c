@@ -7,10 +7,8 @@
  * The observer notes in a feed of its own how far it is, and the writer waits where it is too far behind: the
  * log would forget what it has not seen. FollowTests.swift has the same two in Swift.
  */
-#include <quire.h>
+#include "must.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 100000, NAME = 24, PAGE = 5, LEAD = 400 };
@@ -20,15 +18,6 @@ static quire_feed *feed, *observer;
 static uint32_t number;
 static unsigned long long state;
 static int top = 5;
-
-static void must(quire_status status)
-{
-    if (status == QUIRE_OK) return;
-    quire_error error = QUIRE_ERROR_INIT;
-    quire_last_error(&error);
-    fprintf(stderr, "%s: %s\n", quire_status_name(status), error.message);
-    exit(1);
-}
 
 static quire_bytes text(const char *value)
 {

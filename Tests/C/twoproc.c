@@ -8,11 +8,9 @@
  * feed must be n, n - 1, n - 2, ... without a gap. Ends when it has written COMMITS of its own and has
  * seen as many of the other's, or SECONDS are over; the last line says how many.
  */
-#include <quire.h>
+#include "must.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,15 +18,6 @@ static quire_cache *cache;
 static quire_feed *mine, *other;
 static int commits, written;
 static time_t deadline;
-
-static void must(quire_status status)
-{
-    if (status == QUIRE_OK) return;
-    quire_error error = QUIRE_ERROR_INIT;
-    quire_last_error(&error);
-    fprintf(stderr, "%s: %s\n", quire_status_name(status), error.message);
-    exit(1);
-}
 
 static void fail(const char *what)
 {

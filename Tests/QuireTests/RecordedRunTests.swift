@@ -29,6 +29,25 @@ struct RecordedRunTests {
         #expect(throws: QuireError.self) { try RecordedRun(checkpoint: []) }
     }
 
+    @Test("a checkpoint with a page that cannot be counted on from is refused")
+    func hostileNumbers() throws {
+        for number in [Int64.min, .max] {
+            var writer = ByteWriter()
+            writer.byte(1)
+            writer.optional(number) { $0.signed($1) }
+            writer.list([number]) { writer, number in
+                writer.signed(number)
+                PostID(1).encode(&writer)
+            }
+            writer.list([number]) { writer, number in
+                writer.signed(number)
+                Link.end.encode(&writer)
+            }
+            let bytes = writer.sealed()
+            #expect(throws: QuireError.self) { try RecordedRun(checkpoint: bytes) }
+        }
+    }
+
     @Test("earlier pages come nearest first, however they arrived")
     func earlier() {
         var run = RecordedRun(startingAt: .tail)

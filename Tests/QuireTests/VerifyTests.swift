@@ -84,7 +84,7 @@ import Testing
         let feed = try storage.cache.feed(named: "f")
         for round in 0...9 as ClosedRange<UInt64> { try ingest([round * 2, round * 2 + 1], into: feed, bodySize: 90) }
         let whole = try Data(contentsOf: URL(fileURLWithPath: copy("whole.quire")))
-        let newest = try PageFile(path("whole.quire")).soundMeta().header.number
+        let newest = try LMDBFile(path("whole.quire")).soundMeta().header.number
         // field, size; the address and the size of the map are not used
         let fields = [
             (10, 2), (16, 4), (20, 4), (40, 4), (44, 2), (46, 2), (48, 8), (56, 8), (64, 8), (72, 8), (80, 8),

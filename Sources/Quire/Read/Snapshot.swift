@@ -35,17 +35,7 @@ public struct Snapshot: ~Copyable {
     /// What a program remembers about the feed under a name, nil if nothing; see
     /// ``Batch/setAttribute(_:to:of:)``.
     public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
-        try Self.attribute(name, of: feed, in: transaction)
-    }
-
-    static func attribute(
-        _ name: String, of feed: Feed, in transaction: Transaction
-    ) throws -> [UInt8]? {
-        let key = Array(name.utf8)
-        guard let value = try transaction.get(.attributes(of: feed.number), key) else { return nil }
-        return try ByteReader.read(value, "attribute \(name) of feed \(feed.name)") {
-            reader throws(QuireError) in Array(try reader.blob())
-        }
+        try transaction.attribute(name, of: feed)
     }
 
     // MARK: Rows

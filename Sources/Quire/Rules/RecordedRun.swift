@@ -28,7 +28,7 @@ public struct RecordedRun: Sendable {
 
     static let pageLimit = 1_024
     /// Page numbers beyond this, either way, cannot be counted on from.
-    static let numberLimit = 1 << 53
+    public static let numberLimit = 1 << 53
 
     public init(startingAt start: Start) { self.start = start }
 

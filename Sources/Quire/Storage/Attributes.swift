@@ -4,6 +4,15 @@ enum Attributes {
     static let valueLimit = 65_536
 }
 
+extension Transaction {
+    func attribute(_ name: String, of feed: Feed) throws(QuireError) -> [UInt8]? {
+        guard let value = try get(.attributes(of: feed.number), Array(name.utf8)) else { return nil }
+        return try ByteReader.read(value, "attribute \(name) of feed \(feed.name)") {
+            reader throws(QuireError) in Array(try reader.blob())
+        }
+    }
+}
+
 extension WriteSession {
     func setAttribute(_ name: String, to value: [UInt8]?, of feed: UInt32) throws {
         if name.isEmpty || name.utf8.count > Attributes.nameLimit {

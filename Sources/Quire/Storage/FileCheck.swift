@@ -37,7 +37,7 @@ enum FileCheck {
     /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
     /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
-        _ = try PageFile(path).soundMeta()
+        _ = try LMDBFile(path).soundMeta()
     }
 
     /// The size of an open file, which must still have a name and not have shrunk.

@@ -106,7 +106,8 @@ struct PostIndex {
 
     // MARK: Other feeds
 
-    /// False if no other feed holds the post or ever did; true does not mean the contrary.
+    /// False if no other feed holds the post or ever did; true does not mean the contrary. Most posts are in
+    /// one feed: asking this first halves what a prune spends on the question.
     func mayBeElsewhere(_ id: PostID, than feed: UInt32) -> Bool {
         let address = address(of: id)
         for run in runs {

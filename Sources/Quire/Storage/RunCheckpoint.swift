@@ -49,20 +49,27 @@ extension RecordedRun {
     private static func read(_ reader: inout ByteReader) throws(QuireError) -> RecordedRun {
         let start: Start
         switch try reader.byte() {
-        case 0: start = .head(page: Int(try reader.signed()))
+        case 0: start = .head(page: try number(&reader))
         case 1: start = .tail
         case 2: start = .gap(GapID(try reader.number()))
         default: throw ByteReader.damage
         }
-        let lastNumber = try reader.optional { r throws(QuireError) in Int(try r.signed()) }
+        let lastNumber = try reader.optional(number)
         let ends = try reader.list { r throws(QuireError) in
-            (Int(try r.signed()), try r.postID())
+            (try number(&r), try r.postID())
         }
         let links = try reader.list { r throws(QuireError) in
-            (Int(try r.signed()), try Link(&r))
+            (try number(&r), try Link(&r))
         }
         return RecordedRun(
             start: start, ends: Dictionary(ends) { $1 }, links: Dictionary(links) { $1 },
             lastNumber: lastNumber)
+    }
+
+    /// One that can be counted on from: the bytes may be anybody's.
+    private static func number(_ reader: inout ByteReader) throws(QuireError) -> Int {
+        let number = Int(try reader.signed())
+        if number.magnitude > numberLimit + 1 { throw ByteReader.damage }
+        return number
     }
 }

@@ -90,22 +90,18 @@ struct Table: Sendable, Hashable {
 
     /// The table of a whole key, and its feed; nil if there is no such table.
     static func owner(of key: UnsafeRawBufferPointer) -> (table: Table, feed: UInt32?)? {
-        guard let first = key.first, let kind = Kind(rawValue: first) else { return nil }
-        switch kind {
-        case .format: return (format, nil)
-        case .names: return (names, nil)
-        case .fields: return (fields, nil)
-        case .bodyUse: return (bodyUse, nil)
-        case .log: return (log, nil)
-        case .counters: return (counters, nil)
-        case .locations: return (locations, nil)
-        case .bodies: return (bodies, nil)
-        case .feeds:
-            guard key.count >= 6, let part = Part(rawValue: key[5]) else { return nil }
-            let feed = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
-            return (parts(of: feed).first { $0.prefix >> 16 & 0xFF == UInt64(part.rawValue) }!, feed)
+        var feed: UInt32?
+        if key.count >= 5, key[0] == Kind.feeds.rawValue {
+            feed = UInt32(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
         }
+        let tables = feed.map(parts) ?? ofCache
+        return tables.first { $0.key(key) != nil }.map { ($0, feed) }
     }
+
+    /// Those that are of no feed.
+    private static let ofCache = [
+        format, names, fields, bodyUse, log, counters, locations, bodies,
+    ]
 
     /// The tables of a feed.
     static func parts(of feed: UInt32) -> [Table] {

@@ -10,7 +10,7 @@ extension Cache {
     ///   if this process has the cache open, `.io` if others go on writing to it.
     public static func verify(at path: String, limit: Int = 100) throws(QuireError) -> [Finding] {
         try Environment.requireUnopened(path)
-        let file = try PageFile(path)
+        let file = try LMDBFile(path)
         for _ in 0..<5 {
             let before = try file.metaPages()
             var findings: [Finding] = []
@@ -29,14 +29,14 @@ extension Cache {
 
 /// The records of a file, met in the order of their keys.
 private struct Verification {
-    private let walk: PageWalk
+    private let walk: TreeWalk
     private var feeds: Set<UInt32> = []
     private var version: UInt64?
     private var hasCounters = false
 
-    init(_ file: PageFile, limit: Int) throws(QuireError) {
+    init(_ file: LMDBFile, limit: Int) throws(QuireError) {
         let meta = try file.soundMeta()
-        walk = PageWalk(file: file, meta: meta, pageCount: try file.pageCount(), limit: limit)
+        walk = TreeWalk(file: file, meta: meta, pageCount: try file.pageCount(), limit: limit)
     }
 
     mutating func run() throws(QuireError) -> [Finding] {

@@ -41,10 +41,10 @@ struct Ingest: ToolCommand {
 
     @OptionGroup var options: IngestOptions
     @OptionGroup var input: InputArguments
-    @OptionGroup var manners: Manners
+    @OptionGroup var runOptions: RunOptions
 
     func run(_ output: Output) throws -> ExitStatus {
-        let work = IngestWork(target: target, options: options, input: input, manners: manners)
+        let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
         return try work.run(files, output) { inputs, destination in
             switch place {
             case .head:
@@ -78,15 +78,15 @@ struct Fill: ToolCommand {
 
     @OptionGroup var options: IngestOptions
     @OptionGroup var input: InputArguments
-    @OptionGroup var manners: Manners
+    @OptionGroup var runOptions: RunOptions
 
     func run(_ output: Output) throws -> ExitStatus {
-        let work = IngestWork(target: target, options: options, input: input, manners: manners)
+        let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
         let feed = try target.open()
         return try work.run(files, output) { inputs, _ in
             let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
             let row = gaps.first { $0.id == gap }
-            if row == nil && !manners.resume {
+            if row == nil && !runOptions.resume {
                 throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
             }
             return (.gap(gap), Numbering(inputs, otherwise: .continuing(row?.down)))
@@ -98,7 +98,7 @@ extension Numbering {
     /// Goes on where a link leads, as far as that is a number.
     fileprivate static func continuing(_ link: Link?) -> Numbering {
         guard case .token(let text) = link, text.hasPrefix("page="), let page = Int(text.dropFirst(5)),
-            0...Numbering.limit ~= page
+            0...RecordedRun.numberLimit ~= page
         else { return .following }
         return .consecutive(from: page)
     }

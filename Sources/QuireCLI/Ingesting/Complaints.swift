@@ -15,16 +15,16 @@ final class Complaints {
     }
 
     /// `count` were made before, by the run that is resumed.
-    init(_ manners: Manners, after count: Int) throws {
-        limit = manners.strict ? 0 : manners.maxErrors
-        path = manners.errorsTo
+    init(_ options: RunOptions, after count: Int) throws {
+        limit = options.strict ? 0 : options.maxErrors
+        path = options.errorsTo
         self.count = count
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let path = manners.errorsTo else {
+        guard let path = options.errorsTo else {
             file = nil
             return
         }
-        let mode = manners.resume ? O_APPEND : O_TRUNC
+        let mode = options.resume ? O_APPEND : O_TRUNC
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0o666)
         if descriptor < 0 {
             throw Failure(.cannotCreate, "\(path): cannot be written: \(String(cString: strerror(errno)))")

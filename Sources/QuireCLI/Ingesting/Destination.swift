@@ -40,7 +40,6 @@ final class Destination {
     /// JSON Feed is taken for what it says it is, unless somebody said what the responses are.
     var recognisesJSONFeed: Bool { reading.isByDefault }
 
-
     func create(_ kind: InputPage.Kind) throws -> Feed {
         if let feed { return feed }
         let options = try options(for: kind)

@@ -95,8 +95,8 @@ struct InputArguments: ParsableArguments {
 extension InputOptions.Format: ExpressibleByArgument {}
 extension InputOptions.Packing: ExpressibleByArgument {}
 
-/// How the tool behaves meanwhile.
-struct Manners: ParsableArguments {
+/// How a run of ingest goes: what it says meanwhile, when it stops, where it starts.
+struct RunOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Whether to draw how far it has come: auto (on a terminal, after a second), always, never.",

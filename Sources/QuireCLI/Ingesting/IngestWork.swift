@@ -7,7 +7,7 @@ struct IngestWork {
     let target: FeedArguments
     let options: IngestOptions
     let input: InputArguments
-    let manners: Manners
+    let runOptions: RunOptions
 
     /// Where a run starts in a feed, and how its pages are numbered.
     typealias Beginning = (start: RecordedRun.Start, numbering: Numbering)
@@ -17,7 +17,7 @@ struct IngestWork {
         beginning: ([Input], Destination) throws -> Beginning
     ) throws -> ExitStatus {
         let inputs = Input.list(files)
-        let rehearsal = manners.dryRun ? try Rehearsal(of: target.cache) : nil
+        let rehearsal = runOptions.dryRun ? try Rehearsal(of: target.cache) : nil
         defer { withExtendedLifetime(rehearsal) {} }
         let destination = try Destination(
             cache: target.cache, at: rehearsal?.path, feed: target.feed, options)
@@ -32,8 +32,8 @@ struct IngestWork {
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         var ingestion = try Ingestion(
             to: destination, from: point, run,
-            Complaints(manners, after: point.totals.pagesFailed),
-            Progress(manners.progress, total: total))
+            Complaints(runOptions, after: point.totals.pagesFailed),
+            Progress(runOptions.progress, total: total))
         if !point.isDone {
             // The rest of the memory is for the document being read, and the engine.
             let share = input.memory << 20 / 4
@@ -50,7 +50,7 @@ struct IngestWork {
         _ inputs: [Input], _ destination: Destination, _ beginning: Beginning
     ) throws -> (ResumePoint, RecordedRun) {
         let identity = ResumePoint.identity(of: inputs, beginning.start)
-        if manners.resume, let feed = destination.feed,
+        if runOptions.resume, let feed = destination.feed,
             let (point, run) = try ResumePoint.read(of: feed), point.inputs == identity
         {
             Messages.write(
@@ -86,8 +86,8 @@ struct IngestWork {
     ) throws {
         let info = try destination.info()
         let line = ClosingLine(
-            ingestion.point.totals, info, elapsed: elapsed, isDryRun: manners.dryRun)
-        if manners.json.isOn {
+            ingestion.point.totals, info, elapsed: elapsed, isDryRun: runOptions.dryRun)
+        if runOptions.json.isOn {
             try JSONLines(output).print(line)
         } else {
             for text in line.summary(feed: destination.name, gaps: info?.gaps ?? 0) {

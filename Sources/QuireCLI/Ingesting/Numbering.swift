@@ -1,3 +1,4 @@
+import Quire
 import QuireDumps
 
 /// How the pages of a run are numbered.
@@ -7,9 +8,6 @@ struct Numbering: Codable, Equatable {
     /// The number of the next page; nil if it follows what was there.
     private var next: Int?
     private var count = 0
-
-    /// Numbers beyond this cannot be counted on from.
-    static let limit = 1 << 53
 
     /// By their names.
     static let names = Numbering(hasNames: true, next: nil)
@@ -25,7 +23,7 @@ struct Numbering: Codable, Equatable {
         self = inputs.allSatisfy { Self.isNumber($0.file.number) } ? .names : otherwise
     }
 
-    private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= limit } ?? false }
+    private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= RecordedRun.numberLimit } ?? false }
 
     /// The number of the next page of the run, which may be the first of a file with a number; nil for
     /// one that follows what was there.

@@ -54,16 +54,16 @@ final class ResponseReader: DocumentReader {
 
     private func feedPage(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
         // Dates are optional; an item without one has no key, and then none of its page has.
-        var profile = Profile.named("jsonfeed")!
-        var dated = profile
+        let plain = Profile.named("jsonfeed")!
+        var dated = plain
         try dated.setKey(path: "date_published", type: .date)
+        let response: Response
         do throws(DumpError) {
-            _ = try PageParser(profile: dated, limit: parser.limit).parse(bytes, name: place)
-            profile = dated
-        } catch {}
-        let parser = PageParser(profile: profile, limit: parser.limit)
-        return InputPage(
-            .response(try parser.read(bytes, name: place)), kind: .syndication, place: place)
+            response = try PageParser(profile: dated, limit: parser.limit).read(bytes, name: place)
+        } catch {
+            response = try PageParser(profile: plain, limit: parser.limit).read(bytes, name: place)
+        }
+        return InputPage(.response(response), kind: .syndication, place: place)
     }
 
     private static func namesJSONFeed(_ bytes: [UInt8]) -> Bool {

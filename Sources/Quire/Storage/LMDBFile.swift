@@ -11,7 +11,7 @@
 ///
 /// A file that this process has open as a cache must not be opened like this: closing any descriptor of it
 /// may drop LMDB's locks.
-final class PageFile {
+final class LMDBFile {
     let path: String
     let pageSize: Int
     private let descriptor: Int32
@@ -127,7 +127,7 @@ final class PageFile {
         }
         if meta.lastPage < count { return nil }
         // Pages at the end that are free need not exist; any other that is missing was cut off.
-        return try PageWalk(file: self, meta: meta, pageCount: count).missingPages()
+        return try TreeWalk(file: self, meta: meta, pageCount: count).missingPages()
     }
 
     private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {

@@ -2,8 +2,8 @@
 /// LMDB follows page numbers, offsets and counts without a look at them.
 ///
 /// Memory: a bit for each page, a page for each level of a tree, and the largest value.
-final class PageWalk {
-    let file: PageFile
+final class TreeWalk {
+    let file: LMDBFile
     let meta: MetaPage
     private let pageCount: UInt64
     private var used: PageSet
@@ -19,7 +19,7 @@ final class PageWalk {
     /// LMDB's longest key.
     private static let longestKey = 511
 
-    init(file: PageFile, meta: MetaPage, pageCount: UInt64, limit: Int = 100) {
+    init(file: LMDBFile, meta: MetaPage, pageCount: UInt64, limit: Int = 100) {
         (self.file, self.meta, self.pageCount, self.limit) = (file, meta, pageCount, limit)
         used = PageSet(count: min(meta.lastPage + 1, pageCount + Self.mostMissing))
     }
