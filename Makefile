@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check torture cost deps build lib install test-c bench bench-report clean
+.PHONY: help demo examples test check torture cost deps build lib install sbom test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -27,7 +27,7 @@ examples: deps              ## five small programs, each with a server of its ow
 test: deps                  ## all tests; ends with "N passed, N failed, N skipped"
 	@Scripts/test
 
-check: test cost            ## tests, cost, and the rules about the code itself
+check: test cost sbom       ## tests, cost, the bill of materials, and the rules about the code itself
 	@Scripts/tidy
 
 torture: deps               ## crashes, power cuts, failing calls, damaged files; LONG=1 for ten times as much
@@ -42,6 +42,11 @@ lib: deps                   ## build/libquire.so.0 and build/libquire.a, for pro
 
 install: lib                ## header, libraries, pkg-config, CMake and man page under DESTDIR/PREFIX
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install-library
+
+sbom: deps                  ## build/quire.cdx.json: what the library and the tool are made of, with licences
+	@mkdir -p build
+	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Packaging/write-sbom build/quire.cdx.json; \
+	    else echo "sbom: no python3"; fi
 
 test-c: lib                 ## everything about the C API; ends with "N passed, N failed, N skipped"
 	@Tests/C/run.sh
