@@ -15,7 +15,7 @@ extension QuireError {
             switch number {
             case ENOSPC, EDQUOT, EFBIG: .diskFull
             case EACCES, EPERM, EROFS: .noPermission
-            case EIO where FileCheck.isDiskFull(path): .diskFull
+            case EIO where DiskSpace.isUsedUp(path): .diskFull
             default: .io
             }
         return QuireError(
