@@ -30,8 +30,9 @@
  *           quire_last_error() gives the sentence that goes with the last failure of the calling thread;
  *           success does not clear it. Every function below that returns a status may return
  *           QUIRE_BAD_ARGUMENT, QUIRE_BAD_HANDLE and QUIRE_FORKED; those that write also QUIRE_DISK_FULL,
- *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT and QUIRE_WOULD_DEADLOCK; those that read also
- *           QUIRE_IO and QUIRE_CORRUPT. Their comments name only others.
+ *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT, QUIRE_BUSY and QUIRE_WOULD_DEADLOCK; those that
+ *           read also QUIRE_IO and QUIRE_CORRUPT, those that read from a quire_snapshot
+ *           QUIRE_SNAPSHOT_EXPIRED. Their comments name only others.
  * Arguments NULL where something is needed, NULL with a length, misaligned pointers, unknown enum values
  *           and flags, counts that overflow: QUIRE_BAD_ARGUMENT, and nothing happened. Where NULL means
  *           something, the parameter is marked QUIRE_NULLABLE and the comment says what.
@@ -149,7 +150,11 @@ enum {
     /* Inside a batch: the file must grow. Return from the callback; it will be called again. */
     QUIRE_AGAIN = -15,
     /* A batch was used on another thread than its own. */
-    QUIRE_WRONG_THREAD = -16
+    QUIRE_WRONG_THREAD = -16,
+    /* Another process, or another copy of this library, has the cache and did not let go of it in time. */
+    QUIRE_BUSY = -17,
+    /* Too many commits were made since the snapshot began; see quire_cache_options. */
+    QUIRE_SNAPSHOT_EXPIRED = -18
 };
 
 typedef struct quire_error {
@@ -273,16 +278,29 @@ typedef struct quire_cache_options {
      * and it grows when it must, which waits for the snapshots of this process.
      */
     uint64_t map_size;
+    /*
+     * How long a write waits for other writers, of this process or another, before it fails with QUIRE_BUSY:
+     * in milliseconds; 0 is 30,000, UINT32_MAX is for ever.
+     */
+    uint32_t write_timeout_ms;
+    /*
+     * So many commits after it began, a snapshot gives QUIRE_SNAPSHOT_EXPIRED instead of anything new: what
+     * it sees cannot be reused, so the file grows with each of them. What it has given stays valid until it
+     * ends. 0 is 100,000, UINT32_MAX is no limit.
+     */
+    uint32_t maximum_snapshot_age;
 } quire_cache_options;
 
-#define QUIRE_CACHE_OPTIONS_INIT { sizeof(quire_cache_options), QUIRE_DURABILITY_FULL, 0 }
+#define QUIRE_CACHE_OPTIONS_INIT { sizeof(quire_cache_options), QUIRE_DURABILITY_FULL, 0, 0, 0 }
 
 /*
- * Opens the cache at a path (UTF-8, NUL-terminated), creating it if there is none. The file gets a
- * companion, <path>-lock. Opening one file several times in a process is fine: the handles share it, and
- * the options of the first hold.
+ * Opens the cache at a path (UTF-8, NUL-terminated), creating it if there is none. The file gets two
+ * companions, <path>-lock and <path>-gate. Opening one file several times in a process is fine: the handles
+ * share it, and the options of the first hold. Two copies of this library in one process cannot share one:
+ * the second gets QUIRE_BUSY.
  * options: NULL is the defaults.
- * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO.
+ * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO; QUIRE_BUSY
+ * also if LMDB is 0.9.26 to 0.9.31, here or there, and another process has the cache open.
  * [any] Since 0.1
  */
 quire_status quire_open(
@@ -311,9 +329,16 @@ typedef struct quire_statistics {
     /* Bytes of the file that records occupy, and that are free for reuse. */
     uint64_t used_bytes;
     uint64_t free_bytes;
+    /* Snapshots that are open in all processes, the one that counts included. */
+    uint64_t snapshots;
+    /* Commits to the file since the oldest of them began, and the process that has it open. */
+    uint64_t oldest_snapshot_age;
+    int64_t oldest_snapshot_process;
+    /* Bytes of the file that are free but for the oldest snapshot: writers may use them when it ends. */
+    uint64_t pinned_bytes;
 } quire_statistics;
 
-#define QUIRE_STATISTICS_INIT { sizeof(quire_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define QUIRE_STATISTICS_INIT { sizeof(quire_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Totals of the cache and of its file. [any] Since 0.1 */
 quire_status quire_stats(
@@ -971,7 +996,8 @@ quire_status quire_prune(
 
 /*
  * One consistent state of the whole cache, whatever others write meanwhile. Do not keep one open for
- * long: what it sees cannot be reused by writers, and the file cannot grow past its map.
+ * long: what it sees cannot be reused by writers, and the file cannot grow past its map. See
+ * quire_cache_options.maximum_snapshot_age.
  */
 typedef struct quire_snapshot quire_snapshot;
 

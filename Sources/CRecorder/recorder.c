@@ -34,7 +34,7 @@ static int is_ours(int file) { return file >= 0 && file < MOST_FILES && files[fi
 
 static int is_matched(const char *path)
 {
-    return matched && strstr(path, matched) && !strstr(path, "-lock");
+    return matched && strstr(path, matched) && !strstr(path, "-lock") && !strstr(path, "-gate");
 }
 
 static void record(int file, char kind, uint64_t offset, const struct iovec *parts, int count, ssize_t size)

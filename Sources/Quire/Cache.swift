@@ -127,6 +127,6 @@ public final class Cache: Sendable {
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         let transaction = try environment.beginRead()
         defer { environment.endRead(transaction) }
-        return try body(Snapshot(transaction, BodyReader(transaction)))
+        return try body(Snapshot(transaction, BodyReader(transaction), of: environment))
     }
 }

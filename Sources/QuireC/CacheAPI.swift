@@ -56,6 +56,16 @@ extension CacheOptions {
         }
         let size = try Arguments.count(options.map_size, atMost: 1 << 46, "map_size")
         if size > 0 { mapSize = Int64(size) }
+        switch options.write_timeout_ms {
+        case 0: break
+        case .max: writeTimeout = .seconds(Int64.max)
+        case let limit: writeTimeout = .milliseconds(limit)
+        }
+        switch options.maximum_snapshot_age {
+        case 0: break
+        case .max: maximumSnapshotAge = .max
+        case let age: maximumSnapshotAge = Int(age)
+        }
     }
 }
 
@@ -78,6 +88,10 @@ public func quire_stats(
         out!.pointee.generation = statistics.generation
         out!.pointee.used_bytes = statistics.usedBytes
         out!.pointee.free_bytes = statistics.freeBytes
+        out!.pointee.snapshots = count(statistics.snapshots)
+        out!.pointee.oldest_snapshot_age = count(statistics.oldestSnapshotAge)
+        out!.pointee.oldest_snapshot_process = Int64(statistics.oldestSnapshotProcess)
+        out!.pointee.pinned_bytes = statistics.pinnedBytes
     }
 }
 

@@ -148,7 +148,8 @@ struct Names: @unchecked Sendable {  // made once, never changed
             (QUIRE_NO_PERMISSION, "no-permission"), (QUIRE_IO, "io"),
             (QUIRE_WOULD_DEADLOCK, "would-deadlock"), (QUIRE_TIMEOUT, "timeout"),
             (QUIRE_RESYNC, "resync"), (QUIRE_AGAIN, "again"),
-            (QUIRE_WRONG_THREAD, "wrong-thread"),
+            (QUIRE_WRONG_THREAD, "wrong-thread"), (QUIRE_BUSY, "busy"),
+            (QUIRE_SNAPSHOT_EXPIRED, "snapshot-expired"),
         ].map { (Int32($0), $1) })
     static let version = Names([(0, QUIRE_VERSION_STRING)])
 }

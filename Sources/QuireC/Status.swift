@@ -42,6 +42,8 @@ struct Failure: Error {
         case .noPermission: QUIRE_NO_PERMISSION
         case .io: QUIRE_IO
         case .wouldDeadlock: QUIRE_WOULD_DEADLOCK
+        case .busy: QUIRE_BUSY
+        case .snapshotExpired: QUIRE_SNAPSHOT_EXPIRED
         case .closed: QUIRE_FORKED
         }
     }

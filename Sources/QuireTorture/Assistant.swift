@@ -14,11 +14,11 @@ final class Assistant {
         fileprivate let input: Int32
         fileprivate let tell: (UInt64) -> Void
 
-        /// Says that what was ordered is done, and waits for the next order; false when there is none.
-        func wait() -> Bool {
+        /// Says that what was ordered is done, and waits for the next order; nil when there is none.
+        func wait(_ answer: UInt64 = 1) -> UInt8? {
             var order: UInt8 = 0
-            tell(1)
-            return read(input, &order, 1) == 1
+            tell(answer)
+            return read(input, &order, 1) == 1 && order != 0 ? order : nil
         }
     }
 
@@ -41,13 +41,19 @@ final class Assistant {
         _ = child.heard()
     }
 
-    /// Has it do its work once; false if it could not.
-    func works() -> Bool {
-        var order: UInt8 = 1
-        return write(orders, &order, 1) == 1 && child.heard() != nil
+    /// Has it carry out an order, which is not 0, and returns its answer; nil if it could not.
+    func ask(_ order: UInt8 = 1) -> UInt64? {
+        var order = order
+        return write(orders, &order, 1) == 1 ? child.heard() : nil
     }
 
+    /// Has it do its work once; false if it could not.
+    func works() -> Bool { ask() != nil }
+
     func stop() {
+        // Not only by closing the pipe: other children may have inherited this end.
+        var order: UInt8 = 0
+        _ = write(orders, &order, 1)
         close(orders)
         _ = child.wait()
     }

@@ -71,7 +71,7 @@ struct Faults: TortureCommand {
         _ folder: String, _ start: Int, call: Int, _ error: Int32, _ isSticky: Bool, _ digests: [UInt64]
     ) throws -> Bool? {
         let path = folder + "/faulty.quire"
-        for name in [path, path + "-lock"] { unlink(name) }
+        for name in [path, path + "-lock", path + "-gate"] { unlink(name) }
         try FileManager.default.copyItem(atPath: folder + "/prepared.quire", toPath: path)
         let child = Child { tell in
             recorder_start("faulty.quire", -1)
@@ -97,6 +97,9 @@ struct Faults: TortureCommand {
             outcome != .wrong
         else { throw Violation(what: "\(place): \(ending)") }
         if outcome == .noSuchCall { return nil }
+        if error == EINTR && outcome == .threw {
+            throw Violation(what: "\(place): a commit that was interrupted once was not tried again")
+        }
         // A commit that threw may yet be there: its last write reached the disk, its sync did not.
         let last = numbers.last ?? 0
         let expected = UInt64(start + Self.later)

@@ -75,7 +75,7 @@ struct Kill: TortureCommand {
     private static func survivor(_ path: String) -> Assistant {
         Assistant { order in
             let other = try Story(at: path).cache.feed(named: "survivor")
-            while order.wait() { try other.setAttribute("alive", to: [1]) }
+            while order.wait() != nil { try other.setAttribute("alive", to: [1]) }
         }
     }
 }

@@ -29,7 +29,7 @@ struct Readers: TortureCommand {
     private func size(_ path: String, killing: Bool) throws -> Int {
         let writer = Assistant { order in
             let story = try Story(at: path, durability: .relaxed)
-            while order.wait() {
+            while order.wait() != nil {
                 for _ in 0..<Self.rounds {
                     for id in 0..<Self.posts {
                         let body = [UInt8](repeating: UInt8(id), count: 900)

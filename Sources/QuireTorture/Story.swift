@@ -6,8 +6,12 @@ struct Story {
     let cache: Cache
     let feed: Feed
 
-    init(at path: String, durability: CacheOptions.Durability = .full) throws {
-        cache = try Cache(at: path, options: CacheOptions(durability: durability, mapSize: 1 << 26))
+    init(
+        at path: String, durability: CacheOptions.Durability = .full, writeTimeout: Duration = .seconds(30)
+    ) throws {
+        cache = try Cache(
+            at: path,
+            options: CacheOptions(durability: durability, mapSize: 1 << 26, writeTimeout: writeTimeout))
         feed = try cache.feed(named: "story", options: FeedOptions(order: .stable))
     }
 

@@ -38,6 +38,51 @@ import Testing
         _ = try OpenSnapshot(storage.cache)
     }
 
+    @Test("L3: a snapshot that is too old is read no longer, and what it lent stays")
+    func age() throws {
+        let options = CacheOptions(durability: .relaxed, mapSize: 1 << 26, maximumSnapshotAge: 3)
+        let cache = try Cache(at: storage.folder + "/aging.quire", options: options)
+        let feed = try cache.feed(named: "f")
+        try feed.insertLocal(1, body: Array(repeating: 7, count: 3000))
+        let snapshot = try OpenSnapshot(cache)
+        let row = try #require(try snapshot.read { try $0.find(1, in: feed) })
+        let bytes = try snapshot.bytes(of: row)
+        for round in 1...40 as ClosedRange<UInt8> {
+            _ = try cache.update(1, body: Array(repeating: round, count: 3000))
+            let code = code { _ = try snapshot.read { try $0.rows(of: feed, limit: 1) } }
+            #expect(code == (round > 3 ? .snapshotExpired : nil))
+            #expect(bytes.count == 3000 && bytes.allSatisfy { $0 == 7 })
+        }
+        #expect(code { _ = try snapshot.read { try $0.statistics() } } == .snapshotExpired)
+        let body = try cache.withSnapshot { snapshot in
+            let row = try #require(try snapshot.find(1, in: feed))
+            return try snapshot.body(of: row).unsafeLoad(as: UInt8.self)
+        }
+        #expect(body == 40)
+    }
+
+    @Test("L3: statistics tell of the oldest snapshot, whose it is and what it keeps from reuse")
+    func oldestSnapshot() throws {
+        func statistics() throws -> CacheStatistics {
+            try storage.cache.withSnapshot { try $0.statistics() }
+        }
+        #expect(try statistics().snapshots == 1 && statistics().oldestSnapshotAge == 0)
+        #expect(try statistics().pinnedBytes == 0)
+        do {
+            let old = try OpenSnapshot(storage.cache)
+            for round in 1...20 {
+                _ = try storage.cache.update(1, body: Array(repeating: 8, count: 3000))
+                let seen = try statistics()
+                #expect(seen.snapshots == 2 && seen.oldestSnapshotAge == round)
+                #expect(seen.oldestSnapshotProcess == getpid())
+                // Each commit leaves the leaf and the root it replaced, and more.
+                #expect(seen.pinnedBytes >= UInt64(round * 2 * 4096))
+            }
+            withExtendedLifetime(old) {}
+        }
+        #expect(try statistics().snapshots == 1 && statistics().pinnedBytes == 0)
+    }
+
     @Test("L14: no descriptor of a cache is inherited by programs that are started")
     func descriptors() throws {
         var found = 0
@@ -47,7 +92,7 @@ import Testing
             found += 1
             #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0, "\(target)")
         }
-        #expect(found >= 2)
+        #expect(found >= 3)
     }
 
     @Test("L17: a file that was removed is not written to")
@@ -82,7 +127,7 @@ import Testing
 
     @Test("A private lock file, too")
     func modes() throws {
-        for path in [storage.path, storage.path + "-lock"] {
+        for path in [storage.path, storage.path + "-lock", storage.path + "-gate"] {
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
             #expect(mode as? Int == 0o600)
         }

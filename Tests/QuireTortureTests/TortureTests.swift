@@ -29,7 +29,8 @@ import Testing
 
     @Test(arguments: [
         ["kill", "--count", "8"], ["kill", "--survivors", "--count", "8"], ["power", "--count", "50"],
-        ["faults", "--count", "1"], ["readers", "--count", "3"],
+        ["faults", "--count", "1"], ["readers", "--count", "3"], ["full", "--count", "10"],
+        ["suspended", "--count", "3"], ["growth", "--count", "10"],
     ])
     func nothingIsLost(_ arguments: [String]) throws {
         let output = try run(arguments)

@@ -19,7 +19,7 @@ struct recorder_entry {
     uint64_t offset;
 };
 
-/* From now on, everything done to files whose path has `name` in it, but not "-lock", goes to `log`. */
+/* From now on, everything done to files whose path has `name` in it, but not "-lock" or "-gate", goes to `log`. */
 void recorder_start(const char *name, int log);
 
 void recorder_acknowledge(uint64_t number);

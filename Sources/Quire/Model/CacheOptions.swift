@@ -11,10 +11,21 @@ public struct CacheOptions: Sendable, Hashable {
     public var durability: Durability
     /// Address space reserved for the file, in bytes; it grows when it must. Not disk space.
     public var mapSize: Int64
+    /// How long a write waits for other writers, of this process or another, before it throws `.busy`. Other
+    /// programs than Quire that write to the file are waited for without a limit.
+    public var writeTimeout: Duration
+    /// So many commits after it began, a snapshot is read no longer and throws `.snapshotExpired`: what it
+    /// sees cannot be reused, so the file grows with each of them. What it has lent stays until it ends.
+    public var maximumSnapshotAge: Int
     var tuning = Tuning()
 
-    public init(durability: Durability = .full, mapSize: Int64 = 64 << 30) {
+    public init(
+        durability: Durability = .full, mapSize: Int64 = 64 << 30,
+        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000
+    ) {
         self.durability = durability
         self.mapSize = mapSize
+        self.writeTimeout = writeTimeout
+        self.maximumSnapshotAge = maximumSnapshotAge
     }
 }

@@ -21,6 +21,10 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
         case io
         /// The call would wait for itself: a write inside a write of the same thread.
         case wouldDeadlock = "would-deadlock"
+        /// Another process, or another copy of this library, has the cache and did not let go of it in time.
+        case busy
+        /// Too many commits were made since the snapshot began; see ``CacheOptions/maximumSnapshotAge``.
+        case snapshotExpired = "snapshot-expired"
         /// The cache has been closed, or belongs to the process that forked this one.
         case closed
     }

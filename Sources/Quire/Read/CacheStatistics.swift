@@ -16,8 +16,16 @@ public struct CacheStatistics: Sendable, Hashable {
     /// Bytes of the file that records occupy, and that are free for reuse.
     public let usedBytes: UInt64
     public let freeBytes: UInt64
+    /// Snapshots that are open in all processes, the one that counts included.
+    public let snapshots: Int
+    /// Commits to the file since the oldest of them began, and the process that has it open.
+    public let oldestSnapshotAge: Int
+    public let oldestSnapshotProcess: Int32
+    /// Bytes of the file that are free but for the oldest snapshot: writers may use them when it ends.
+    public let pinnedBytes: UInt64
 
-    init(_ transaction: Transaction, _ counters: Counters) throws {
+    init(_ transaction: Transaction, of environment: Environment) throws {
+        let counters = try WriteSession.counters(transaction)
         var (feeds, pages, gaps) = (0, 0, 0)
         for number in try transaction.feedNumbers() {
             let counts = try transaction.feed(number).counts
@@ -40,5 +48,12 @@ public struct CacheStatistics: Sendable, Hashable {
         let (used, all) = transaction.fileUse()
         usedBytes = used
         freeBytes = all > used ? all - used : 0
+        let readers = environment.readers()
+        let oldest = readers.min { $0.transaction < $1.transaction }
+        let seen = oldest?.transaction ?? transaction.number
+        snapshots = readers.count
+        oldestSnapshotAge = environment.age(ofTransaction: seen)
+        oldestSnapshotProcess = oldest?.process ?? 0
+        pinnedBytes = try transaction.bytesFreed(after: seen)
     }
 }

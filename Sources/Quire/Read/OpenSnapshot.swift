@@ -17,7 +17,7 @@ package final class OpenSnapshot {
     deinit { cache.environment.endRead(transaction) }
 
     package func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
-        try body(Snapshot(transaction, bodies))
+        try body(Snapshot(transaction, bodies, of: cache.environment))
     }
 
     /// Whether the answers to the links at the head and at the tail of a feed overlap its border.

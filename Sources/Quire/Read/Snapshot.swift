@@ -3,17 +3,27 @@
 /// Rows, pages and gaps are plain values and may be kept. Bodies are lent out of the memory map: the
 /// compiler keeps them inside the snapshot. A snapshot belongs to the thread that opened it.
 ///
-/// Every method throws ``QuireError``: `.corrupt` if a record does not read back, `.io`.
+/// Every method throws ``QuireError``: `.corrupt` if a record does not read back, `.io`, and all but those for
+/// bodies `.snapshotExpired` if more commits were made since it began than
+/// ``CacheOptions/maximumSnapshotAge`` allows. Bodies that were lent stay valid even then.
 public struct Snapshot: ~Copyable {
-    private let transaction: Transaction
+    private let begun: Transaction
     private let bodies: BodyReader
+    private unowned let environment: Environment
 
-    init(_ transaction: Transaction, _ bodies: BodyReader) {
-        (self.transaction, self.bodies) = (transaction, bodies)
+    init(_ transaction: Transaction, _ bodies: BodyReader, of environment: Environment) {
+        (begun, self.bodies, self.environment) = (transaction, bodies, environment)
     }
 
-    private func reader(_ feed: Feed) -> RowReader {
-        RowReader(transaction: transaction, feed: feed.number)
+    private var transaction: Transaction {
+        get throws(QuireError) {
+            try environment.requireYoung(begun)
+            return begun
+        }
+    }
+
+    private func reader(_ feed: Feed) throws(QuireError) -> RowReader {
+        RowReader(transaction: try transaction, feed: feed.number)
     }
 
     /// Number of commits made so far, by all processes.
@@ -125,8 +135,7 @@ public struct Snapshot: ~Copyable {
 
     /// Totals of the cache and of its file.
     public func statistics() throws -> CacheStatistics {
-        let counters = try WriteSession.counters(transaction)
-        return try CacheStatistics(transaction, counters)
+        try CacheStatistics(try transaction, of: environment)
     }
 }
 

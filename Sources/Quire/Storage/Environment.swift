@@ -20,9 +20,10 @@ final class Environment: @unchecked Sendable {
     let path: String
     /// What transactions know about the file.
     let cacheFile: CacheFile
-    let durability: CacheOptions.Durability
+    private let options: CacheOptions
     private let process = getpid()
     private let file: FileKey
+    private let gate: Gate
     /// Read transactions that were reset and wait for their next use: renewing one costs 13 ns, a new
     /// one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
@@ -39,12 +40,13 @@ final class Environment: @unchecked Sendable {
     /// Of the body that runs: only one does.
     private let mark = WriteMark()
 
-    private init(
-        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile,
-        durability: CacheOptions.Durability
+    /// Only by ``open(_:_:)``.
+    init(
+        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile, gate: Gate,
+        options: CacheOptions
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
-        (self.cacheFile, self.durability) = (cacheFile, durability)
+        (self.cacheFile, self.gate, self.options) = (cacheFile, gate, options)
     }
 
     deinit {
@@ -53,71 +55,13 @@ final class Environment: @unchecked Sendable {
             for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
             mdb_env_close(handle)
         }
-        Self.registry.withLock { registry in
-            if registry[file]?.environment == nil { registry[file] = nil }
-        }
+        gate.shut()
+        Self.forget(file)
     }
-
-    // MARK: Opening
 
     /// After so many commits, readers of other processes that were killed lose their slots: until then no
     /// page that they saw is used again, and the file grows. With 64 a small cache grew sevenfold.
     private static let reapInterval = 8
-
-    struct FileKey: Hashable {
-        let device: UInt64
-        let inode: UInt64
-    }
-
-    private struct Weak {
-        weak var environment: Environment?
-    }
-
-    private static let registry = Mutex<[FileKey: Weak]>([:])
-
-    /// Opens the file, creating it if it is missing, or returns the environment this process has
-    /// open for it already.
-    static func open(_ path: String, _ options: CacheOptions) throws(QuireError) -> Environment {
-        let result = registry.withLock { registry -> Result<Environment, QuireError> in
-            do throws(QuireError) {
-                if try FileCheck.isMissing(path) { try create(path, options) }
-                let file = try FileCheck.key(path)
-                if let open = registry[file]?.environment { return .success(open) }
-                try FileCheck.requireCache(path)
-                let environment = try openFile(path, file, options)
-                registry[file] = Weak(environment: environment)
-                return .success(environment)
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
-    }
-
-    /// Throws if this process has the file open.
-    static func requireUnopened(_ path: String) throws(QuireError) {
-        let file = try FileCheck.key(path)
-        if registry.withLock({ $0[file]?.environment != nil }) {
-            throw QuireError(.badArgument, "\(path): is open in this process")
-        }
-    }
-
-    private static func openFile(
-        _ path: String, _ file: FileKey, _ options: CacheOptions
-    ) throws(QuireError) -> Environment {
-        let handle = try openHandle(path, options)
-        do throws(QuireError) {
-            var stale: Int32 = 0
-            mdb_reader_check(handle, &stale)
-            let cacheFile = try CacheFile.open(in: handle, path: path)
-            return Environment(
-                handle: handle, path: path, file: file, cacheFile: cacheFile,
-                durability: options.durability)
-        } catch {
-            mdb_env_close(handle)
-            throw error
-        }
-    }
 
     // MARK: Transactions
 
@@ -166,6 +110,24 @@ final class Environment: @unchecked Sendable {
         alive.withLock { $0 -= 1 }
     }
 
+    /// Throws if so many commits were made since it began that it keeps too much of the file from reuse.
+    func requireYoung(_ snapshot: Transaction) throws(QuireError) {
+        let age = age(ofTransaction: snapshot.number)
+        if age > options.maximumSnapshotAge {
+            throw QuireError(
+                .snapshotExpired,
+                "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
+                    + "allowed")
+        }
+    }
+
+    /// Commits since this one.
+    func age(ofTransaction number: UInt64) -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return max(0, info.me_last_txnid - Int(clamping: number))
+    }
+
     /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
     /// it is committed; undoes everything when it throws. Writers that wait at the same time share a
     /// commit, see ``WriteQueue``. If the map was full, or another writer of the commit failed after it
@@ -175,9 +137,14 @@ final class Environment: @unchecked Sendable {
         if writer.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
             throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
         }
+        var patience = Patience(options.writeTimeout)
+        var wasInterrupted = false
         while true {
             do {
-                return try writeInTurn(body)
+                return try writeInTurn(&patience, body)
+            } catch let error as Interrupted {
+                if wasInterrupted { throw error.reason }
+                wasInterrupted = true
             } catch let error as MapFull {
                 // Out of turn: a writer that waits may hold the snapshot that keeps the map in place.
                 let size = alive.withLock { _ in currentMapSize }
@@ -188,13 +155,19 @@ final class Environment: @unchecked Sendable {
         }
     }
 
-    private func writeInTurn<R>(_ body: (Transaction) throws -> R) throws -> R {
-        guard let place = queue.enter() else { return try lead(WriteGroup(isAlone: false), body) }
+    private func writeInTurn<R>(
+        _ patience: inout Patience, _ body: (Transaction) throws -> R
+    ) throws -> R {
+        guard let place = queue.enter() else {
+            return try lead(WriteGroup(isAlone: false), &patience, body)
+        }
         var result: Result<R, any Error>?
         while true {
-            switch queue.wait(at: place) {
+            switch queue.wait(at: place, until: patience.end) {
+            case nil:
+                throw gate.busy(patience)
             case .lead:
-                return try lead(WriteGroup(isAlone: place.isAlone), body)
+                return try lead(WriteGroup(isAlone: place.isAlone), &patience, body)
             case .run(let group):
                 let ran = Result { try run(body, in: group.transaction!) }
                 // What it threw before it wrote anything is its own affair; anything else undoes all.
@@ -211,10 +184,12 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Runs `body` and those of the followers, and tells them how it ended.
-    private func lead<R>(_ group: WriteGroup, _ body: (Transaction) throws -> R) throws -> R {
+    private func lead<R>(
+        _ group: WriteGroup, _ patience: inout Patience, _ body: (Transaction) throws -> R
+    ) throws -> R {
         while true {
             do {
-                let result = try writeOnce(group, body)
+                let result = try writeOnce(group, &patience, body)
                 queue.finish(group, .committed)
                 return result
             } catch is Undone {
@@ -228,8 +203,10 @@ final class Environment: @unchecked Sendable {
     }
 
     private func writeOnce<R>(
-        _ group: WriteGroup, _ body: (Transaction) throws -> R
+        _ group: WriteGroup, _ patience: inout Patience, _ body: (Transaction) throws -> R
     ) throws -> R {
+        try gate.enter(&patience)
+        defer { gate.leave() }
         try enter()
         defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?
@@ -254,10 +231,15 @@ final class Environment: @unchecked Sendable {
             mdb_txn_abort(transaction.handle)
             throw error
         }
-        let committed = mdb_txn_commit(transaction.handle)  // frees the handle, even on failure
+        // Frees the handle, even on failure.
+        let committed = DiskSpace.withoutSizeSignal { mdb_txn_commit(transaction.handle) }
         if committed == MDB_MAP_FULL {
             if group.isShared { throw Undone() }
             throw MapFull(isResized: false)
+        }
+        if committed == EINTR && !hasGivenUp {
+            if group.isShared { throw Undone() }
+            throw Interrupted(reason: .storage("cannot commit", path, committed))
         }
         try check(committed, "cannot commit", path)
         mark.commits &+= 1
@@ -275,7 +257,8 @@ final class Environment: @unchecked Sendable {
         (mark.hasWritten, mark.failure) = (false, 0)
         writer.withLock { $0 = pthread_self() }
         defer { writer.withLock { $0 = nil } }
-        let result = Result { try body(transaction) }
+        // LMDB writes before the commit, too, if a transaction is large.
+        let result = DiskSpace.withoutSizeSignal { Result { try body(transaction) } }
         if mark.failure == MDB_MAP_FULL { throw MapFull(isResized: false) }
         return try result.get()
     }
@@ -284,7 +267,9 @@ final class Environment: @unchecked Sendable {
     func copyCompactly(to target: String) throws(QuireError) {
         try enter()
         defer { alive.withLock { $0 -= 1 } }
-        let status = mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
+        let status = DiskSpace.withoutSizeSignal {
+            mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
+        }
         try check(status, "cannot copy to \(target)", path)
     }
 
@@ -321,6 +306,14 @@ final class Environment: @unchecked Sendable {
 
     // MARK: When things went wrong
 
+    /// A meta page was being written when the commit failed: what was committed may be there or not.
+    private var hasGivenUp: Bool {
+        var begun: OpaquePointer?
+        let status = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun)
+        if let begun, status == 0 { mdb_txn_abort(begun) }
+        return status == MDB_PANIC
+    }
+
     /// LMDB refuses everything once it could not write a meta page. The commit that failed has thrown; who
     /// comes next closes the file, tests it and opens it again.
     private func reopen(insteadOf failed: OpaquePointer) throws(QuireError) {
@@ -337,7 +330,8 @@ final class Environment: @unchecked Sendable {
     }
 
     private func reopenNow() throws(QuireError) {
-        let options = CacheOptions(durability: durability, mapSize: Int64(currentMapSize))
+        var options = self.options
+        options.mapSize = Int64(currentMapSize)
         for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
         idle.withLock { $0 = [] }
         mdb_env_close(handle)
@@ -379,6 +373,11 @@ final class Environment: @unchecked Sendable {
             throw QuireError(.closed, "\(path): the cache was opened by the parent process")
         }
     }
+}
+
+/// A signal came while the commit waited for the disk: nothing of it is there. Never leaves `Environment`.
+private struct Interrupted: Error {
+    let reason: QuireError
 }
 
 /// LMDB wants to be opened again; never leaves `Environment`.

@@ -36,17 +36,18 @@ extension Environment {
     static func openHandle(
         _ path: String, _ options: CacheOptions
     ) throws(QuireError) -> OpaquePointer {
-        try FileCheck.requireLocalFileSystem(path)
+        let location = FileCheck.resolved(path)
+        try DiskSpace.allocateLockFile(of: location)
         var size = max(options.mapSize, 1 << 20)
         while true {
             var created: OpaquePointer?
             try check(mdb_env_create(&created), "cannot open the cache", path)
             let handle = created!
-            mdb_env_set_maxreaders(handle, 1024)
+            mdb_env_set_maxreaders(handle, DiskSpace.readerLimit)
             mdb_env_set_mapsize(handle, Int(size))
             var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
             if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-            let status = mdb_env_open(handle, path, flags, 0o600)
+            let status = mdb_env_open(handle, location, flags, 0o600)
             if status == 0 {
                 var descriptor: mdb_filehandle_t = -1
                 mdb_env_get_fd(handle, &descriptor)

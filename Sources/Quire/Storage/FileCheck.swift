@@ -34,6 +34,13 @@ enum FileCheck {
         return Environment.FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
+    /// The path without links, if there is something there.
+    static func resolved(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
     /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
     /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
@@ -93,11 +100,5 @@ enum FileCheck {
         if descriptor < 0 { return }
         fsync(descriptor)
         close(descriptor)
-    }
-
-    /// True if the disk that holds this file has nothing left: LMDB reports a full disk as EIO.
-    static func isDiskFull(_ path: String) -> Bool {
-        var status = statvfs()
-        return statvfs(path, &status) == 0 && status.f_bavail == 0
     }
 }

@@ -101,6 +101,7 @@ extension WriteSession {
             }
         }
         if fresh.isEmpty { return }
+        try requireHeadroom()
         let index = try loader.index()
         let bodies = fresh.map { (address: index.address(of: $0.post.id), range: $0.post.body) }
         for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {

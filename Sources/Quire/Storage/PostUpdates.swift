@@ -20,6 +20,7 @@ extension WriteSession {
         release(entry.body)
         entry.body = BodyReference()
         if !body.isEmpty {
+            try requireHeadroom()
             entry.body = try store([(index.address(of: id), 0..<body.count)], of: body)[0]
             counters.bodyBytes &+= UInt64(body.count)
         }

@@ -42,7 +42,15 @@ final class WriteQueue: @unchecked Sendable {
 
         fileprivate init() {
             condition = .allocate(capacity: 1)
-            pthread_cond_init(condition, nil)
+            #if os(Linux)
+                var attributes = pthread_condattr_t()
+                pthread_condattr_init(&attributes)
+                pthread_condattr_setclock(&attributes, Patience.clock)
+                pthread_cond_init(condition, &attributes)
+                pthread_condattr_destroy(&attributes)
+            #else
+                pthread_cond_init(condition, nil)
+            #endif
         }
 
         deinit {
@@ -77,8 +85,9 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    func wait(at place: Place) -> Turn {
-        withLock { awaitTurn(place) }
+    /// Nil if the turn did not come in time. Whoever was called in time to share a commit stays with it.
+    func wait(at place: Place, until end: timespec) -> Turn? {
+        withLock { awaitTurn(place, until: end) }
     }
 
     /// For the leader, when its own body has run: returns when all followers have.
@@ -88,7 +97,7 @@ final class WriteQueue: @unchecked Sendable {
             let leader = Place()
             group.leader = leader
             tell(next, .run(group))
-            _ = awaitTurn(leader)
+            _ = awaitTurn(leader, until: nil)
         }
     }
 
@@ -140,13 +149,21 @@ final class WriteQueue: @unchecked Sendable {
         pthread_cond_signal(place.condition)
     }
 
-    private func awaitTurn(_ place: Place) -> Turn {
+    private func awaitTurn(_ place: Place, until end: timespec?) -> Turn? {
         while true {
             if let turn = place.turn {
                 place.turn = nil
                 return turn
             }
-            pthread_cond_wait(place.condition, lock)
+            // Who waits no longer for others to begin waits for those with whom it has begun.
+            guard var end, waiting.contains(where: { $0 === place }) else {
+                pthread_cond_wait(place.condition, lock)
+                continue
+            }
+            if pthread_cond_timedwait(place.condition, lock, &end) == ETIMEDOUT, place.turn == nil {
+                waiting.removeAll { $0 === place }
+                return nil
+            }
         }
     }
 

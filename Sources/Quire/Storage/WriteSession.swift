@@ -11,6 +11,7 @@ final class WriteSession {
     /// Locations for the index, as runs in memory: look-ups see them like stored ones.
     private var fresh: [FreshRun] = []
     private var openBodies: OpenBodies?
+    private var hasHeadroom = false
     /// What the last operation left loaded.
     private var recent: FeedLoader?
     /// Bytes of body records that posts no longer refer to.
@@ -82,6 +83,13 @@ final class WriteSession {
         }
         openBodies!.add(source: bytes)
         return bodies.map { openBodies!.add($0.range, for: $0.address) }
+    }
+
+    /// Bodies are about to come in from outside. The disk is asked once for each session.
+    func requireHeadroom() throws(QuireError) {
+        if hasHeadroom { return }
+        try DiskSpace.requireHeadroom(transaction.path)
+        hasHeadroom = true
     }
 
     private func closeBodies() throws {

@@ -16,8 +16,11 @@ struct Stat: ToolCommand {
         let freeBytes: UInt64
         let gaps: Int
         let generation: UInt64
+        let oldestSnapshotAge: Int
         let pages: Int
+        let pinnedBytes: UInt64
         let posts: Int
+        let snapshots: Int
         let usedBytes: UInt64
     }
 
@@ -31,8 +34,10 @@ struct Stat: ToolCommand {
                 Line(
                     bodyBytes: counts.bodyBytes, deadBodyBytes: counts.deadBodyBytes,
                     feeds: counts.feeds, fileBytes: fileBytes, freeBytes: counts.freeBytes,
-                    gaps: counts.gaps, generation: counts.generation, pages: counts.pages,
-                    posts: counts.posts, usedBytes: counts.usedBytes))
+                    gaps: counts.gaps, generation: counts.generation,
+                    oldestSnapshotAge: counts.oldestSnapshotAge, pages: counts.pages,
+                    pinnedBytes: counts.pinnedBytes, posts: counts.posts,
+                    snapshots: counts.snapshots - 1, usedBytes: counts.usedBytes))
             return .ok
         }
         var table = Table("WHAT", " COUNT", "")
@@ -46,6 +51,13 @@ struct Stat: ToolCommand {
         table.add("file", sized(fileBytes), "")
         table.add("", sized(counts.usedBytes), "in use")
         table.add("", sized(counts.freeBytes), "free for reuse")
+        if counts.snapshots > 1 {
+            table.add("snapshots", grouped(counts.snapshots - 1), "open in other programs")
+            table.add(
+                "", grouped(counts.oldestSnapshotAge),
+                "commits since the oldest began, in process \(counts.oldestSnapshotProcess)")
+            table.add("", sized(counts.pinnedBytes), "kept from reuse by it")
+        }
         try table.print(to: output)
         return .ok
     }

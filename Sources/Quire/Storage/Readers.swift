@@ -1,0 +1,63 @@
+import CLMDB
+
+/// A snapshot that some process has open, as the table of readers tells.
+struct OpenReader {
+    let process: Int32
+    /// The commit it sees.
+    let transaction: UInt64
+}
+
+extension Environment {
+    /// The snapshots that living processes have open, also those of this one.
+    func readers() -> [OpenReader] {
+        var stale: Int32 = 0
+        mdb_reader_check(handle, &stale)
+        var lines: [String] = []
+        withUnsafeMutablePointer(to: &lines) { lines in
+            _ = mdb_reader_list(
+                handle,
+                { text, context in
+                    let lines = context!.assumingMemoryBound(to: [String].self)
+                    lines.pointee.append(String(cString: text!))
+                    return 0
+                }, lines)
+        }
+        // LMDB tells it as text only: process, thread, and the commit or a dash.
+        return lines.compactMap { line in
+            let words = line.split { $0 == " " || $0 == "\n" }
+            guard words.count == 3, let process = Int32(words[0]), let commit = UInt64(words[2])
+            else { return nil }
+            return OpenReader(process: process, transaction: commit)
+        }
+    }
+}
+
+extension Transaction {
+    /// The commit it sees.
+    var number: UInt64 { UInt64(mdb_txn_id(handle)) }
+
+    /// Bytes of the pages that commits after this one no longer use: what a snapshot of it keeps from reuse.
+    func bytesFreed(after number: UInt64) throws(QuireError) -> UInt64 {
+        let freeList: MDB_dbi = 0
+        var tree = MDB_stat()
+        mdb_stat(handle, Self.tree, &tree)
+        var opened: OpaquePointer?
+        try check(mdb_cursor_open(handle, freeList, &opened), "cannot read", path)
+        defer { mdb_cursor_close(opened) }
+        // A record for each commit that freed pages: their number, then which.
+        var start = UInt(number) + 1
+        var pages: UInt64 = 0
+        let status = withUnsafeMutableBytes(of: &start) { bytes in
+            var key = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
+            var value = MDB_val()
+            var status = mdb_cursor_get(opened, &key, &value, MDB_SET_RANGE)
+            while status == 0 {
+                pages += UInt64(value.mv_data.loadUnaligned(as: UInt.self))
+                status = mdb_cursor_get(opened, &key, &value, MDB_NEXT)
+            }
+            return status
+        }
+        if status != MDB_NOTFOUND { try check(status, "cannot read the free list", path) }
+        return pages * UInt64(tree.ms_psize)
+    }
+}

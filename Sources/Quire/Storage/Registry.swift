@@ -1,0 +1,95 @@
+import CLMDB
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+// Which files this process has open.
+
+extension Environment {
+    struct FileKey: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    private struct Weak {
+        weak var environment: Environment?
+    }
+
+    /// An entry without an environment is of one that is being closed.
+    private static let registry = Mutex<[FileKey: Weak]>([:])
+
+    /// Opens the file, creating it if it is missing, or returns the environment this process has
+    /// open for it already.
+    static func open(_ path: String, _ options: CacheOptions) throws(QuireError) -> Environment {
+        while true {
+            let result = registry.withLock { registry -> Result<Environment?, QuireError> in
+                do throws(QuireError) {
+                    return .success(
+                        try DiskSpace.withoutSizeSignal { () throws(QuireError) in
+                            try find(path, options, in: &registry)
+                        })
+                } catch {
+                    return .failure(error)
+                }
+            }
+            if let environment = try result.get() { return environment }
+            usleep(1_000)
+        }
+    }
+
+    /// Nil while another thread closes it.
+    private static func find(
+        _ path: String, _ options: CacheOptions, in registry: inout [FileKey: Weak]
+    ) throws(QuireError) -> Environment? {
+        let isMissing = try FileCheck.isMissing(path)
+        if !isMissing {
+            if let known = registry[try FileCheck.key(path)] { return known.environment }
+            try FileCheck.requireCache(path)
+        }
+        try FileCheck.requireLocalFileSystem(path)
+        // Whoever opens it by a link must find the same companions.
+        let gate = try Gate(FileCheck.resolved(path))
+        if isMissing {
+            try create(path, options)
+            try FileCheck.requireCache(path)
+        }
+        let file = try FileCheck.key(path)
+        try gate.settle(in: file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
+        let environment = try openFile(path, file, gate, options)
+        registry[file] = Weak(environment: environment)
+        return environment
+    }
+
+    static func forget(_ file: FileKey) { registry.withLock { $0[file] = nil } }
+
+    /// Throws if this process has the file open.
+    static func requireUnopened(_ path: String) throws(QuireError) {
+        let file = try FileCheck.key(path)
+        if registry.withLock({ $0[file]?.environment != nil }) {
+            throw QuireError(.badArgument, "\(path): is open in this process")
+        }
+    }
+
+    private static func openFile(
+        _ path: String, _ file: FileKey, _ gate: Gate, _ options: CacheOptions
+    ) throws(QuireError) -> Environment {
+        let handle = try openHandle(path, options)
+        do throws(QuireError) {
+            var stale: Int32 = 0
+            mdb_reader_check(handle, &stale)
+            let cacheFile = try CacheFile.open(in: handle, path: path)
+            return Environment(
+                handle: handle, path: path, file: file, cacheFile: cacheFile, gate: gate,
+                options: options)
+        } catch {
+            mdb_env_close(handle)
+            throw error
+        }
+    }
+}

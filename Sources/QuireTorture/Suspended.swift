@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireSimulator
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Writers are stopped, mostly in the midst of a commit. Others wait as long as they may and say for whom; when
+/// the writer goes on, or is killed, so do they.
+struct Suspended: TortureCommand {
+    static let configuration = CommandConfiguration(abstract: "Stop writers with SIGSTOP.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "How many writers are stopped.") var count = 40
+
+    /// The story starts anew after so many commits.
+    private static let chapter = 120
+
+    func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
+        guard let digests = Story.digests(count: Self.chapter + 1, in: folder) else {
+            throw Violation(what: "the undisturbed run failed")
+        }
+        var summary = Summary(name: "stopped writers", unit: "writers")
+        var busy = 0
+        for cycle in 0..<count {
+            let path = "\(folder)/stopped-\(cycle).quire"
+            let other = Self.other(path)
+            let isMidway = random.chance(0.6)
+            let writer = Self.writer(path, stopping: isMidway ? random.number(in: 1...20) : nil)
+            var acknowledged: UInt64 = 0
+            if isMidway {
+                var status: Int32 = 0
+                while waitpid(writer.process, &status, WUNTRACED) < 0 && errno == EINTR {}
+            } else {
+                while acknowledged == 0, let number = writer.heard() { acknowledged = number }
+                usleep(UInt32(random.below(3_000)))
+                kill(writer.process, SIGSTOP)
+            }
+            switch other.ask() {
+            case 0 where !isMidway: break
+            case UInt64(writer.process): busy += 1
+            case let answer:
+                throw Violation(what: "cycle \(cycle): while the writer stood still: \(answer ?? 0)")
+            }
+            if random.chance(0.5) { kill(writer.process, SIGCONT) } else { writer.end() }
+            // It lets go of its turn now, sooner or later.
+            var answer = other.ask()
+            while let process = answer, process != 0 { answer = other.ask() }
+            if answer == nil { throw Violation(what: "cycle \(cycle): the other process failed") }
+            writer.end()
+            let (_, numbers) = writer.wait()
+            acknowledged = numbers.last ?? acknowledged
+            other.stop()
+            if case .failure(let violation) = Aftermath.inspect(
+                path, acknowledged: acknowledged, digests: digests)
+            {
+                throw Violation(what: "cycle \(cycle): \(violation.what)")
+            }
+            summary.count += 1
+        }
+        summary.notes = "\(busy) times another was told for whom it waited"
+        return summary
+    }
+
+    /// Goes through the story; in the commit with this number it stops itself.
+    private static func writer(_ path: String, stopping: Int?) -> Child {
+        Child { tell in
+            do {
+                let story = try Story(at: path)
+                while try story.state() < UInt64(chapter) {
+                    if try story.state() + 1 == UInt64(stopping ?? 0) {
+                        try story.cache.batch { batch in
+                            try batch.setAttribute("half", to: [1], of: story.feed)
+                            kill(getpid(), SIGSTOP)
+                        }
+                    }
+                    tell(try story.next())
+                }
+                return 0
+            } catch {
+                complain("the writer failed: \(error)")
+                return 1
+            }
+        }
+    }
+
+    /// Reads and writes when asked to, with little patience. Answers 0, or for which process it waited.
+    private static func other(_ path: String) -> Assistant {
+        Assistant { order in
+            let story = try Story(at: path, writeTimeout: .milliseconds(100))
+            let feed = try story.cache.feed(named: "other")
+            var answer: UInt64 = 0
+            while order.wait(answer) != nil {
+                _ = try story.state()
+                do {
+                    try feed.setAttribute("alive", to: [1])
+                    answer = 0
+                } catch let error as QuireError where error.code == .busy {
+                    let words = error.message.split(separator: " ")
+                    let place = words.firstIndex(of: "process").map { $0 + 1 }
+                    answer = place.flatMap { UInt64(words[$0]) } ?? .max
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import CLMDB
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Quire
+@testable import TestSupport
+
+/// Who may open a cache, and whose turn it is to write.
+@Suite struct GateTests {
+    private let folder: TestFolderOfOne
+    private var path: String { folder.path + "/test.quire" }
+
+    init() throws { folder = try TestFolderOfOne() }
+
+    /// The error it throws.
+    private func failure(_ body: () throws -> Void) -> QuireError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? QuireError
+        }
+    }
+
+    private func key() throws -> Environment.FileKey { try FileCheck.key(path) }
+
+    /// Another process that holds a lock on a byte of the gate for as long as the object lives: it inherits
+    /// the open file, which is what the lock belongs to, as its standard input.
+    private final class Holder {
+        private let process = Process()
+
+        init(_ path: String, _ byte: Int, _ kind: Int32) throws {
+            let descriptor = open(path + "-gate", O_RDWR)
+            try #require(descriptor >= 0)
+            defer { close(descriptor) }
+            var range = flock()
+            (range.l_type, range.l_whence) = (Int16(kind), Int16(SEEK_SET))
+            (range.l_start, range.l_len) = (off_t(byte), 1)
+            try #require(fcntl(descriptor, quire_set_open_file_lock, &range) == 0)
+            process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+            process.arguments = ["600"]
+            process.standardInput = FileHandle(fileDescriptor: descriptor)
+            try process.run()
+        }
+
+        deinit {
+            process.terminate()
+            process.waitUntilExit()
+        }
+    }
+
+    private static let (use, processes) = (1, 16)
+
+    // MARK: Opening
+
+    @Test("L5: another copy of the library in this process is refused, and may open it afterwards")
+    func copies() throws {
+        _ = try Cache(at: path)
+        let copy = try Gate(path)
+        try copy.settle(in: try key(), sharing: true)
+        let error = try #require(failure { _ = try Cache(at: path) })
+        #expect(error.code == .busy && error.message.hasPrefix(path))
+        #expect(error.message.contains("in this process"))
+        copy.shut()
+        let cache = try Cache(at: path)
+        #expect(failure { _ = try Gate(path) }?.code == .busy)
+        #expect(try cache.feeds().isEmpty)
+    }
+
+    @Test("L5: whoever opens it by a link meets the same gate")
+    func links() throws {
+        let cache = try Cache(at: path)
+        let link = folder.path + "/link.quire"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(failure { _ = try Gate(FileCheck.resolved(link)) }?.code == .busy)
+        #expect(try Cache(at: link).environment === cache.environment)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["link.quire", "test.quire", "test.quire-gate", "test.quire-lock"])
+    }
+
+    @Test("L5: a lock under this process's number that is not its own is stale")
+    func stale() throws {
+        _ = try Cache(at: path)
+        let holder = try Holder(path, Self.processes + Int(getpid()), F_WRLCK)
+        #expect(try Cache(at: path).feeds().isEmpty)
+        withExtendedLifetime(holder) {}
+    }
+
+    @Test("L5: opening and closing in many threads at once")
+    func manyThreads() throws {
+        _ = try Cache(at: path)
+        let path = self.path
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            do {
+                for _ in 0..<40 { _ = try Cache(at: path).feed(named: "f\(number)") }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+        #expect(try Cache(at: path).feeds().count == 8)
+    }
+
+    @Test("L2: which LMDB may share its locks")
+    func versions() {
+        let sound: [LMDBVersion.Number] = [(0, 9, 17), (0, 9, 25), (0, 9, 32), (0, 9, 36), (1, 0, 0)]
+        for number in sound { #expect(LMDBVersion.canShare(number)) }
+        for patch in 26...31 as ClosedRange<Int32> { #expect(!LMDBVersion.canShare((0, 9, patch))) }
+    }
+
+    @Test("L2: an LMDB that must not share is refused when others are there, and they while it is")
+    func sharing() throws {
+        _ = try Cache(at: path)
+        do {
+            let alone = try Gate(path)
+            try alone.settle(in: try key(), sharing: false)
+        }
+        do {
+            let holder = try Holder(path, Self.use, F_RDLCK)
+            _ = try Cache(at: path)
+            let second = try Gate(path)
+            #expect(failure { try second.settle(in: try key(), sharing: false) }?.code == .busy)
+            withExtendedLifetime(holder) {}
+        }
+        let holder = try Holder(path, Self.use, F_WRLCK)
+        let error = try #require(failure { _ = try Cache(at: path) })
+        #expect(error.code == .busy && error.message.contains("0.9.26"))
+        withExtendedLifetime(holder) {}
+    }
+
+    @Test("L17: a file is not opened while others have open what was there before")
+    func replaced() throws {
+        let copy = folder.path + "/copy.quire"
+        try Cache(at: path).copy(to: copy)
+        do {
+            let holder = try Holder(path, Self.use, F_RDLCK)
+            #expect(rename(copy, path) == 0)
+            let error = try #require(failure { _ = try Cache(at: path) })
+            #expect(error.code == .busy && error.message.contains("was here before"))
+            withExtendedLifetime(holder) {}
+        }
+        #expect(try Cache(at: path).feeds().isEmpty)
+    }
+
+    @Test("L17: not even by the process that still has the old file open")
+    func replacedHere() throws {
+        let cache = try Cache(at: path)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(failure { _ = try Cache(at: path) }?.code == .busy)
+        withExtendedLifetime(cache) {}
+    }
+
+    // MARK: Writing
+
+    @Test("L7: a write waits for those of other threads no longer than it may")
+    func threads() throws {
+        let cache = try Cache(at: path, options: CacheOptions(writeTimeout: .milliseconds(20)))
+        let feed = try cache.feed(named: "f")
+        let error = Mutex<QuireError?>(nil)
+        try cache.batch { batch in
+            try batch.insertLocal(1, body: [1], in: feed)
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                do {
+                    try feed.insertLocal(2, body: [2])
+                } catch let thrown {
+                    error.withLock { $0 = thrown as? QuireError }
+                }
+                done.signal()
+            }
+            done.wait()
+        }
+        let busy = try #require(error.withLock { $0 })
+        #expect(busy.code == .busy && busy.message.contains("another thread of this process"))
+        try feed.insertLocal(3, body: [3])
+        let found = try cache.withSnapshot { try $0.contains([1, 2, 3], in: feed) }
+        #expect(found == [true, false, true])
+        #expect(cache.environment.queue.waitingCount == 0)
+        #expect(try cache.check().isEmpty)
+    }
+
+    @Test("L7: whoever has begun is not given up, and limits may be anything")
+    func limits() throws {
+        for limit in [.zero, .seconds(-5), .seconds(Int64.max)] as [Duration] {
+            let path = "\(folder.path)/\(limit.components.seconds).quire"
+            let cache = try Cache(at: path, options: CacheOptions(writeTimeout: limit))
+            let feed = try cache.feed(named: "f")
+            let failures = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 6) { number in
+                for step in 0..<20 {
+                    do {
+                        try feed.insertLocal(PostID(UInt64(number * 100 + step)), body: [])
+                    } catch {
+                        failures.withLock { $0 += 1 }
+                    }
+                }
+            }
+            let posts = try cache.withSnapshot { try $0.statistics().posts }
+            #expect(posts + failures.withLock { $0 } == 120)
+            if limit > .zero { #expect(posts == 120) }
+        }
+    }
+}
+
+/// A folder that goes with the object.
+private final class TestFolderOfOne {
+    let path: String
+    init() throws { path = try TestFolder.make() }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
