@@ -47,6 +47,15 @@ final class Assistant {
         return write(orders, &order, 1) == 1 && child.heard() != nil
     }
 
+    /// Has it do its work, and kills it so many microseconds later.
+    func dies(after time: UInt32) {
+        var order: UInt8 = 1
+        _ = write(orders, &order, 1)
+        usleep(time)
+        child.end()
+        stop()
+    }
+
     func stop() {
         close(orders)
         _ = child.wait()

@@ -17,7 +17,7 @@ struct Kill: TortureCommand {
     @Flag(help: "Another process keeps the cache open and writes, too.") var survivors = false
 
     /// The story starts anew after so many commits: what must be compared stays small.
-    private static let chapter = 5 * Operation.allCases.count
+    static let chapter = 5 * Operation.allCases.count
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let digests = try Story.digests(upTo: Self.chapter, in: folder)
@@ -72,7 +72,7 @@ struct Kill: TortureCommand {
     }
 
     /// Goes on with the story until somebody ends it.
-    private static func writer(_ path: String) -> Child {
+    static func writer(_ path: String) -> Child {
         Child { tell in
             do {
                 let story = try Story(at: path)

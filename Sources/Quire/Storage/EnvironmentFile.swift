@@ -37,12 +37,13 @@ extension Environment {
         _ path: String, _ options: CacheOptions
     ) throws(QuireError) -> OpaquePointer {
         try FileCheck.requireLocalFileSystem(path)
+        try FileCheck.reserveLock(of: path)
         var size = max(options.mapSize, 1 << 20)
         while true {
             var created: OpaquePointer?
             try check(mdb_env_create(&created), "cannot open the cache", path)
             let handle = created!
-            mdb_env_set_maxreaders(handle, 1024)
+            mdb_env_set_maxreaders(handle, UInt32(FileCheck.readerLimit))
             mdb_env_set_mapsize(handle, Int(size))
             var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
             if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }

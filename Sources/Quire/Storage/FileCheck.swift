@@ -58,6 +58,26 @@ enum FileCheck {
         return Int64(status.st_size)
     }
 
+    /// Places for readers of all processes together.
+    static let readerLimit = 1024
+
+    /// Gives LMDB's table of readers its room on the disk. LMDB writes to it through a memory map, and where
+    /// the disk is full then, the system ends the process. Opens the table only as long as it lacks room,
+    /// when no process can have it open: closing a descriptor of it drops LMDB's locks.
+    static func reserveLock(of path: String) throws(QuireError) {
+        #if os(Linux)
+            let lock = path + "-lock"
+            let size = off_t(readerLimit * 64 + 4096)
+            var status = stat()
+            if stat(lock, &status) == 0 && off_t(status.st_blocks) * 512 >= size { return }
+            let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            if descriptor < 0 { return }  // LMDB says why
+            let failure = quire_reserve(descriptor, size)  // not every file system can
+            close(descriptor)
+            if failure == ENOSPC { throw QuireError.system("cannot open the cache", path, ENOSPC) }
+        #endif
+    }
+
     /// Locks and memory maps of several machines do not agree with each other.
     static func requireLocalFileSystem(_ path: String) throws(QuireError) {
         #if os(Linux)
