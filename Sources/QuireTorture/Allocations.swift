@@ -10,6 +10,7 @@ struct Allocations: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Let memory run out.")
 
     @OptionGroup var common: CommonOptions
+    @OptionGroup var choice: Stage.Choice
     @Option(help: "How often memory runs out, for each kind of operation.") var count = 20
 
     private static let rounds = 3
@@ -19,7 +20,7 @@ struct Allocations: TortureCommand {
         let digests = try Story.digests(upTo: states, in: folder)
         var summary = Summary(name: "no memory", unit: "failures")
         var (ended, thrown, done) = (0, 0, 0)
-        for act in Stage.Act.all {
+        for act in choice.acts {
             let stage = try Stage(act, round: random.below(Self.rounds), in: folder)
             let all = try fail(stage, at: 0, digests).allocations
             for _ in 0..<count {
@@ -32,7 +33,7 @@ struct Allocations: TortureCommand {
                 summary.count += 1
             }
         }
-        summary.notes = "\(Stage.Act.all.count) kinds of operation; ended the process \(ended) times, "
+        summary.notes = "\(choice.acts.count) kinds of operation; ended the process \(ended) times, "
             + "threw \(thrown) times, \(done) were done before they noticed"
         return summary
     }

@@ -12,6 +12,7 @@ struct Faults: TortureCommand {
         abstract: "Let each call to the system fail that an operation makes.")
 
     @OptionGroup var common: CommonOptions
+    @OptionGroup var choice: Stage.Choice
     @Option(help: "How many states of the story, for each kind of operation.") var count = 1
 
     private struct Fault: CustomStringConvertible {
@@ -41,7 +42,7 @@ struct Faults: TortureCommand {
         var summary = Summary(name: "failing calls", unit: "faults")
         var thrown = 0
         for _ in 0..<count {
-            for act in Stage.Act.all {
+            for act in choice.acts {
                 let stage = try Stage(act, round: random.below(Self.rounds), in: folder)
                 for fault in Fault.all {
                     var call = 1
@@ -55,7 +56,7 @@ struct Faults: TortureCommand {
                 }
             }
         }
-        summary.notes = "\(Stage.Act.all.count) kinds of operation; \(thrown) threw, "
+        summary.notes = "\(choice.acts.count) kinds of operation; \(thrown) threw, "
             + "all processes and caches went on"
         return summary
     }

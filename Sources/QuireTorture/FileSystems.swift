@@ -39,7 +39,7 @@ struct FileSystems: TortureCommand {
         var (acknowledged, file, midway, beyond) = (UInt64(0), 0, 0, 0)
         for cycle in 0..<count {
             try mount.attach()
-            let writer = Kill.writer("\(mount.folder)/\(file).quire")
+            let writer = Kill.writer("\(mount.folder)/\(file).quire", diskMayFail: true)
             usleep(UInt32(random.below(60_000)))
             let status = disk_cut_power(mount.folder)
             if status != 0 { throw Skipped(why: "\(kind) cannot be stopped: error \(status)") }

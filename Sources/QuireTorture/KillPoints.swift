@@ -12,6 +12,7 @@ struct KillPoints: TortureCommand {
         commandName: "points", abstract: "Kill a writer before each call it makes to the system.")
 
     @OptionGroup var common: CommonOptions
+    @OptionGroup var choice: Stage.Choice
     @Option(help: "How many states of the story, for each kind of operation.") var count = 1
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
@@ -19,7 +20,7 @@ struct KillPoints: TortureCommand {
         var summary = Summary(name: "kill points", unit: "points")
         var (before, after) = (0, 0)
         for _ in 0..<count {
-            for act in Stage.Act.all {
+            for act in choice.acts {
                 let stage = try Stage(act, round: random.below(Self.rounds), in: folder)
                 var call = 1
                 while let state = try kill(stage, before: call, digests) {
@@ -29,7 +30,7 @@ struct KillPoints: TortureCommand {
                 summary.count += call - 1
             }
         }
-        summary.notes = "\(Stage.Act.all.count) kinds of operation; not there yet \(before) times, "
+        summary.notes = "\(choice.acts.count) kinds of operation; not there yet \(before) times, "
             + "there \(after) times"
         return summary
     }

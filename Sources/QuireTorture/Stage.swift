@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Quire
 
@@ -19,6 +20,14 @@ struct Stage {
         }
 
         static let all = [.creation, .opening] + Operation.allCases.map(Self.operation)
+    }
+
+    /// Which of them a torture is about.
+    struct Choice: ParsableArguments {
+        @Option(help: "One of creation, opening and the operations; all if there is none.")
+        var act: [String] = []
+
+        var acts: [Act] { act.isEmpty ? Act.all : Act.all.filter { act.contains($0.description) } }
     }
 
     let act: Act
