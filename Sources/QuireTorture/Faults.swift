@@ -4,113 +4,125 @@ import Foundation
 import Quire
 import QuireSimulator
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// Each write and each sync of a commit fails, one after the other, once and for good, with each error. The
-/// commit throws or is whole; then the disk is well again, and the same cache goes on, without a restart.
+/// Each call to the system fails, one after the other, once and for good, in each way, in each kind of
+/// operation. The operation throws or is whole; then the disk is well again, and the same process goes on,
+/// with the same handle if it could open the cache.
 struct Faults: TortureCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let each write and sync of a commit fail.")
+        abstract: "Let each call to the system fail that an operation makes.")
 
     @OptionGroup var common: CommonOptions
-    @Option(help: "How many states of the story the faults meet.") var count = 6
+    @OptionGroup var choice: Stage.Choice
+    @Option(help: "How many states of the story, for each kind of operation.") var count = 1
 
-    private static let errors = [EIO, ENOSPC, EINTR]
+    private struct Fault: CustomStringConvertible {
+        let error: Int32
+        let isSticky: Bool
+
+        /// Whoever is interrupted for ever waits for ever.
+        static let all = [(EIO, false), (EIO, true), (ENOSPC, false), (ENOSPC, true), (EINTR, false),
+            (CInt(RECORDER_SHORT), false), (CInt(RECORDER_SHORT), true)].map(Fault.init)
+
+        private init(_ error: Int32, _ isSticky: Bool) { (self.error, self.isSticky) = (error, isSticky) }
+
+        var description: String {
+            let name = error < 0 ? "half of the bytes" : String(cString: strerror(error))
+            return isSticky ? "\(name), from then on" : "\(name), once"
+        }
+    }
+
     /// So many commits follow when the disk is well again.
     private static let later = 3
+    /// How often the story goes through all operations before.
+    private static let rounds = 3
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        guard let digests = Story.digests(count: 60 + Self.later, in: folder) else {
-            throw Violation(what: "the undisturbed run failed")
-        }
+        let states = (Self.rounds + 1) * Operation.allCases.count + Self.later
+        let digests = try Story.digests(upTo: states, in: folder)
         var summary = Summary(name: "failing calls", unit: "faults")
         var thrown = 0
         for _ in 0..<count {
-            let start = random.number(in: 1...40)
-            try prepare(folder, start)
-            for error in Self.errors {
-                // Whoever is interrupted for ever waits for ever.
-                for isSticky in error == EINTR ? [false] : [false, true] {
+            for act in choice.acts {
+                let stage = try Stage(act, round: random.below(Self.rounds), in: folder)
+                for fault in Fault.all {
                     var call = 1
-                    while let isThrown = try fail(
-                        folder, start, call: call, error, isSticky, digests)
-                    {
-                        summary.count += 1
-                        thrown += isThrown ? 1 : 0
+                    while true {
+                        let outcome = try fail(stage, call: call, fault, digests)
+                        if outcome == .noSuchCall { break }
+                        if outcome != .untouched { summary.count += 1 }
+                        if outcome == .threw { thrown += 1 }
                         call += 1
                     }
                 }
             }
         }
-        summary.notes = "\(thrown) commits threw, all caches went on"
+        summary.notes = "\(choice.acts.count) kinds of operation; \(thrown) threw, "
+            + "all processes and caches went on"
         return summary
     }
 
-    /// A cache in this state, of which each fault meets a copy.
-    private func prepare(_ folder: String, _ start: Int) throws {
-        let path = folder + "/prepared.quire"
-        unlink(path)
-        let child = Child { _ in
-            guard let story = try? Story(at: path, durability: .relaxed) else { return 1 }
-            for _ in 0..<start where (try? story.next()) == nil { return 1 }
-            return 0
-        }
-        if child.wait().ending != .exited(0) { throw Violation(what: "no cache to let fail") }
-    }
-
     private enum Outcome: Int32 {
-        case committed, threw, noSuchCall, wrong
+        /// Untouched: this call cannot fail in this way.
+        case committed, threw, untouched, noSuchCall, wrong
     }
 
-    /// Nil when a commit has fewer calls than that.
     private func fail(
-        _ folder: String, _ start: Int, call: Int, _ error: Int32, _ isSticky: Bool, _ digests: [UInt64]
-    ) throws -> Bool? {
-        let path = folder + "/faulty.quire"
-        for name in [path, path + "-lock", path + "-gate"] { unlink(name) }
-        try FileManager.default.copyItem(atPath: folder + "/prepared.quire", toPath: path)
-        let child = Child { tell in
-            recorder_start("faulty.quire", -1)
-            do {
-                let story = try Story(at: path)
-                _ = recorder_fail(call, error, isSticky ? 1 : 0)
-                var outcome = Outcome.committed
-                do { _ = try story.next() } catch { outcome = .threw }
-                let calls = recorder_fail(0, 0, 0)
-                if calls < call { return Outcome.noSuchCall.rawValue }
-                // A write comes first: a read would have opened the cache again for it.
-                try story.feed.setAttribute("afterwards", to: [1])
-                for _ in 0..<Self.later { tell(try story.next()) }
-                return try story.cache.check().isEmpty ? outcome.rawValue : Outcome.wrong.rawValue
-            } catch {
-                complain("afterwards: \(error)")
-                return Outcome.wrong.rawValue
-            }
-        }
+        _ stage: Stage, call: Int, _ fault: Fault, _ digests: [UInt64]
+    ) throws -> Outcome {
+        try stage.reset()
+        let child = Child { tell in Self.go(stage, call: call, fault, tell).rawValue }
         let (ending, numbers) = child.wait()
-        let place = "call \(call) of commit \(start + 1) fails with \(error), sticky: \(isSticky)"
+        let place = "\(stage.act) in state \(stage.state), call \(call): \(fault)"
         guard case .exited(let status) = ending, let outcome = Outcome(rawValue: status),
             outcome != .wrong
         else { throw Violation(what: "\(place): \(ending)") }
-        if outcome == .noSuchCall { return nil }
-        if error == EINTR && outcome == .threw {
+        if outcome == .noSuchCall || outcome == .untouched { return outcome }
+        if fault.error == EINTR && outcome == .threw {
             throw Violation(what: "\(place): a commit that was interrupted once was not tried again")
         }
-        // A commit that threw may yet be there: its last write reached the disk, its sync did not.
+        // An operation that threw may yet be there: its last write reached the disk, its sync did not.
         let last = numbers.last ?? 0
-        let expected = UInt64(start + Self.later)
-        if last != expected + 1 && (outcome == .committed || last != expected) {
+        var expected = stage.state + UInt64(Self.later)
+        if case .operation = stage.act { expected += 1 }
+        if last != expected && (outcome == .committed || last != expected - 1) {
             throw Violation(what: "\(place): state \(last) afterwards")
         }
         if case .failure(let violation) = Aftermath.inspect(
-            path, acknowledged: last, digests: digests)
+            stage.path, acknowledged: last, digests: digests)
         {
             throw Violation(what: "\(place): \(violation.what)")
         }
-        return outcome == .threw
+        return outcome
+    }
+
+    /// In the child.
+    private static func go(
+        _ stage: Stage, call: Int, _ fault: Fault, _ tell: (UInt64) -> Void
+    ) -> Outcome {
+        recorder_start(strdup(stage.path), -1)
+        var outcome = Outcome.committed
+        do {
+            var story: Story?
+            do {
+                story = try stage.open()
+                _ = recorder_fail(call, fault.error, fault.isSticky ? 1 : 0)
+                _ = try stage.perform(on: &story)
+            } catch is Unexpected {
+                return .wrong
+            } catch {
+                outcome = .threw
+            }
+            let count = recorder_fail(0, 0, 0)
+            if count.calls < call { return .noSuchCall }
+            if count.failures == 0 { return .untouched }
+            let survivor = try story ?? Story(at: stage.path)
+            // A write comes first: a read would have opened the cache again for it.
+            try survivor.feed.setAttribute("afterwards", to: [1])
+            for _ in 0..<later { tell(try survivor.next()) }
+            return try survivor.cache.check().isEmpty ? outcome : .wrong
+        } catch {
+            complain("afterwards: \(error)")
+            return .wrong
+        }
     }
 }

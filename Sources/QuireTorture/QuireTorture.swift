@@ -9,8 +9,8 @@ struct QuireTorture: ParsableCommand {
         commandName: "quire-torture", abstract: "Puts caches through crashes, power cuts and damage.",
         discussion: "The same seed repeats the same faults, but for the moments at which processes die.",
         subcommands: [
-            Kill.self, PowerCut.self, Faults.self, Readers.self, HostileFiles.self,
-            FullDisk.self, Suspended.self, Growth.self,
+            Kill.self, KillPoints.self, PowerCut.self, Faults.self, Allocations.self, FileSystems.self, FullDisk.self,
+            Suspended.self, Growth.self, ReaderSlots.self, Clocks.self, Readers.self, HostileFiles.self,
         ])
 }
 
@@ -31,6 +31,11 @@ struct Summary {
     init(name: String, unit: String) { (self.name, self.unit) = (name, unit) }
 }
 
+/// This machine does not permit it. The exit status is 77 then.
+struct Skipped: Error {
+    let why: String
+}
+
 protocol TortureCommand: ParsableCommand {
     var common: CommonOptions { get }
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary
@@ -46,6 +51,10 @@ extension TortureCommand {
             try FileManager.default.removeItem(atPath: folder)
             print("passed\t\(summary.name)\t\(summary.count) \(summary.unit)\tseed \(common.seed)"
                 + "\t\(summary.notes)")
+        } catch let skipped as Skipped {
+            try FileManager.default.removeItem(atPath: folder)
+            print("skipped\t\(Self._commandName)\t\(skipped.why)")
+            throw ExitCode(77)
         } catch let violation as Violation {
             // The files stay: they are the evidence.
             var arguments = CommandLine.arguments.dropFirst()

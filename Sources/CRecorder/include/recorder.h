@@ -1,6 +1,6 @@
 /*
- * Records what this process writes to one file, in order, and makes calls fail. Linked into a program,
- * its functions stand before those of libc for every library of the process, LMDB among them. Linux only.
+ * Records what this process does to one file, in order, and makes calls fail. Linked into a program, its
+ * functions stand before those of libc for every library of the process, LMDB among them. Linux only.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -9,23 +9,43 @@
 
 /* What a record of the log is about. After it come `size` bytes. Written in the machine's own byte order. */
 struct recorder_entry {
-    /* 'W' bytes written at `offset`, 'S' synced, 'T' cut to `offset` bytes, 'L' got its name,
-       'A' the program acknowledged `offset`. */
+    /* 'W' bytes written at `offset`, 'S' synced, 'T' cut to `offset` bytes, 'L' got its name, 'D' its folder
+       was synced, 'A' the program acknowledged `offset`. */
     uint8_t kind;
     /* Written through a descriptor that syncs each write. */
     uint8_t is_synced;
     uint16_t unused;
     uint32_t size;
     uint64_t offset;
+    /* Which file, by its number in the file system; 0 where no file is meant. */
+    uint64_t file;
 };
 
-/* From now on, everything done to files whose path has `name` in it, but not "-lock" or "-gate", goes to `log`. */
-void recorder_start(const char *name, int log);
+/* From now on the calls that touch `path`, or a file whose path begins with it, or their folder, are counted.
+   What is written to such files, but for those with "-lock" or "-gate" in their name, goes to `log`, unless that is -1.
+   `path` must stay. */
+void recorder_start(const char *path, int log);
 
 void recorder_acknowledge(uint64_t number);
 
-/* The n-th write or sync of such a file from now on, 1 is the next, fails with this error; all after it do
-   too if `is_sticky`. 0: none. Returns how many there were since the last call. */
-long recorder_fail(long n, int error, int is_sticky);
+/* In place of an error number. */
+enum {
+    RECORDER_SHORT = -1, /* half of what was to be written is */
+    RECORDER_KILL = -2   /* the process is killed just before the call */
+};
+
+struct recorder_count {
+    long calls;
+    /* Those that failed: not every call can fail in every way. */
+    long failures;
+};
+
+/* The n-th counted call from now on, 1 is the next, fails in this way; all after it do too if `is_sticky`.
+   0: none. Returns what there was since the last call. */
+struct recorder_count recorder_fail(long n, int error, int is_sticky);
+
+/* The n-th allocation of memory from now on returns NULL, and all after it. 0: none. Returns how many there
+   were since the last call. */
+long recorder_fail_allocation(long n);
 
 #endif

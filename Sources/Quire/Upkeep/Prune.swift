@@ -3,7 +3,8 @@
 public struct PrunePolicy: Sendable, Hashable {
     /// Forget every segment but the top one, if none of its posts is pinned or visible.
     public var dropsOutOfSequence = false
-    /// Forget pages received more than this many milliseconds before `now`.
+    /// Forget pages received more than this many milliseconds before `now`. Those received after `now`,
+    /// because the clock was wrong, count as received now from then on.
     public var maximumAge: Int64?
     /// The caller's clock, in milliseconds since 1970; only `maximumAge` needs it.
     public var now: Int64 = 0
@@ -37,9 +38,13 @@ extension WriteSession {
         if result.isDone, let age = policy.maximumAge {
             let (oldest, overflow) = policy.now.subtractingReportingOverflow(age)
             if !overflow {
+                var early: [UInt64] = []
                 try evictPages(feed, policy, &result) { page, _ in
-                    page.page.fetchedAt <= oldest ? .leaves : .stays
+                    if page.page.fetchedAt <= oldest { return .leaves }
+                    if page.page.fetchedAt > policy.now { early.append(page.page.number) }
+                    return .stays
                 }
+                try setReceived(early, policy.now, in: feed)
             }
         }
         // A rider keeps its page alive, so the counts may be too large still when all was said to leave.
@@ -51,6 +56,20 @@ extension WriteSession {
             }
         }
         return result
+    }
+
+    /// Pages that were received when the clock was wrong, later than it is now: they begin to age. Otherwise
+    /// they would stay until that time comes.
+    private func setReceived(_ numbers: [UInt64], _ now: Int64, in feed: UInt32) throws {
+        if numbers.isEmpty { return }
+        forgetLoaded(feed)
+        touch()
+        for number in numbers {
+            var record = try transaction.page(number, of: feed)
+            record.page.fetchedAt = now
+            try transaction.put(
+                .pages(of: feed), NumberKey(newestFirst: number), record.encoded())
+        }
     }
 
     private func counts(_ feed: UInt32) throws -> FeedCounts { try transaction.feed(feed).counts }

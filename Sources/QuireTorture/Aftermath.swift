@@ -1,0 +1,84 @@
+import Foundation
+import Quire
+
+/// What a cache is like after an accident.
+enum Aftermath {
+    /// Which states may be found.
+    enum Promise {
+        /// Everything acknowledged, and perhaps the commit that was under way.
+        case all
+        /// Any earlier state will do as well (`durability: .relaxed`).
+        case someBeginning
+    }
+
+    struct Reopened {
+        let state: UInt64
+        /// From the opening of the file to its first row.
+        let microseconds: UInt64
+    }
+
+    /// Opens the cache in a child: `verify` and `check` find nothing, and it is in a state from `acknowledged`
+    /// to one later, exactly as the undisturbed run was. So is its copy, if there is one.
+    static func inspect(
+        _ path: String, acknowledged: UInt64, digests: [UInt64], promise: Promise = .all,
+        isAlone: Bool = true
+    ) -> Result<Reopened, Violation> {
+        let child = Child { tell in
+            do {
+                if isAlone, let finding = try Cache.verify(at: path).first {
+                    complain("verify: \(finding)")
+                    return 2
+                }
+                let start = microseconds()
+                let story = try Story(at: path, durability: .relaxed)
+                _ = try story.cache.withSnapshot { try $0.rows(of: story.feed, limit: 1) }
+                let end = microseconds()
+                if let finding = try story.cache.check().first {
+                    complain("check: \(finding)")
+                    return 3
+                }
+                let state = try story.state()
+                tell(state)
+                tell(end - start)
+                let isKnown = state < UInt64(digests.count)
+                if try !isKnown || story.digest() != digests[Int(state)] { return 4 }
+                return try inspectCopy(of: path, digests) ? 0 : 5
+            } catch {
+                complain("\(error)")
+                return 6
+            }
+        }
+        let (ending, numbers) = child.wait()
+        guard ending == .exited(0), numbers.count == 2 else {
+            return .failure(Violation(what: "reopening ended with \(ending) in state \(numbers)"))
+        }
+        let first = promise == .all ? acknowledged : 0
+        guard first...acknowledged + 1 ~= numbers[0] else {
+            return .failure(Violation(what: "acknowledged \(acknowledged), found \(numbers[0])"))
+        }
+        return .success(Reopened(state: numbers[0], microseconds: numbers[1]))
+    }
+
+    /// A copy that has its name is whole: one of the states there were.
+    private static func inspectCopy(of path: String, _ digests: [UInt64]) throws -> Bool {
+        let copy = Story.copyPath(of: path)
+        if access(copy, F_OK) != 0 { return true }
+        if let finding = try Cache.verify(at: copy).first {
+            complain("verify of the copy: \(finding)")
+            return false
+        }
+        let story = try Story(at: copy, durability: .relaxed)
+        let state = Int(try story.state())
+        return try state < digests.count && story.digest() == digests[state]
+    }
+
+    static func microseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
+    }
+}
+
+struct Violation: Error {
+    let what: String
+}

@@ -1,0 +1,182 @@
+import Quire
+import QuireSimulator
+
+/// Every kind of write that a program can ask of a cache. The state of a story decides which one is next,
+/// and each finds what it needs: a gap is opened before one is filled.
+enum Operation: String, CaseIterable {
+    case refresh, update, append, pin, jump, fields, delete, enlarge, shrink, reclaim, local, run, fill, batch
+    case evict, attribute, ticket, prune, feed, copy, reset
+
+    /// The one that leads to this state.
+    init(leadingTo state: UInt64) {
+        self = Self.allCases[Int((state - 1) % UInt64(Self.allCases.count))]
+    }
+}
+
+/// An operation of a story that had nothing to do, or was refused: the story would show nothing.
+struct Unexpected: Error {
+    let what: String
+    init(_ what: String) { self.what = what }
+}
+
+/// One operation of a story, in the commit that leads to a state.
+struct Step {
+    let story: Story
+    let state: UInt64
+    /// The posts of the story's feed, top first, and its first gap.
+    let posts: [PostRow]
+    let gap: GapRow?
+    private var random: SplitMix64
+
+    init(_ story: Story, to state: UInt64) throws {
+        (self.story, self.state) = (story, state)
+        random = SplitMix64(seed: state)
+        let rows = try story.cache.withSnapshot { try $0.rows(of: story.feed, limit: .max) }
+        posts = rows.compactMap(\.post)
+        gap = rows.compactMap(\.gap).first
+    }
+
+    /// What makes commits of its own. A story that is interrupted after them does it once more.
+    func prelude(_ operation: Operation) throws {
+        switch operation {
+        case .feed: _ = try story.cache.feed(named: "feed \(state)")
+        case .reclaim: _ = try story.cache.reclaim()
+        case .copy: try story.copy()
+        default: break
+        }
+    }
+
+    mutating func perform(_ operation: Operation, in batch: borrowing Batch) throws {
+        let feed = story.feed
+        switch operation {
+        case .refresh: try refresh(batch, by: 10, joining: 2, size: 700)
+        case .jump: try refresh(batch, by: 40, joining: -30, size: 700)
+        case .enlarge: try refresh(batch, by: 8, joining: 2, size: 7_000)
+        case .append: try take(batch, at: .tail)
+        case .fill:
+            guard let gap else { throw Unexpected("no gap") }
+            try take(batch, at: .gap(gap.id))
+        case .batch:
+            try refresh(batch, by: 10, joining: 2, size: 300)
+            try mirror(batch)
+            try take(batch, at: .tail)
+        case .run: try record(batch)
+        case .update: try update(batch, [random.pick(posts)], size: 900)
+        // Most of what `enlarge` stored: little of its record is in use then.
+        case .shrink: try update(batch, Array(serverPosts.prefix(7)), size: 30)
+        case .fields:
+            let value = (0..<random.below(60)).map { _ in UInt8(random.below(256)) }
+            try expect(
+                try batch.update(random.pick(posts).id, fields: ["likes": value], version: Int64(state))
+                    == .changed)
+        case .delete: try batch.delete(random.pick(serverPosts).id, from: feed)
+        case .evict:
+            let start = random.below(posts.count - 4)
+            let ids = posts[start..<start + 4].map(\.id)
+            try expect(try batch.evict(ids, from: feed) > 0)
+        case .prune:
+            var policy = PrunePolicy()
+            (policy.maximumPosts, policy.dropsOutOfSequence) = (50, state.isMultiple(of: 2))
+            try expect(try batch.prune(feed, policy).posts > 0)
+        case .pin:
+            if let pinned = posts.first(where: \.isPinned) {
+                try expect(try batch.setPinned(false, pinned.id, in: feed))
+            } else {
+                try expect(try batch.setPinned(true, random.pick(serverPosts).id, in: feed))
+            }
+        case .local:
+            if let local = posts.first(where: { $0.key == nil }) {
+                try expect(try batch.removeLocal(local.id, from: feed))
+            } else {
+                try expect(
+                    try batch.insertLocal(PostID(1 << 40 + state), body: bytes(800), in: feed))
+            }
+        case .attribute: try batch.setAttribute("note", to: bytes(2_000), of: feed)
+        case .ticket:
+            guard let abandoned = try batch.plan(.tail, in: feed).request,
+                try batch.plan(.head, in: feed).request != nil
+            else { throw Unexpected("no ticket") }
+            try batch.cancel(abandoned.ticket, in: feed)
+        case .reset: try batch.reset(story.mirror)
+        case .feed, .reclaim, .copy: break
+        }
+    }
+
+    private func expect(_ isDone: Bool) throws {
+        if !isDone { throw Unexpected("\(Operation(leadingTo: state)) had nothing to do") }
+    }
+
+    // MARK: What the server says
+
+    /// Those with a key; an optimistic post has none.
+    private var serverPosts: [PostRow] { posts.filter { $0.key != nil } }
+
+    /// So many posts more than before are on top; the page ends with `joining` that are known, or above
+    /// them if that is negative.
+    private mutating func refresh(
+        _ batch: borrowing Batch, by new: UInt64, joining: Int64, size: Int
+    ) throws {
+        let top = serverPosts.first?.id.number ?? 100_000
+        let answer = page(from: top + new, downTo: UInt64(Int64(top) - joining + 1), size: size)
+        try take(answer, batch, at: .head, of: story.feed)
+    }
+
+    /// The page that a link leads to.
+    private mutating func take(_ batch: borrowing Batch, at place: Place) throws {
+        guard case .link(.token(let token)) = try batch.plan(place, in: story.feed).request?.target,
+            let border = UInt64(token.dropFirst("below ".count))
+        else { throw Unexpected("no link at \(place)") }
+        try take(page(from: border - 1, downTo: border - 10, size: 500), batch, at: place, of: story.feed)
+    }
+
+    /// Posts of the story that another feed shows, too.
+    private mutating func mirror(_ batch: borrowing Batch) throws {
+        let top = serverPosts.first?.id.number ?? 100_000
+        try take(page(from: top, downTo: top - 9, size: 300), batch, at: .head, of: story.mirror)
+    }
+
+    private func take(
+        _ answer: Answer, _ batch: borrowing Batch, at place: Place, of feed: Feed
+    ) throws {
+        guard let request = try batch.plan(place, in: feed).request else { throw Unexpected("no request") }
+        let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+        if ![.ok, .gap].contains(outcome.verdict) { throw Unexpected("\(place): \(outcome)") }
+    }
+
+    private mutating func page(from top: UInt64, downTo bottom: UInt64, size: Int) -> Answer {
+        var answer = Answer(next: .token("below \(bottom)"), fetchedAt: Int64(state) * 1_000)
+        for id in (bottom...top).reversed() {
+            answer.append(id: PostID(id), key: Int64(id), body: bytes(size))
+        }
+        return answer
+    }
+
+    /// Two pages of a crawl that another process can go on with at any time.
+    private mutating func record(_ batch: borrowing Batch) throws {
+        let feed = story.crawl
+        var run = try batch.attribute("run", of: feed).map { try RecordedRun(checkpoint: $0) }
+            ?? RecordedRun(startingAt: .head(page: 1))
+        let first = try batch.attribute("page", of: feed).map { Int($0[0]) } ?? 1
+        for number in first..<first + 2 {
+            var answer = Answer(next: .more)
+            for id in 0..<8 as Range<UInt64> {
+                answer.append(id: PostID(900_000 + UInt64(number) * 8 + id), body: bytes(400))
+            }
+            let outcome = try batch.record(answer, page: number, in: &run, of: feed)
+            if ![.ok, .gap].contains(outcome.verdict) { throw Unexpected("recorded: \(outcome)") }
+        }
+        try batch.setAttribute("run", to: run.checkpoint, of: feed)
+        try batch.setAttribute("page", to: [UInt8(first + 2)], of: feed)
+    }
+
+    private mutating func update(_ batch: borrowing Batch, _ rows: [PostRow], size: Int) throws {
+        for row in rows { try expect(try batch.update(row.id, body: bytes(size)) == .changed) }
+    }
+
+    private mutating func bytes(_ limit: Int) -> [UInt8] {
+        let first = random.next()
+        return (0..<UInt64(limit / 3 + random.below(limit * 2 / 3))).map {
+            UInt8(truncatingIfNeeded: (first &+ $0) &* 0x9E37_79B9_7F4A_7C15 >> 56)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Quire
+
+/// A cache just before something happens to it, of which each accident meets a copy.
+struct Stage {
+    enum Act: Hashable, CustomStringConvertible {
+        /// There is no file yet.
+        case creation
+        /// The file is opened and closed.
+        case opening
+        case operation(Operation)
+
+        var description: String {
+            switch self {
+            case .creation: "creation"
+            case .opening: "opening"
+            case .operation(let operation): operation.rawValue
+            }
+        }
+
+        static let all = [.creation, .opening] + Operation.allCases.map(Self.operation)
+    }
+
+    /// Which of them a torture is about.
+    struct Choice: ParsableArguments {
+        @Option(help: "One of creation, opening and the operations; all if there is none.")
+        var act: [String] = []
+
+        var acts: [Act] { act.isEmpty ? Act.all : Act.all.filter { act.contains($0.description) } }
+    }
+
+    let act: Act
+    /// The state it is in.
+    let state: UInt64
+    private let prepared: String
+    /// Where the accident happens.
+    let path: String
+    var durability = CacheOptions.Durability.full
+
+    /// The cache before an act for the n-th time, 0 is the first.
+    init(_ act: Act, round: Int, in folder: String) throws {
+        let kinds = Operation.allCases.count
+        let place =
+            switch act {
+            case .operation(let operation): Operation.allCases.firstIndex(of: operation)!
+            case .opening: round % kinds
+            case .creation: 0
+            }
+        (self.act, state) = (act, act == .creation ? 0 : UInt64(round * kinds + place))
+        (prepared, path) = (folder + "/prepared.quire", folder + "/staged.quire")
+        for name in [prepared, prepared + "-lock", prepared + "-gate", Story.copyPath(of: prepared)] { unlink(name) }
+        if act == .creation { return }
+        let state = state
+        let path = prepared
+        let child = Child { _ in
+            guard let story = try? Story(at: path, durability: .relaxed) else { return 1 }
+            for _ in 0..<state where (try? story.next()) == nil { return 1 }
+            return 0
+        }
+        if child.wait().ending != .exited(0) { throw Violation(what: "no cache to begin with") }
+    }
+
+    /// Puts the cache in place as it was.
+    func reset() throws {
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // drafts of those who died, too
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where file.hasPrefix(name) { unlink(folder + "/" + file) }
+        if act != .creation { try FileManager.default.copyItem(atPath: prepared, toPath: path) }
+    }
+
+    /// What is there before the act.
+    func contents() throws -> [UInt8] {
+        act == .creation ? [] : [UInt8](try Data(contentsOf: URL(fileURLWithPath: prepared)))
+    }
+
+    /// Opens the cache, unless that is part of the act.
+    func open() throws -> Story? {
+        guard case .operation = act else { return nil }
+        return try Story(at: path, durability: durability)
+    }
+
+    /// Does what is to be done, and returns the state the cache is in then.
+    func perform(on story: inout Story?) throws -> UInt64 {
+        if let story { return try story.next() }
+        let opened = try Story(at: path, durability: durability)
+        story = opened
+        return try opened.state()
+    }
+}
