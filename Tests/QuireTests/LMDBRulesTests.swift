@@ -71,7 +71,7 @@ import Testing
         do {
             let old = try OpenSnapshot(storage.cache)
             for round in 1...20 {
-                _ = try storage.cache.update(1, body: Array(repeating: 8, count: 3000))
+                _ = try storage.cache.update(1, body: Array(repeating: UInt8(round), count: 3000))
                 let seen = try statistics()
                 #expect(seen.snapshots == 2 && seen.oldestSnapshotAge == round)
                 #expect(seen.oldestSnapshotProcess == getpid())

@@ -31,6 +31,10 @@ pub struct Statistics {
     pub generation: u64,
     pub used_bytes: u64,
     pub free_bytes: u64,
+    pub snapshots: u64,
+    pub oldest_snapshot_age: u64,
+    pub oldest_snapshot_process: i64,
+    pub pinned_bytes: u64,
 }
 
 /// One thing that [`Cache::check`] found.
@@ -202,6 +206,10 @@ impl Cache {
             generation: c.generation,
             used_bytes: c.used_bytes,
             free_bytes: c.free_bytes,
+            snapshots: c.snapshots,
+            oldest_snapshot_age: c.oldest_snapshot_age,
+            oldest_snapshot_process: c.oldest_snapshot_process,
+            pinned_bytes: c.pinned_bytes,
         })
     }
 

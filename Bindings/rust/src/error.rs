@@ -33,7 +33,8 @@ numbers! {
         NotACache = QUIRE_NOT_A_CACHE, NewerFormat = QUIRE_NEWER_FORMAT, Corrupt = QUIRE_CORRUPT,
         DiskFull = QUIRE_DISK_FULL, NoPermission = QUIRE_NO_PERMISSION, Io = QUIRE_IO,
         WouldDeadlock = QUIRE_WOULD_DEADLOCK, Timeout = QUIRE_TIMEOUT, Resync = QUIRE_RESYNC,
-        Again = QUIRE_AGAIN, WrongThread = QUIRE_WRONG_THREAD,
+        Again = QUIRE_AGAIN, WrongThread = QUIRE_WRONG_THREAD, Busy = QUIRE_BUSY,
+        SnapshotExpired = QUIRE_SNAPSHOT_EXPIRED,
     }
 }
 

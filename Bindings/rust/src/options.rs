@@ -9,11 +9,15 @@ pub struct CacheOptions {
     pub is_durable: bool,
     /// Address space reserved for the file; 0 is 64 GiB.
     pub map_size: u64,
+    /// How long a write waits for other writers, in milliseconds; 0 is 30,000, `u32::MAX` is for ever.
+    pub write_timeout_ms: u32,
+    /// Commits after which a snapshot is read no longer; 0 is 100,000, `u32::MAX` is no limit.
+    pub maximum_snapshot_age: u32,
 }
 
 impl Default for CacheOptions {
     fn default() -> Self {
-        CacheOptions { is_durable: true, map_size: 0 }
+        CacheOptions { is_durable: true, map_size: 0, write_timeout_ms: 0, maximum_snapshot_age: 0 }
     }
 }
 
@@ -21,7 +25,13 @@ impl CacheOptions {
     pub(crate) fn c(&self) -> sys::quire_cache_options {
         let durability =
             if self.is_durable { sys::QUIRE_DURABILITY_FULL } else { sys::QUIRE_DURABILITY_RELAXED };
-        sys::quire_cache_options { durability, map_size: self.map_size, ..sys::quire_cache_options::EMPTY }
+        sys::quire_cache_options {
+            durability,
+            map_size: self.map_size,
+            write_timeout_ms: self.write_timeout_ms,
+            maximum_snapshot_age: self.maximum_snapshot_age,
+            ..sys::quire_cache_options::EMPTY
+        }
     }
 }
 

@@ -14,6 +14,10 @@ struct cache_options {
     bool is_durable = true;
     // Address space reserved for the file; 0 is 64 GiB.
     std::uint64_t map_size = 0;
+    // How long a write waits for other writers, in milliseconds; 0 is 30,000, UINT32_MAX is for ever.
+    std::uint32_t write_timeout_ms = 0;
+    // Commits after which a snapshot is read no longer; 0 is 100,000, UINT32_MAX is no limit.
+    std::uint32_t maximum_snapshot_age = 0;
 };
 
 using statistics = quire_statistics;
@@ -27,6 +31,8 @@ public:
         quire_cache_options c_options = QUIRE_CACHE_OPTIONS_INIT;
         c_options.durability = options.is_durable ? QUIRE_DURABILITY_FULL : QUIRE_DURABILITY_RELAXED;
         c_options.map_size = options.map_size;
+        c_options.write_timeout_ms = options.write_timeout_ms;
+        c_options.maximum_snapshot_age = options.maximum_snapshot_age;
         quire_cache *c = nullptr;
         const auto code = quire_open(path.c_str(), &c_options, &c);
         return detail::finish(code, cache(c));

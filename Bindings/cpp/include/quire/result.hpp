@@ -43,7 +43,9 @@ enum class status : std::int32_t {
     timeout = QUIRE_TIMEOUT,
     resync = QUIRE_RESYNC,
     again = QUIRE_AGAIN,
-    wrong_thread = QUIRE_WRONG_THREAD
+    wrong_thread = QUIRE_WRONG_THREAD,
+    busy = QUIRE_BUSY,
+    snapshot_expired = QUIRE_SNAPSHOT_EXPIRED
 };
 
 inline const char *name(status code) noexcept

@@ -87,12 +87,16 @@ class Cache:
         *,
         durability: Durability = Durability.FULL,
         map_size: int = 0,
+        write_timeout_ms: int = 0,
+        maximum_snapshot_age: int = 0,
     ) -> None:
-        """Opens the cache at a path, creating it if there is none. map_size: see quire_cache_options."""
+        """Opens the cache at a path, creating it if there is none. The numbers: see quire_cache_options."""
         self.path = os.fspath(path)
         options = sized("quire_cache_options")
         options.durability = durability
         options.map_size = number_in(map_size)
+        options.write_timeout_ms = number_in(write_timeout_ms, 32)
+        options.maximum_snapshot_age = number_in(maximum_snapshot_age, 32)
         out = ffi.new("quire_cache **")
         check(lib.quire_open(path_in(self.path), options, out))
         self._handle = ffi.gc(out[0], lib.quire_close)

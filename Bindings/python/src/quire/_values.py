@@ -141,6 +141,11 @@ class Statistics(NamedTuple):
     generation: int
     used_bytes: int
     free_bytes: int
+    #: Open snapshots of all processes; how many commits ago the oldest began, in which process.
+    snapshots: int
+    oldest_snapshot_age: int
+    oldest_snapshot_process: int
+    pinned_bytes: int
 
 
 class Finding(NamedTuple):

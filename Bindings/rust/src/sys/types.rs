@@ -83,6 +83,8 @@ pub struct quire_cache_options {
     pub struct_size: u32,
     pub durability: i32,
     pub map_size: u64,
+    pub write_timeout_ms: u32,
+    pub maximum_snapshot_age: u32,
 }
 
 #[repr(C)]
@@ -99,6 +101,10 @@ pub struct quire_statistics {
     pub generation: u64,
     pub used_bytes: u64,
     pub free_bytes: u64,
+    pub snapshots: u64,
+    pub oldest_snapshot_age: u64,
+    pub oldest_snapshot_process: i64,
+    pub pinned_bytes: u64,
 }
 
 #[repr(C)]

@@ -34,6 +34,8 @@ int main(void)
     OFFSET(quire_cache_options, struct_size);
     OFFSET(quire_cache_options, durability);
     OFFSET(quire_cache_options, map_size);
+    OFFSET(quire_cache_options, write_timeout_ms);
+    OFFSET(quire_cache_options, maximum_snapshot_age);
     SIZE(quire_statistics);
     OFFSET(quire_statistics, struct_size);
     OFFSET(quire_statistics, reserved);
@@ -46,6 +48,10 @@ int main(void)
     OFFSET(quire_statistics, generation);
     OFFSET(quire_statistics, used_bytes);
     OFFSET(quire_statistics, free_bytes);
+    OFFSET(quire_statistics, snapshots);
+    OFFSET(quire_statistics, oldest_snapshot_age);
+    OFFSET(quire_statistics, oldest_snapshot_process);
+    OFFSET(quire_statistics, pinned_bytes);
     SIZE(quire_finding);
     OFFSET(quire_finding, code);
     OFFSET(quire_finding, reserved);
@@ -222,6 +228,8 @@ int main(void)
     NUMBER(QUIRE_RESYNC);
     NUMBER(QUIRE_AGAIN);
     NUMBER(QUIRE_WRONG_THREAD);
+    NUMBER(QUIRE_BUSY);
+    NUMBER(QUIRE_SNAPSHOT_EXPIRED);
     NUMBER(QUIRE_LINK_UNKNOWN);
     NUMBER(QUIRE_LINK_END);
     NUMBER(QUIRE_LINK_CONFIRM_END);
