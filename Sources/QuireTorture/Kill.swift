@@ -31,7 +31,7 @@ struct Kill: TortureCommand {
             if survivors && survivor == nil { survivor = Self.survivor(path) }
             let writer = Self.writer(path)
             // From before it has opened the file to after dozens of commits.
-            usleep(UInt32(random.below(random.chance(0.3) ? 3_000 : 20_000)))
+            usleep(UInt32(random.below(random.chance(0.3) ? 3_000 : 30_000)))
             writer.end()
             let (ending, numbers) = writer.wait()
             if ending == .exited(1) { throw Violation(what: "cycle \(cycle): the writer failed") }
