@@ -30,7 +30,7 @@ test: deps                  ## all tests; ends with "N passed, N failed, N skipp
 check: test cost sbom       ## tests, cost, the bill of materials, and the rules about the code itself
 	@Scripts/tidy
 
-torture: deps               ## crashes, power cuts, failing calls, damaged files; LONG=1 for ten times as much
+torture: deps               ## crashes, power cuts, failing calls, full disks, damaged files; LONG=1 for a night of it
 	@SWIFT="$(SWIFT)" Scripts/torture
 
 cost: deps                  ## instructions and bytes written against the baseline

@@ -28,7 +28,7 @@ static const char *matched;
 static int log_file = -1;
 static unsigned char files[MOST_FILES];
 /* LMDB copies with a thread of its own. */
-static _Atomic long calls, failures;
+static _Atomic long calls, failures, syncs;
 static long failing;
 static int failing_error, failing_on;
 
@@ -115,8 +115,8 @@ void recorder_acknowledge(uint64_t number) { record(-1, 'A', number, NULL, 0, 0)
 
 struct recorder_count recorder_fail(long n, int error, int is_sticky)
 {
-    struct recorder_count before = {calls, failures};
-    calls = failures = 0;
+    struct recorder_count before = {calls, failures, syncs};
+    calls = failures = syncs = 0;
     failing = n;
     failing_error = error;
     failing_on = is_sticky;
@@ -318,7 +318,10 @@ int ftruncate(int file, off_t size)
     int name(int file) \
     { \
         REAL(int, name, int); \
-        if (fault(what(file), WRITES)) return -1; \
+        if (fault(what(file), WRITES)) { \
+            syncs++; \
+            return -1; \
+        } \
         int status = real(file); \
         if (status == 0 && what(file) & RECORDED) record(file, 'S', 0, NULL, 0, 0); \
         if (status == 0 && what(file) & FOLDER) record(file, 'D', 0, NULL, 0, 0); \
@@ -334,7 +337,7 @@ void recorder_acknowledge(uint64_t number) { (void)number; }
 struct recorder_count recorder_fail(long n, int error, int is_sticky)
 {
     (void)n; (void)error; (void)is_sticky;
-    return (struct recorder_count){0, 0};
+    return (struct recorder_count){0, 0, 0};
 }
 
 #endif

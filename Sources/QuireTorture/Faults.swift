@@ -115,6 +115,10 @@ struct Faults: TortureCommand {
             let count = recorder_fail(0, 0, 0)
             if count.calls < call { return .noSuchCall }
             if count.failures == 0 { return .untouched }
+            if count.syncs > 0 && outcome == .committed {
+                complain("a sync failed, and nobody was told")
+                return .wrong
+            }
             let survivor = try story ?? Story(at: stage.path)
             // A write comes first: a read would have opened the cache again for it.
             try survivor.feed.setAttribute("afterwards", to: [1])

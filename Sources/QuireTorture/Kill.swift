@@ -21,54 +21,80 @@ struct Kill: TortureCommand {
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let digests = try Story.digests(upTo: Self.chapter, in: folder)
-        var summary = Summary(name: survivors ? "kill -9, with survivors" : "kill -9", unit: "cycles")
-        var (acknowledged, file, unacknowledged, midway) = (UInt64(0), 0, 0, 0)
-        var interrupted: Set<Operation> = []
-        var (reopening, surviving) = (Times(), Times())
+        var (state, file, tally) = (UInt64(0), 0, Tally())
         var survivor: Assistant?
         for cycle in 0..<count {
-            let path = "\(folder)/killed-\(file).quire"
+            // Every fourth writer is killed while it creates a cache.
+            let isCreated = !survivors && cycle % 4 == 3
+            let path = isCreated ? "\(folder)/created-\(cycle).quire" : "\(folder)/killed-\(file).quire"
             if survivors && survivor == nil { survivor = Self.survivor(path) }
-            let writer = Self.writer(path)
             // From before it has opened the file to after dozens of commits.
-            usleep(UInt32(random.below(random.chance(0.3) ? 3_000 : 20_000)))
-            writer.end()
-            let (ending, numbers) = writer.wait()
-            if ending == .exited(1) { throw Violation(what: "cycle \(cycle): the writer failed") }
-            if !numbers.isEmpty { midway += 1 }
-            acknowledged = numbers.last ?? acknowledged
-            if let survivor {
-                let start = Aftermath.microseconds()
-                if !survivor.works() { throw Violation(what: "cycle \(cycle): a survivor cannot write") }
-                surviving.add(Aftermath.microseconds() - start)
+            let time = random.below(isCreated || random.chance(0.3) ? 4_000 : 30_000)
+            let found: UInt64
+            do throws(Violation) {
+                found = try kill(
+                    path, in: isCreated ? 0 : state, after: UInt32(time), survivor, digests, &tally)
+            } catch {
+                throw Violation(what: "cycle \(cycle): \(error.what)")
             }
-            summary.count += 1
-            // Killed before there was a file: nothing can have been acknowledged.
-            if access(path, F_OK) != 0 && acknowledged == 0 { continue }
-            switch Aftermath.inspect(
-                path, acknowledged: acknowledged, digests: digests, isAlone: survivor == nil)
-            {
-            case .success(let reopened):
-                if ending != .exited(0) { interrupted.insert(Operation(leadingTo: acknowledged + 1)) }
-                if reopened.state > acknowledged { unacknowledged += 1 }
-                acknowledged = reopened.state
-                reopening.add(reopened.microseconds)
-            case .failure(let violation):
-                throw Violation(what: "cycle \(cycle): \(violation.what)")
+            if isCreated {
+                for name in [path, path + "-lock", Story.copyPath(of: path)] { unlink(name) }
+                continue
             }
-            if acknowledged >= UInt64(Self.chapter) {
-                (acknowledged, file) = (0, file + 1)
+            state = found
+            if state >= UInt64(Self.chapter) {
+                (state, file) = (0, file + 1)
                 survivor?.stop()
                 survivor = nil
             }
         }
         survivor?.stop()
-        summary.notes = """
-            \(midway) after commits, \(unacknowledged) commits beyond the last acknowledged, \
-            \(interrupted.count) of \(Operation.allCases.count) operations interrupted; opened again in \
-            \(reopening)\(survivors ? "; a survivor committed in \(surviving)" : "")
-            """
+        var summary = Summary(name: survivors ? "kill -9, with survivors" : "kill -9", unit: "cycles")
+        (summary.count, summary.notes) = (count, tally.description)
         return summary
+    }
+
+    private struct Tally: CustomStringConvertible {
+        var (midway, unacknowledged) = (0, 0)
+        var interrupted: Set<Operation> = []
+        var (reopening, surviving) = (Times(), Times())
+
+        var description: String {
+            let notes = """
+                \(midway) after commits, \(unacknowledged) commits beyond the last acknowledged, \
+                \(interrupted.count) of \(Operation.allCases.count) operations interrupted; opened again in \
+                \(reopening)
+                """
+            return surviving.isEmpty ? notes : "\(notes); a survivor committed in \(surviving)"
+        }
+    }
+
+    /// Kills a writer after so many microseconds. Returns the state the cache is in then.
+    private func kill(
+        _ path: String, in state: UInt64, after time: UInt32, _ survivor: Assistant?, _ digests: [UInt64],
+        _ tally: inout Tally
+    ) throws(Violation) -> UInt64 {
+        let writer = Self.writer(path)
+        usleep(time)
+        writer.end()
+        let (ending, numbers) = writer.wait()
+        if ending == .exited(1) { throw Violation(what: "the writer failed") }
+        if !numbers.isEmpty { tally.midway += 1 }
+        let acknowledged = numbers.last ?? state
+        if let survivor {
+            let start = Aftermath.microseconds()
+            if !survivor.works() { throw Violation(what: "a survivor cannot write") }
+            tally.surviving.add(Aftermath.microseconds() - start)
+        }
+        // Killed before there was a file: nothing can have been acknowledged.
+        if access(path, F_OK) != 0 && acknowledged == 0 { return 0 }
+        let reopened = try Aftermath.inspect(
+            path, acknowledged: acknowledged, digests: digests, isAlone: survivor == nil
+        ).get()
+        if ending != .exited(0) { tally.interrupted.insert(Operation(leadingTo: acknowledged + 1)) }
+        if reopened.state > acknowledged { tally.unacknowledged += 1 }
+        tally.reopening.add(reopened.microseconds)
+        return reopened.state
     }
 
     /// Goes on with the story until somebody ends it, or its disk.
@@ -98,11 +124,13 @@ struct Kill: TortureCommand {
 struct Times: CustomStringConvertible {
     private var microseconds: [UInt64] = []
 
+    var isEmpty: Bool { microseconds.isEmpty }
+
     mutating func add(_ time: UInt64) { microseconds.append(time) }
 
     /// The median, and the longest.
     var description: String {
-        if microseconds.isEmpty { return "no time" }
+        if isEmpty { return "no time" }
         let sorted = microseconds.sorted()
         func milliseconds(_ time: UInt64) -> String { String(Double(time / 10) / 100) }
         return "\(milliseconds(sorted[sorted.count / 2])) ms, at most \(milliseconds(sorted.last!)) ms"

@@ -30,6 +30,22 @@ import Testing
         }
     }
 
+    // MARK: Pruning
+
+    /// Received when the clock was wrong, they would stay until that time comes.
+    @Test func pagesFromTheFutureBeginToAge() throws {
+        let feed = try cache.feed(named: "f")
+        var page = answer([3, 2, 1], .token("n"))
+        page.fetchedAt = 1_000_000
+        _ = try feed.ingest(page, for: try #require(try feed.plan(.head).request).ticket)
+        var policy = PrunePolicy()
+        policy.maximumAge = 100
+        for (now, leaving) in [(500, 0), (599, 0), (600, 3)] as [(Int64, Int)] {
+            policy.now = now
+            #expect(try feed.prune(policy).posts == leaving)
+        }
+    }
+
     // MARK: Feeds
 
     @Test func feedsKeepTheirOptions() throws {

@@ -116,6 +116,14 @@ import Testing
         #expect(code { try put(2) } == .corrupt)
     }
 
+    /// LMDB writes to it through a memory map: on a full disk that would end the process.
+    @Test("L12: the table of readers has its room on the disk")
+    func roomForReaders() throws {
+        var status = stat()
+        #expect(stat(storage.path + "-lock", &status) == 0)
+        #expect(Int(status.st_blocks) * 512 >= 1024 * 64)
+    }
+
     @Test("Network file systems are refused by their number")
     func networkFileSystems() {
         #expect(FileCheck.networkFileSystem(0x6969) == "NFS")

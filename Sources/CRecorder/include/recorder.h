@@ -38,6 +38,8 @@ struct recorder_count {
     long calls;
     /* Those that failed: not every call can fail in every way. */
     long failures;
+    /* Of these, syncs: what was written before may be lost, and somebody has to be told. */
+    long syncs;
 };
 
 /* The n-th counted call from now on, 1 is the next, fails in this way; all after it do too if `is_sticky`.

@@ -26,10 +26,7 @@ extension Environment {
             defer { mdb_env_close(handle) }
             try CacheFile.create(in: handle, path: path)
         }
-        if link(draft, path) != 0 && errno != EEXIST {
-            throw QuireError.system("cannot create the cache", path, errno)
-        }
-        FileCheck.syncFolder(of: path)
+        try FileCheck.name(draft, path, isNew: false)  // somebody may have been faster
     }
 
     /// LMDB's environment for a file, with all its descriptors private to this process.

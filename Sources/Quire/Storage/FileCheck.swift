@@ -94,11 +94,31 @@ enum FileCheck {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a new name in the folder durable.
-    static func syncFolder(of path: String) {
+    /// Gives a finished file its name, for good or not at all. That something has the name already is an error
+    /// only if `isNew`.
+    static func name(_ draft: String, _ path: String, isNew: Bool) throws(QuireError) {
+        let isLinked = link(draft, path) == 0
+        if !isLinked && (isNew || errno != EEXIST) {
+            throw QuireError.system("cannot create the file", path, errno)
+        }
+        do throws(QuireError) {
+            try syncFolder(of: path)
+        } catch {
+            if isLinked { unlink(path) }
+            throw error
+        }
+    }
+
+    /// Makes a new name in the folder durable. Some folders may not be read, and some file systems cannot sync
+    /// one: nobody can do better there.
+    private static func syncFolder(of path: String) throws(QuireError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { return }
-        fsync(descriptor)
-        close(descriptor)
+        var failure = descriptor < 0 ? errno : 0
+        if descriptor >= 0 {
+            if fsync(descriptor) != 0 { failure = errno }
+            close(descriptor)
+        }
+        if [0, EACCES, EPERM, EINVAL].contains(failure) { return }
+        throw QuireError.system("cannot create the file", path, failure)
     }
 }

@@ -25,7 +25,6 @@ extension Cache {
         let failure = errno
         close(descriptor)
         if synced != 0 { throw QuireError.system("cannot copy", path, failure) }
-        if link(draft, path) != 0 { throw QuireError.system("cannot copy", path, errno) }
-        FileCheck.syncFolder(of: path)
+        try FileCheck.name(draft, path, isNew: true)
     }
 }
