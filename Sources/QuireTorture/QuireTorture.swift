@@ -8,7 +8,7 @@ struct QuireTorture: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quire-torture", abstract: "Puts caches through crashes, power cuts and damage.",
         discussion: "The same seed repeats the same faults, but for the moments at which processes die.",
-        subcommands: [Kill.self, PowerCut.self, Faults.self, Readers.self, HostileFiles.self])
+        subcommands: [Kill.self, PowerCut.self, Faults.self, Readers.self, HostileFiles.self, TurnTaking.self])
 }
 
 struct CommonOptions: ParsableArguments {
