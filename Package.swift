@@ -74,6 +74,8 @@ let package = Package(
                 "Quire", "QuireSimulator", "CRecorder",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
+        .executableTarget(
+            name: "QuireSoak", dependencies: ["Quire", "QuireSimulator"], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
@@ -97,3 +99,17 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+/// Everything about fuzzing is one folder. Its targets run in the tests, on what was found before; `make fuzz`
+/// builds them with libFuzzer instead.
+let fuzzed: [Target.Dependency] = ["Quire", "QuireDumps", "CQuire", "QuireC"]
+package.targets.append(
+    Context.environment["QUIRE_FUZZ"] == nil
+        ? .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Corpus", "Dictionaries", "Driver"], sources: ["Targets", "Replay"],
+            swiftSettings: strict)
+        : .executableTarget(
+            name: "quire-fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Corpus", "Dictionaries", "Replay"], sources: ["Targets", "Driver"],
+            swiftSettings: strict))
