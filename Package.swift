@@ -75,7 +75,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .executableTarget(
-            name: "QuireSoak", dependencies: ["Quire", "QuireSimulator"], swiftSettings: strict),
+            name: "QuireSoak", dependencies: ["Quire", "QuireSimulator"],
+            exclude: ["thread.suppressions"], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
@@ -100,16 +101,20 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-/// Everything about fuzzing is one folder. Its targets run in the tests, on what was found before; `make fuzz`
-/// builds them with libFuzzer instead.
+/// Everything about fuzzing is one folder. Its targets run in the tests, on what was found before; Scripts/fuzz
+/// builds them as a library instead, and links libFuzzer to it.
 let fuzzed: [Target.Dependency] = ["Quire", "QuireDumps", "CQuire", "QuireC"]
-package.targets.append(
-    Context.environment["QUIRE_FUZZ"] == nil
-        ? .testTarget(
+if Context.environment["QUIRE_FUZZ"] == nil {
+    package.targets.append(
+        .testTarget(
             name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
             exclude: ["Corpus", "Dictionaries", "Driver"], sources: ["Targets", "Replay"],
-            swiftSettings: strict)
-        : .executableTarget(
-            name: "quire-fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+            swiftSettings: strict))
+} else {
+    package.products.append(.library(name: "QuireFuzz", type: .static, targets: ["QuireFuzz"]))
+    package.targets.append(
+        .target(
+            name: "QuireFuzz", dependencies: fuzzed, path: "Tests/Fuzz",
             exclude: ["Corpus", "Dictionaries", "Replay"], sources: ["Targets", "Driver"],
             swiftSettings: strict))
+}

@@ -53,8 +53,8 @@ final class Soak: Sendable {
         case 2: _ = try cache.update(id, body: Self.body(of: id, random.below(700)))
         case 3: _ = try cache.update(id, fields: ["likes": [UInt8(random.below(9) + 48)]], version: 1)
         case 4:
-            if try feed.insertLocal("local \(random.below(4))", body: Self.body(of: "local", 30)) { break }
-            _ = try feed.removeLocal("local \(random.below(4))")
+            let local = PostID("local \(random.below(4))")!
+            if try !feed.insertLocal(local, body: Self.body(of: local, 30)) { _ = try feed.removeLocal(local) }
         case 5:
             var policy = PrunePolicy()
             policy.maximumPosts = Self.most

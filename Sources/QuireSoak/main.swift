@@ -13,22 +13,10 @@ guard words.count >= 4, let seconds = Double(words[1]), let seed = UInt64(words[
     exit(2)
 }
 let mode = words.count > 4 ? words[4] : ""
+if mode == "race" { race() }
+
 let folder = words[3] + "/quire-soak-\(getpid())"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-defer { try? FileManager.default.removeItem(atPath: folder) }
-
-if mode == "race" {
-    nonisolated(unsafe) let number = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-    number.initialize(to: 0)
-    let threads = (0..<2).map { _ in
-        Thread { for _ in 0..<100_000 { number.pointee &+= 1 } }
-    }
-    for thread in threads { thread.start() }
-    while threads.contains(where: { !$0.isFinished }) { usleep(1000) }
-    print("nobody saw the race: \(number.pointee)")
-    exit(0)
-}
-
 let path = folder + "/soaked.quire"
 let soak = Soak(path: path, seconds: seconds)
 let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
@@ -46,7 +34,7 @@ while threads.contains(where: { !$0.isFinished }) {
     usleep(200_000)
     samples.append(Resources(of: path))
 }
-var mistakes = soak.found + Resources.growth(samples, ignoringMemory: mode == "sanitized")
+var mistakes = soak.found + Resources.growth(samples, isSlow: mode == "sanitized")
 mistakes += try cache.check().map { "\($0)" }
 let totals = soak.totals.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
 let last = samples[samples.count - 1]
@@ -55,7 +43,8 @@ let state = """
     a file of \(last.file >> 10) KiB
     """
 if let mistake = mistakes.first {
-    print("FAILED\tsoak\t\(mistake)\nreplay: quire-soak \(seconds) \(seed)")
+    print("FAILED\tsoak\t\(mistake)\nfiles: \(folder)\nreplay: quire-soak \(seconds) \(seed)")
     exit(1)
 }
+try FileManager.default.removeItem(atPath: folder)
 print("passed\tsoak\t\(Int(seconds)) s\tseed \(seed)\t\(totals); at the end \(state)")
