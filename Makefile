@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check torture cost deps build lib install sbom test-c bench bench-report clean
+.PHONY: help demo examples test check torture fuzz soak cost deps build lib install sbom test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -32,6 +32,12 @@ check: test cost sbom       ## tests, cost, the bill of materials, and the rules
 
 torture: deps               ## crashes, power cuts, failing calls, full disks, damaged files; LONG=1 for a night of it
 	@SWIFT="$(SWIFT)" Scripts/torture
+
+fuzz: deps                  ## six fuzz targets, a minute each; SECONDS_EACH=600 for ten
+	@SWIFT="$(SWIFT)" Scripts/fuzz
+
+soak: deps                  ## many threads under ThreadSanitizer and AddressSanitizer, and five minutes without
+	@SWIFT="$(SWIFT)" Scripts/soak
 
 cost: deps                  ## instructions and bytes written against the baseline
 	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \

@@ -74,6 +74,9 @@ let package = Package(
                 "Quire", "QuireSimulator", "CRecorder",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
+        .executableTarget(
+            name: "QuireSoak", dependencies: ["Quire", "QuireSimulator"],
+            exclude: ["thread.suppressions"], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
             resources: [.copy("Scenarios")], swiftSettings: strict),
@@ -97,3 +100,21 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+/// Everything about fuzzing is one folder. Its targets run in the tests, on what was found before; Scripts/fuzz
+/// builds them as a library instead, and links libFuzzer to it.
+let fuzzed: [Target.Dependency] = ["Quire", "QuireDumps", "CQuire", "QuireC"]
+if Context.environment["QUIRE_FUZZ"] == nil {
+    package.targets.append(
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Corpus", "Dictionaries", "Driver"], sources: ["Targets", "Replay"],
+            swiftSettings: strict))
+} else {
+    package.products.append(.library(name: "QuireFuzz", type: .static, targets: ["QuireFuzz"]))
+    package.targets.append(
+        .target(
+            name: "QuireFuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["Corpus", "Dictionaries", "Replay"], sources: ["Targets", "Driver"],
+            swiftSettings: strict))
+}

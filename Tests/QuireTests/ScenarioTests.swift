@@ -16,8 +16,8 @@ import Testing
     }
 
     /// `scenarios` is the specification's own file, `decisions` holds the cases in which the engine
-    /// keeps a promise that the specification breaks (Docs/decisions.md).
-    @Test(arguments: ["scenarios", "decisions"], [Tuning(), cramped])
+    /// keeps a promise that the specification breaks (Docs/decisions.md), `regressions` what random runs found.
+    @Test(arguments: ["scenarios", "decisions", "regressions"], [Tuning(), cramped])
     func everyCase(_ file: String, _ tuning: Tuning) throws {
         let cases = try Self.cases(file)
         #expect(!cases.isEmpty)

@@ -205,7 +205,7 @@ extension Draft {
             let at = old.firstIndex(of: .entry(entry))!
             var lower: Int?
             if state.options.order.hasKeys, let key = key(entry) {
-                lower = try rowBelow(key, in: rows, page: page)
+                lower = try rowBelow(key, in: rows, page: page, kept: kept)
             } else {
                 lower = old[(at + 1)...].lazy.filter { !$0.isGap }
                     .compactMap { row in rows.firstIndex(of: row) }.first
@@ -221,11 +221,16 @@ extension Draft {
         return rows
     }
 
-    /// The first row, from the page on, that belongs below a kept entry with this key. Keys descend, so
-    /// what is above the page cannot be it; an equal key stays above the page's last entry only.
-    private func rowBelow(_ key: Int64, in rows: [Row], page: [Int]) throws(Interruption) -> Int? {
+    /// The first row, from the page and the kept entries directly above it on, that belongs below a kept entry
+    /// with this key. Keys descend, so what is further up cannot be it; an equal key stays above the page's
+    /// last entry only.
+    private func rowBelow(
+        _ key: Int64, in rows: [Row], page: [Int], kept: [Int]
+    ) throws(Interruption) -> Int? {
         let last = page[page.count - 1]
-        for i in rows.firstIndex(of: .entry(page[0]))!..<rows.count {
+        var first = rows.firstIndex(of: .entry(page[0]))!
+        while first > 0, case .entry(let above) = rows[first - 1], kept.contains(above) { first -= 1 }
+        for i in first..<rows.count {
             switch rows[i] {
             case .gap: continue
             case .elided(let run): throw .needs(.top(run))

@@ -1,0 +1,81 @@
+import Foundation
+import Quire
+import QuireDumps
+
+enum FileFuzzing {
+    static func document(_ input: [UInt8]) {
+        let path = Scratch.folder + "/document"
+        write(input, to: path)
+        var options = InputOptions(profile: Profile.named("stackexchange")!)
+        options.packing = .none
+        // What is unpacked is tested by HostileInputTests; libarchive and zlib have fuzzers of their own.
+        options.format = InputOptions.Format.allCases[Int(input.first ?? 0) % 2 == 0 ? 0 : 4]
+        let reader = PageReader(Input.list([path]), options)
+        var pages = 0
+        while let page = reader.next() {
+            pages += 1
+            precondition(pages <= input.count + 2, "more pages than bytes")
+            _ = page.answer?.posts.count
+        }
+    }
+
+    static func cache(_ input: [UInt8]) {
+        let path = Scratch.folder + "/stranger.quire"
+        write(input, to: path)
+        defer { for end in ["", "-lock"] { unlink(path + end) } }
+        guard let findings = try? Cache.verify(at: path), findings.isEmpty else { return }
+        guard let cache = try? Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 24))
+        else { preconditionFailure("verify accepts what cannot be opened") }
+        use(cache)
+    }
+
+    /// Everything a program does with a cache; errors are allowed, the end of the process is not.
+    private static func use(_ cache: Cache) {
+        _ = try? cache.check()
+        for feed in (try? cache.feeds()) ?? [] {
+            try? cache.withSnapshot { snapshot in
+                for row in try snapshot.rows(of: feed, limit: 200) {
+                    if case .post(let post) = row { _ = try snapshot.body(of: post).byteCount }
+                }
+                for page in try snapshot.pages(of: feed, from: 0, limit: 20) {
+                    _ = try snapshot.posts(of: page, in: feed)
+                }
+                _ = try snapshot.changes(since: 0)
+            }
+            _ = try? step(feed, 77)
+        }
+    }
+
+    private static func step(_ feed: Feed, _ number: UInt64) throws {
+        if let request = try feed.plan(.head).request {
+            var answer = Answer(next: .token("below \(number)"))
+            for id in (number..<number + 5).reversed() {
+                answer.append(id: PostID(id), key: Int64(id), body: [UInt8](repeating: 7, count: Int(id) % 40))
+            }
+            _ = try feed.ingest(answer, for: request.ticket)
+        }
+        if number % 3 == 0 { try feed.delete(PostID(number)) }
+        if number % 4 == 0 { _ = try feed.evict([PostID(number + 1)]) }
+        _ = try feed.cache.update(PostID(number + 2), fields: ["likes": Array("\(number)".utf8)], version: 1)
+    }
+
+    /// Caches of a few commits, as the engine writes them.
+    static func caches() -> [[UInt8]] {
+        [1, 4, 12].map { commits in
+            let path = Scratch.folder + "/seed.quire"
+            defer { for end in ["", "-lock"] { unlink(path + end) } }
+            do {
+                let cache = try! Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
+                let feed = try! cache.feed(named: "seed", options: FeedOptions(order: .stable))
+                for number in 1...commits { try! step(feed, UInt64(number) * 3) }
+            }
+            return Array(try! Data(contentsOf: URL(fileURLWithPath: path)))
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        precondition(file >= 0 && Glibc.write(file, bytes, bytes.count) == bytes.count, "no scratch file")
+        close(file)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// What strangers' bytes may meet. Each takes any bytes and survives them; a promise that does not hold ends the
+/// process, which is what a fuzzer looks for.
+enum FuzzTarget: String, CaseIterable {
+    /// A response of an API, read by the built-in profile that the first byte names.
+    case page
+    /// A profile, and a response read by it.
+    case profile
+    /// A record of a cache file; the first byte says of which kind.
+    case record
+    /// Calls of the C API, one after the other.
+    case calls
+    /// A cache file: `verify` survives it, and the engine if `verify` accepts it.
+    case cache
+    /// A document as people give it to `quire ingest`, XML above all.
+    case xml
+
+    func run(_ input: [UInt8]) {
+        switch self {
+        case .page: PageFuzzing.page(input)
+        case .profile: PageFuzzing.profile(input)
+        case .record: RecordFuzzing.run(input)
+        case .calls: CallFuzzing.run(input)
+        case .cache: FileFuzzing.cache(input)
+        case .xml: FileFuzzing.document(input)
+        }
+    }
+
+    /// Inputs to begin with that are better made than kept: cache files.
+    func seeds() -> [[UInt8]] { self == .cache ? FileFuzzing.caches() : [] }
+}
+
+/// Files of this process, in memory where that is possible.
+enum Scratch {
+    static let folder: String = {
+        let memory = "/dev/shm"
+        let place = FileManager.default.fileExists(atPath: memory) ? memory : NSTemporaryDirectory()
+        let folder = "\(place)/quire-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
+        try! FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return folder
+    }()
+
+    static func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}

@@ -1,0 +1,61 @@
+@testable import Quire
+
+enum RecordFuzzing {
+    static func run(_ input: [UInt8]) {
+        guard let kind = input.first else { return }
+        // Memory of exactly this size, so that reading on is noticed.
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: input.count - 1, alignment: 1)
+        defer { bytes.deallocate() }
+        bytes.copyBytes(from: input.dropFirst())
+        let value = UnsafeRawBufferPointer(bytes)
+        switch kind % 16 {
+        case 0: piece(value)
+        case 1: record(PageRecord.self, value)
+        case 2: record(GapRecord.self, value)
+        case 3: record(TicketRecord.self, value)
+        case 4: record(FeedRecord.self, value)
+        case 5: record(FieldsRecord.self, value)
+        case 6: record(Counters.self, value)
+        case 7: record(BodyUse.self, value)
+        case 8: record(BodyReference.self, value)
+        case 9: record(Link.self, value)
+        case 10: record(Edge.self, value)
+        case 11: record(RowID.self, value)
+        case 12: run(of: value)
+        case 13: _ = BodyStore.contents(value)
+        case 14: _ = try? ChangeLog.entries(value, "a commit")
+        default: _ = try? CacheFile.format(value)
+        }
+        _ = ByteReader.isSealed(value)
+    }
+
+    /// What decodes says the same when it is written and read again.
+    @discardableResult
+    private static func record<R: Record>(_ type: R.Type, _ value: UnsafeRawBufferPointer) -> R? {
+        guard let record = try? R(value, "a record") else { return nil }
+        let once = record.encoded()
+        guard let again = once.withUnsafeBytes({ try? R($0, "a record") }) else {
+            preconditionFailure("\(type) does not read what it wrote")
+        }
+        precondition(again.encoded() == once, "\(type) writes something else the second time")
+        return record
+    }
+
+    private static func piece(_ value: UnsafeRawBufferPointer) {
+        _ = try? PieceRecord.page(of: value, "a piece")
+        _ = try? PieceRecord.entry(of: "absent", in: value, "a piece")
+        guard let piece = record(PieceRecord.self, value) else { return }
+        for id in piece.ids { _ = try? PieceRecord.entry(of: id, in: value, "a piece") }
+    }
+
+    private static func run(of value: UnsafeRawBufferPointer) {
+        guard let run = SortedRun(value) else { return }
+        var count = 0
+        run.forEach { location in
+            _ = run.first(hash: location.hash)
+            _ = run.position(of: location)
+            count += 1
+        }
+        precondition(count <= value.count, "a run of more locations than bytes")
+    }
+}
