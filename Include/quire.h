@@ -367,7 +367,11 @@ enum {
     /* A page of LMDB's trees is not what LMDB writes. Found in a file that is not open, by a walk of it. */
     QUIRE_FINDING_PAGE = 10,
     /* Pages in use and free pages do not add up to the file. Found in a file that is not open. */
-    QUIRE_FINDING_SPACE = 11
+    QUIRE_FINDING_SPACE = 11,
+    /* The record of the format is missing, or not what this version writes. */
+    QUIRE_FINDING_HEADER = 12,
+    /* A number or a time is 0, or above the counter that gives them out. */
+    QUIRE_FINDING_AHEAD = 13
 };
 
 typedef struct quire_finding {

@@ -117,6 +117,8 @@ extension Finding.Code {
         case .body: Int32(QUIRE_FINDING_BODY)
         case .page: Int32(QUIRE_FINDING_PAGE)
         case .space: Int32(QUIRE_FINDING_SPACE)
+        case .header: Int32(QUIRE_FINDING_HEADER)
+        case .ahead: Int32(QUIRE_FINDING_AHEAD)
         }
     }
 }

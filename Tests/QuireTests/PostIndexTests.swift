@@ -95,7 +95,10 @@ import Testing
 
     private static func list(_ run: SortedRun) -> [Place] {
         var all: [Place] = []
-        run.forEach { all.append(Place($0)) }
+        PostIndex(runs: [run], 0).forEachPlace {
+            all.append(Place($0))
+            return true
+        }
         return all
     }
 

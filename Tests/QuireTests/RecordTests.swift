@@ -75,7 +75,7 @@ import Testing
             var values = RandomValues(seed: seed)
             let piece = values.piece()
             let bytes = piece.encoded()
-            #expect(try PieceRecord.page(of: memory.hold(bytes[...]), "a piece") == piece.page)
+            #expect(try PieceRecord.size(of: memory.hold(bytes[...]), "a piece").page == piece.page)
             for (id, entry) in zip(piece.ids, piece.entries) {
                 let found = try PieceRecord.entry(of: id, in: memory.hold(bytes[...]), "a piece")
                 let at = piece.ids.firstIndex(of: id)!
@@ -83,7 +83,7 @@ import Testing
             }
             damage(bytes, &values.random) {
                 _ = try? PieceRecord.entry(of: "absent", in: memory.hold($0), "a piece")
-                _ = try? PieceRecord.page(of: memory.hold($0), "a piece")
+                _ = try? PieceRecord.size(of: memory.hold($0), "a piece")
             }
         }
     }

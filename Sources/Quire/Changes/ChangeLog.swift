@@ -9,18 +9,19 @@ struct ChangeLog {
     private static let slack: UInt64 = 64
 
     func append(_ changes: [(feed: UInt32, changes: [Change])], generation: UInt64) throws {
-        var writer = ByteWriter()
-        writer.list(changes) { writer, item in
-            writer.number(UInt64(item.feed))
-            Self.encode(item.changes, &writer)
-        }
-        try transaction.put(.log, NumberKey(generation), writer.sealed())
+        try transaction.put(.log, NumberKey(generation), Self.encoded(changes))
         if generation > Self.length, generation.isMultiple(of: Self.slack) {
             let last = generation - Self.length
             for old in max(last, Self.slack) - Self.slack + 1...last {
                 try transaction.delete(.log, NumberKey(old))
             }
         }
+    }
+
+    /// The oldest commit in the log of a cache with so many commits.
+    static func oldest(at generation: UInt64) -> UInt64 {
+        let dropped = generation / slack * slack
+        return dropped > length ? dropped - length + 1 : 1
     }
 
     /// What was committed after this generation, oldest first; nil if the log no longer reaches back.
@@ -36,6 +37,16 @@ struct ChangeLog {
             for (feed, changes) in items { found.append((number + 1, feed, changes)) }
         }
         return found
+    }
+
+    /// A record of the log.
+    static func encoded(_ changes: [(feed: UInt32, changes: [Change])]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.list(changes) { writer, item in
+            writer.number(UInt64(item.feed))
+            encode(item.changes, &writer)
+        }
+        return writer.sealed()
     }
 
     /// What a record of the log says.

@@ -61,7 +61,7 @@ struct RowReader {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
         try eachValue(from: 0) { at, value in
-            let number = try PieceRecord.page(of: value, name)
+            let number = try PieceRecord.size(of: value, name).page
             guard number != 0, seen.insert(number).inserted else { return true }
             let rank = seen.count - 1
             if rank >= index && pages.count < limit {
@@ -114,6 +114,22 @@ struct RowReader {
         from position: UInt64, _ body: (UInt64, PieceRecord) throws -> Bool
     ) throws {
         try eachValue(from: position) { at, value in try body(at, PieceRecord(value, name)) }
+    }
+
+    /// Calls `body` with the position of each piece, its page and how many entries it has; skips what does not
+    /// decode.
+    func eachPieceSize(_ body: (_ at: UInt64, _ page: UInt64, _ entries: Int) -> Void) throws {
+        try eachValue(from: 0) { at, value in
+            if let size = try? PieceRecord.size(of: value, name) { body(at, size.page, size.entries) }
+            return true
+        }
+    }
+
+    /// Where the first piece is.
+    func firstPosition() throws -> UInt64? {
+        try transaction.withCursor(.pieces(of: feed)) { cursor in
+            try cursor.first().flatMap { NumberKey($0.key)?.number }
+        }
     }
 
     /// The same with the bytes of each piece.

@@ -29,20 +29,17 @@ struct BodyStore {
         return UnsafeRawBufferPointer(rebasing: record[start..<end])
     }
 
-    /// The bytes of bodies in a record, and the address hashes of the posts they were stored for,
-    /// whether or not these still refer to it; nil for damaged bytes.
+    /// How many bytes of bodies a record has, and the address hashes of the posts they were stored for, whether
+    /// or not these still refer to it; nil for damaged bytes.
     static func contents(
         _ value: UnsafeRawBufferPointer
-    ) -> (payload: Int, hashes: [UInt64])? {
+    ) -> (payload: Int, hashes: UnsafeRawBufferPointer)? {
         guard value.count >= 8 else { return nil }
         let count = Int(
             UInt32(littleEndian: value.loadUnaligned(fromByteOffset: value.count - 8, as: UInt32.self)))
         let payload = value.count - 8 - count * 8
         guard payload >= 0 else { return nil }
-        let hashes = (0..<count).map {
-            UInt64(littleEndian: value.loadUnaligned(fromByteOffset: payload + $0 * 8, as: UInt64.self))
-        }
-        return (payload, hashes)
+        return (payload, UnsafeRawBufferPointer(rebasing: value[payload..<payload + count * 8]))
     }
 
     /// Posts no longer refer to so many bytes of a record; it goes with the last.

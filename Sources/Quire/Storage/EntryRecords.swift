@@ -131,13 +131,14 @@ struct PieceRecord: Record {
         return (id, entry)
     }
 
-    /// The page of the piece in a value.
-    static func page(
+    /// The page of the piece in a value, and how many entries it has.
+    static func size(
         of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
-    ) throws(QuireError) -> UInt64 {
+    ) throws(QuireError) -> (page: UInt64, entries: Int) {
         do throws(QuireError) {
             var reader = try ByteReader(value)
-            return try reader.number()
+            let head = try Head(&reader)
+            return (head.page, head.count)
         } catch {
             throw .corrupt(what())
         }

@@ -29,12 +29,30 @@ extension Environment {
         try FileCheck.name(draft, path, isNew: false)  // somebody may have been faster
     }
 
-    /// LMDB's environment for a file, with all its descriptors private to this process.
+    /// Runs `body` on the newest commit of a file that `verify` has tested and that nobody uses: who may not
+    /// write to the file reads it without locks.
+    static func withTested<R>(_ path: String, _ body: (Transaction) throws -> R) throws -> R {
+        let options = CacheOptions(durability: .relaxed)
+        do {
+            return try open(path, options).read(body)
+        } catch let error as QuireError where error.code == .noPermission {
+            let handle = try openHandle(path, options, isReadOnly: true)
+            defer { mdb_env_close(handle) }
+            let file = try CacheFile.open(in: handle, path: path)
+            var begun: OpaquePointer?
+            try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun), "cannot read", path)
+            defer { mdb_txn_abort(begun) }
+            return try body(Transaction(handle: begun!, file: file))
+        }
+    }
+
+    /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has no
+    /// locks: nobody may be writing.
     static func openHandle(
-        _ path: String, _ options: CacheOptions
+        _ path: String, _ options: CacheOptions, isReadOnly: Bool = false
     ) throws(QuireError) -> OpaquePointer {
         let location = FileCheck.resolved(path)
-        try DiskSpace.allocateLockFile(of: location)
+        if !isReadOnly { try DiskSpace.allocateLockFile(of: location) }
         var size = max(options.mapSize, 1 << 20)
         while true {
             var created: OpaquePointer?
@@ -44,6 +62,7 @@ extension Environment {
             mdb_env_set_mapsize(handle, Int(size))
             var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
             if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+            if isReadOnly { flags |= UInt32(MDB_RDONLY) | UInt32(MDB_NOLOCK) }
             let status = mdb_env_open(handle, location, flags, 0o600)
             if status == 0 {
                 var descriptor: mdb_filehandle_t = -1

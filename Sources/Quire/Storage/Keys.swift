@@ -87,4 +87,18 @@ enum PostKey {
         }
         return key
     }
+
+    /// True for bytes that are the key of some post.
+    static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard let kind = key.first else { return false }
+        switch kind {
+        case 1: return key.count == 9
+        case 2:
+            guard key.count > 2, 1...longestPlainID ~= Int(key[1]), key.count == 2 + Int(key[1]),
+                let id = PostID(bytes: key[2...])
+            else { return false }
+            return bytes(id).elementsEqual(key)
+        default: return kind == 3 && key.count == 17
+        }
+    }
 }

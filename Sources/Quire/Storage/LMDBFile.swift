@@ -127,7 +127,8 @@ final class LMDBFile {
         }
         if meta.lastPage < count { return nil }
         // Pages at the end that are free need not exist; any other that is missing was cut off.
-        return try TreeWalk(file: self, meta: meta, pageCount: count).missingPages()
+        let inspection = Inspection(limit: 1) { _ in true }
+        return try TreeWalk(file: self, meta: meta, pageCount: count, inspection).missingPages()
     }
 
     private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {

@@ -104,6 +104,26 @@ struct PostIndex {
         return known
     }
 
+    /// Calls `body` with each place that a run knows, and what the newest of them says of it, until it returns
+    /// false: in the order of the runs, in one pass over all of them.
+    func forEachPlace(_ body: (Location) -> Bool) {
+        var heads: [(run: SortedRun, slot: Int, location: Location)] = []
+        for run in runs {
+            if let head = run.next(from: 0) { heads.append((run, head.slot, head.location)) }
+        }
+        while var least = heads.first?.location {
+            for head in heads.dropFirst() where head.location.precedes(least) { least = head.location }
+            if !body(least) { return }
+            for at in heads.indices.reversed() where heads[at].location.isSamePlace(as: least) {
+                if let next = heads[at].run.next(from: heads[at].slot + 1) {
+                    (heads[at].slot, heads[at].location) = next
+                } else {
+                    heads.remove(at: at)
+                }
+            }
+        }
+    }
+
     // MARK: Other feeds
 
     /// False if no other feed holds the post or ever did; true does not mean the contrary. Most posts are in

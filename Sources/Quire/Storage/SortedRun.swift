@@ -135,11 +135,14 @@ struct SortedRun {
         return nil
     }
 
-    /// Calls `body` with each location, in order.
-    func forEach(_ body: (Location) throws -> Void) rethrows {
-        for slot in 0..<slots {
-            if let location = location(slot) { try body(location) }
+    /// The first location in this slot or behind it.
+    func next(from slot: Int) -> (slot: Int, location: Location)? {
+        var slot = slot
+        while slot < slots {
+            if let location = location(slot) { return (slot, location) }
+            slot += 1
         }
+        return nil
     }
 
     @inline(__always)
@@ -178,6 +181,25 @@ struct SortedRun {
         var next = 0
         for location in sorted { next = max(next, ideal(location.hash, scale)) + 1 }
         return head + (next + 1) * stride + 4
+    }
+
+    /// True if these, its own bytes, are what ``write(_:into:)`` makes of its locations: only then every one of
+    /// them is found.
+    func isAsWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
+        if bytes.count != Self.head + slots * Self.stride + 4 { return false }
+        var (next, found) = (0, 0)
+        var last: Location?
+        for slot in 0..<slots {
+            guard let location = location(slot) else {
+                if hash(slot) | position(slot) | UInt64(check(slot)) != 0 { return false }
+                continue
+            }
+            if let last, !last.precedes(location) { return false }
+            next = max(next, home(of: location.hash))
+            if slot != next { return false }
+            (last, next, found) = (location, next + 1, found + 1)
+        }
+        return found == count && slots == next + 1
     }
 
     /// Writes locations, in order and each place once, as a run into as many zeroed bytes as

@@ -75,6 +75,16 @@ struct Transaction {
         return (UInt64(used * pageSize), UInt64((info.me_last_pgno + 1) * pageSize))
     }
 
+    /// Which commit it sees.
+    var number: UInt64 { UInt64(mdb_txn_id(handle)) }
+
+    /// Records of the whole cache.
+    func recordCount() -> UInt64 {
+        var tree = MDB_stat()
+        mdb_stat(handle, Self.tree, &tree)
+        return UInt64(tree.ms_entries)
+    }
+
     func withCursor<R>(_ table: Table, _ body: (Cursor) throws -> R) throws -> R {
         try withTreeCursor { handle in
             try body(Cursor(handle: handle, table: table, path: path))

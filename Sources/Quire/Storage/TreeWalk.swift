@@ -11,25 +11,23 @@ final class TreeWalk {
     private var tally = Tally()
     private var order = Order()
     private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
-    private(set) var findings: [Finding] = []
-    let limit: Int
+    private let inspection: Inspection
 
     /// Pages that the file may lack at its end: free ones that were never written.
     private static let mostMissing: UInt64 = 1 << 20
     /// LMDB's longest key.
     private static let longestKey = 511
 
-    init(file: LMDBFile, meta: MetaPage, pageCount: UInt64, limit: Int = 100) {
-        (self.file, self.meta, self.pageCount, self.limit) = (file, meta, pageCount, limit)
+    init(file: LMDBFile, meta: MetaPage, pageCount: UInt64, _ inspection: Inspection) {
+        (self.file, self.meta, self.pageCount) = (file, meta, pageCount)
+        self.inspection = inspection
         used = PageSet(count: min(meta.lastPage + 1, pageCount + Self.mostMissing))
     }
 
     deinit { value.deallocate() }
 
-    func find(_ code: Finding.Code, _ place: String, _ message: String) {
-        if findings.count < limit {
-            findings.append(Finding(code: code, place: place, message: message))
-        }
+    private func find(_ code: Finding.Code, _ place: String, _ message: String) {
+        inspection.find(code, place, message)
     }
 
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
@@ -43,8 +41,8 @@ final class TreeWalk {
         }
         try walk(meta.main, "tree", isFreeList: false, visit)
         try walkFreeList()
-        let lost = used.firstMissing(from: 2)
-        if let lost { find(.space, "page \(lost)", "is neither in use nor free") }
+        if inspection.isStopped { return }
+        if let lost = used.firstMissing(from: 2) { find(.space, "page \(lost)", "is neither in use nor free") }
     }
 
     /// What is wrong with a file that ends before its last page; nil if only free pages are missing.
@@ -52,7 +50,7 @@ final class TreeWalk {
         let cut = "is cut off after \(pageCount) of \(meta.lastPage + 1) pages"
         if meta.lastPage >= pageCount + Self.mostMissing { return cut }
         try walkFreeList()
-        return !findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
+        return !inspection.result.findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
     }
 
     private func walkFreeList() throws(QuireError) {
@@ -127,7 +125,7 @@ final class TreeWalk {
         let said = Tally(
             branches: tree.branchPages, leaves: tree.leafPages, overflow: tree.overflowPages,
             entries: tree.entries)
-        if said != tally { find(.space, name, "says \(said), there are \(tally)") }
+        if said != tally && !inspection.isStopped { find(.space, name, "says \(said), there are \(tally)") }
     }
 
     private func damaged(_ page: UInt64, _ message: String) { find(.page, "page \(page)", message) }
@@ -148,7 +146,8 @@ final class TreeWalk {
     }
 
     private func walkPage(_ page: UInt64, levels: Int, _ visit: Visit) throws(QuireError) {
-        guard claim(page, for: page) else { return }
+        guard !inspection.isStopped, claim(page, for: page) else { return }
+        inspection.step()
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: file.pageSize, alignment: 8)
         defer { bytes.deallocate() }
         guard try file.read(page, into: bytes) else { return damaged(page, "is not in the file") }
@@ -176,6 +175,7 @@ final class TreeWalk {
                     return damaged(page, "keys are not in order")
                 }
             }
+            if inspection.isStopped { return }
             if isLeaf {
                 try visitRecord(node, key, content, page, visit)
             } else {
@@ -201,6 +201,7 @@ final class TreeWalk {
         }
         guard claim(first, count: found.pages, for: page) else { return }
         tally.overflow += found.pages
+        inspection.step(found.pages)
         let size = PageHeader.size + node.valueSize
         if value.count < size {
             value.deallocate()

@@ -1,56 +1,144 @@
-/// Tests the rows, gaps, pages and counters of one feed.
+/// Tests the rows, gaps, pages, tickets and counters of one feed.
 struct FeedCheck {
-    let transaction: Transaction
-    let index: PostIndex
-    let feed: UInt32
-    let record: FeedRecord
-    private(set) var use: Check.Use
-    private(set) var findings: [Finding] = []
+    private let transaction: Transaction
+    private let feed: UInt32
+    private let record: FeedRecord
+    private let counters: Counters
+    private let inspection: Inspection
     private(set) var counts = FeedCounts()
+    /// Posts that this feed has to count: no feed with a lower number holds them, or shows their body.
+    private(set) var posts = PostTally()
 
-    /// Page -> how many entries it has, and the first piece with one.
-    private var pages: [UInt64: (entries: Int, first: UInt64)] = [:]
-    private var gaps: [UInt64: GapRecord] = [:]
     private var segment = SegmentCount()
     private var lastKey: Int64?
     /// What stands directly above, riders not counted.
     private var above = Row.nothing
+    /// The body record that was looked at last.
+    private var shown: ShownRecord
 
     private enum Row { case nothing, gap, entry }
 
     init(
-        transaction: Transaction, index: PostIndex, feed: UInt32, record: FeedRecord, use: Check.Use
+        _ transaction: Transaction, _ record: FeedRecord, _ feed: UInt32, _ counters: Counters,
+        _ inspection: Inspection
     ) {
-        (self.transaction, self.index) = (transaction, index)
-        (self.feed, self.record, self.use) = (feed, record, use)
+        (self.transaction, self.record, self.feed) = (transaction, record, feed)
+        (self.counters, self.inspection) = (counters, inspection)
+        shown = ShownRecord(transaction)
     }
 
-    mutating func find(_ code: Finding.Code, _ message: String) {
-        findings.append(Finding(code: code, place: "feed \(record.name)", message: message))
+    private func find(_ code: Finding.Code, _ message: @autoclosure () -> String) {
+        if inspection.isMuted { return }
+        inspection.find(code, "feed \(record.name)", message())
     }
 
-    mutating func run() throws {
-        for (position, gap) in try FeedLoader.gaps(transaction, feed) { gaps[position] = gap }
-        let all = gaps
-        try RowReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, piece in
-            counts.pieces += 1
-            if let gap = gaps.removeValue(forKey: position) { check(gap) }
-            try check(piece, at: position)
-            return true
+    mutating func run(_ index: PostIndex, _ bodies: BodyTally) throws {
+        checkNumbers()
+        try checkGaps(index)
+        try eachPiece { check, position, piece in
+            check.counts.pieces += 1
+            if let gap = try check.gap(at: position) { check.check(gap) }
+            try check.check(piece, at: position, index, bodies)
         }
-        for gap in gaps.values { find(.gap, "gap \(gap.gap.id) lies above no entry") }
+        if inspection.isStopped { return }
         if above == .gap { find(.gap, "a gap lies at the tail") }
         if segment != record.lastSegment {
             find(.count, "the last segment has \(segment.entries) entries")
         }
-        checkEdges(all.values.map(\.gap))
+        // repeated for the next body records, everything else was tested
+        if inspection.isMuted { return }
         try checkPages()
-        counts.pages = pages.count
-        counts.gaps = all.count
-        if counts != record.counts {
+        try checkRest()
+        if counts != record.counts && !inspection.isStopped {
             find(.count, "counters say \(record.counts), there are \(counts)")
         }
     }
+
+    mutating func runQuickly() throws {
+        checkNumbers()
+        try checkGaps(nil)
+        if counts.gaps != record.counts.gaps {
+            find(.count, "says \(record.counts.gaps) gaps, there are \(counts.gaps)")
+        }
+        let first = try RowReader(transaction: transaction, feed: feed).firstPosition()
+        if (first == nil) != (record.counts.pieces == 0) {
+            find(.count, "says \(record.counts.pieces) pieces")
+        }
+        if let first, try gap(at: first) != nil { find(.gap, "a gap lies at the head") }
+    }
+
+    /// A piece that does not decode was found as a record by itself.
+    private mutating func eachPiece(
+        _ body: (inout FeedCheck, UInt64, PieceRecord) throws -> Void
+    ) throws {
+        do {
+            try RowReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, piece in
+                try body(&self, position, piece)
+                inspection.step(UInt64(piece.entries.count))
+                return !inspection.isStopped
+            }
+        } catch let error as QuireError where error.code == .corrupt {
+            find(.unreadable, error.message)
+        }
+    }
+
+    // MARK: Gaps and edges
+
+    private func gap(at position: UInt64) throws -> GapRecord? {
+        guard record.counts.gaps > 0 || counts.gaps > 0,
+            let value = try transaction.get(.gaps(of: feed), NumberKey(position))
+        else { return nil }
+        return try? GapRecord(value, "a gap")
+    }
+
+    /// That each lies above a piece, and that nothing is numbered twice.
+    private mutating func checkGaps(_ index: PostIndex?) throws {
+        var edges: [UInt64] = []
+        var ids: [UInt64] = []
+        check(record.head, index)
+        check(record.tail, index)
+        edges += [record.head.number, record.tail.number]
+        try transaction.withCursor(.gaps(of: feed)) { cursor in
+            var found = try cursor.first()
+            while let (key, value) = found, !inspection.isStopped {
+                found = try cursor.next()
+                counts.gaps += 1
+                guard let key = NumberKey(key), let gap = try? GapRecord(value, "a gap").gap else {
+                    find(.unreadable, "a gap")
+                    continue
+                }
+                if try transaction.get(.pieces(of: feed), key) == nil {
+                    find(.gap, "gap \(gap.id) lies above no entry")
+                }
+                if gap.down.link == .end { find(.gap, "gap \(gap.id) lies below an end") }
+                if gap.up.link == .end { find(.gap, "gap \(gap.id) lies above an end") }
+                check(gap.down, index)
+                check(gap.up, index)
+                edges += [gap.down.number, gap.up.number]
+                ids.append(gap.id.number)
+            }
+        }
+        checkNumbered(edges, upTo: record.edgeNumbers, "edge")
+        checkNumbered(ids, upTo: record.gapNumbers, "gap")
+    }
+
+    private func check(_ edge: Edge, _ index: PostIndex?) {
+        guard let after = edge.after, let index else { return }
+        if index.position(of: after, in: feed) == nil {
+            find(.gap, "edge \(edge.number) continues below post \(after), which is not there")
+        }
+    }
+
+    private func checkNumbered(_ numbers: [UInt64], upTo last: UInt64, _ name: String) {
+        let numbers = numbers.sorted()
+        if let highest = numbers.last, highest > last { find(.ahead, "\(name) \(highest) of \(last)") }
+        if numbers.first == 0 { find(.ahead, "\(name) 0") }
+        for (one, next) in zip(numbers, numbers.dropFirst()) where one == next {
+            find(.gap, "\(name) \(one) is there twice")
+        }
+    }
+
+    // MARK: Rows
 
     private mutating func check(_ gap: GapRecord) {
         if gap.above != segment {
@@ -60,24 +148,29 @@ struct FeedCheck {
                     + "\(segment.entries)")
         }
         if above != .entry { find(.gap, "gap \(gap.gap.id) lies at the head or below a gap") }
-        if gap.gap.down.link == .end { find(.gap, "gap \(gap.gap.id) lies below an end") }
         segment = SegmentCount()
         above = .gap
     }
 
-    private mutating func check(_ piece: PieceRecord, at position: UInt64) throws {
+    private mutating func check(
+        _ piece: PieceRecord, at position: UInt64, _ index: PostIndex, _ bodies: BodyTally
+    ) throws {
         if piece.entries.isEmpty { find(.missing, "a piece without entries") }
-        var seen: Set<PostID> = []
+        var seen = Set<PostID>(minimumCapacity: piece.ids.count)
+        index.prefetch(piece.ids)
         for (id, entry) in zip(piece.ids, piece.entries) {
             counts.add(entry, 1)
-            if piece.page != 0 { pages[piece.page, default: (0, position)].entries += 1 }
-            let positions = index.positions(of: id)
-            if positions.first(where: { $0.feed == feed })?.position != position
+            let places = index.positions(of: id)
+            if places.first(where: { $0.feed == feed })?.position != position
                 || !seen.insert(id).inserted
             {
                 find(.index, "post \(id) stands where the index does not have it")
             }
-            try checkBody(of: id, entry, positions)
+            if entry.confirmed > counters.clock { find(.ahead, "post \(id) was seen in the future") }
+            try checkBody(of: id, entry, places, bodies)
+            if entry.body.record != 0,
+                let damage = try shown.damage(of: entry.body, for: index.address(of: id))
+            { find(damage.code, "post \(id): \(damage.what)") }
             if entry.isRider { continue }
             if entry.isClaimed && above != .entry {
                 find(.gap, "the seam above post \(id) is claimed, but there is none")
@@ -92,17 +185,20 @@ struct FeedCheck {
     /// All entries of a post show one body, except faults. The feed with the lowest number that shows it
     /// counts it.
     private mutating func checkBody(
-        of id: PostID, _ entry: Entry, _ positions: [(feed: UInt32, position: UInt64)]
+        of id: PostID, _ entry: Entry, _ places: [(feed: UInt32, position: UInt64)],
+        _ bodies: BodyTally
     ) throws {
-        let lowest = positions.min { $0.feed < $1.feed }
-        if lowest?.feed == feed { use.posts += 1 }
+        if !places.contains(where: { $0.feed < feed }) { posts.count += 1 }
         if entry.isFault {
             if entry.body.record != 0 { find(.body, "post \(id) is a fault with a body") }
             return
         }
         var isCounted = false
-        for (other, position) in positions where other != feed {
-            let shown = try transaction.entry(of: id, at: position, of: other)
+        for (other, position) in places where other != feed {
+            guard let shown = try? transaction.entry(of: id, at: position, of: other) else {
+                find(.index, "post \(id) is not where the index has it in feed number \(other)")
+                continue
+            }
             if shown.isFault { continue }
             if shown.body != entry.body || shown.version != entry.version {
                 find(.body, "post \(id) shows another body than in feed number \(other)")
@@ -111,13 +207,8 @@ struct FeedCheck {
         }
         if entry.body.record == 0 { return }
         if !isCounted {
-            use.bytes += Int(entry.body.length)
-            use.records[entry.body.record, default: 0] += Int(entry.body.length)
-        }
-        do throws(QuireError) {
-            _ = try BodyStore(transaction: transaction).bytes(entry.body)
-        } catch {
-            find(.body, "post \(id): \(error.message)")
+            posts.bytes += UInt64(entry.body.length)
+            bodies.add(Int(entry.body.length), of: entry.body.record)
         }
     }
 
@@ -129,33 +220,118 @@ struct FeedCheck {
         lastKey = key
     }
 
-    private mutating func checkEdges(_ gaps: [Gap]) {
-        let edges = [record.head, record.tail] + gaps.flatMap { [$0.down, $0.up] }
-        var numbers: Set<UInt64> = []
-        for edge in edges {
-            if edge.number > record.edgeNumbers || !numbers.insert(edge.number).inserted {
-                find(.gap, "edge \(edge.number) is used twice, or was never given out")
+    // MARK: Pages
+
+    /// So many pages are counted at a time, 24 bytes each.
+    private static let pagesAtOnce = 1 << 17
+
+    /// Each page has the entries it says, none above its start; each entry of a page has a record of it.
+    private mutating func checkPages() throws {
+        var owned = 0
+        var next: UInt64? = 0  // the complement of a number, as in keys
+        while let from = next, !inspection.isStopped {
+            var (keys, tallies): ([UInt64], [(entries: Int, first: UInt64)]) = ([], [])
+            next = try transaction.withCursor(.pages(of: feed)) { cursor in
+                var found = try cursor.seek(NumberKey(from))
+                while let (key, _) = found, keys.count < Self.pagesAtOnce {
+                    if let key = NumberKey(key) { keys.append(key.number) }
+                    found = try cursor.next()
+                }
+                return found.flatMap { NumberKey($0.key)?.number }
             }
+            tallies = Array(repeating: (0, .max), count: keys.count)
+            try RowReader(transaction: transaction, feed: feed).eachPieceSize { position, page, count in
+                guard let at = keys.place(of: ~page) else { return }
+                tallies[at].entries += count
+                tallies[at].first = min(tallies[at].first, position)
+            }
+            for (key, tally) in zip(keys, tallies) {
+                owned += tally.entries
+                try check(pageWithKey: key, tally.entries, tally.first)
+                inspection.step()
+            }
+            counts.pages += keys.count
         }
-        if Set(gaps.map(\.id)).count != gaps.count { find(.gap, "two gaps have one id") }
+        var all = 0
+        try RowReader(transaction: transaction, feed: feed).eachPieceSize { _, page, count in
+            if page != 0 { all += count }
+        }
+        if all != owned && !inspection.isStopped {
+            find(.missing, "\(all - owned) entries are of pages that have no record")
+        }
     }
 
-    private mutating func checkPages() throws {
-        try transaction.withCursor(.pages(of: feed)) { cursor in
+    private func check(pageWithKey key: UInt64, _ entries: Int, _ first: UInt64) throws {
+        guard let value = try transaction.get(.pages(of: feed), NumberKey(key)) else { return }
+        let record = try PageRecord(value, "page \(~key) of feed \(record.name)")
+        let number = record.page.number
+        if number == 0 || number > self.record.pageNumbers {
+            find(.ahead, "page \(number) of \(self.record.pageNumbers)")
+        }
+        if entries == 0 { return find(.orphan, "page \(number) has no entries") }
+        if record.start > first { find(.index, "page \(number) begins further up") }
+        if record.entries != entries {
+            find(.count, "page \(number) says \(record.entries) entries, it has \(entries)")
+        }
+    }
+
+    // MARK: Numbers, tickets, tombstones
+
+    private func checkNumbers() {
+        for (number, name) in [
+            (record.edgeNumbers, "edges"), (record.pageNumbers, "pages"),
+            (record.ticketNumbers, "tickets"), (record.gapNumbers, "gaps"),
+            (record.generation, "resets"),
+        ] where number >= Numbers.limit { find(.ahead, "\(name): \(number)") }
+        if record.changed > counters.clock { find(.ahead, "changed at \(record.changed)") }
+        let options = record.options
+        for number in [
+            record.drift, record.overlap, record.skippedAbove, options.pageSize, options.minimumRun,
+            options.firstPage,
+        ] where number.magnitude > Numbers.mostRows { find(.ahead, "\(number) rows or pages") }
+    }
+
+    private mutating func checkRest() throws {
+        var tickets = 0
+        try transaction.withCursor(.tickets(of: feed)) { cursor in
             var found = try cursor.first()
-            var missing = pages
-            while let (key, value) = found, let number = NumberKey(key)?.newestFirst {
-                let page = try PageRecord(value, "page \(number) of feed \(record.name)")
-                let (count, first) = missing.removeValue(forKey: number) ?? (0, .max)
-                if page.start > first { find(.index, "page \(number) begins further up") }
-                if page.entries != count {
-                    find(.count, "page \(number) says \(page.entries) entries, it has \(count)")
+            while let (_, value) = found, !inspection.isStopped {
+                tickets += 1
+                if let ticket = try? TicketRecord(value, "a ticket") { check(ticket) }
+                found = try cursor.next()
+            }
+        }
+        if tickets > TicketTable.limit { find(.count, "\(tickets) tickets are open") }
+        try transaction.withCursor(.tombstones(of: feed)) { cursor in
+            var found = try cursor.first()
+            while let (_, value) = found, !inspection.isStopped {
+                if let clock = try? ByteReader.number(value, "a tombstone"), clock > counters.clock {
+                    find(.ahead, "a post was deleted at \(clock)")
                 }
                 found = try cursor.next()
             }
-            for number in missing.keys.sorted() {
-                find(.missing, "page \(number) has entries, but no record")
-            }
         }
+    }
+
+    private func check(_ ticket: TicketRecord) {
+        if ticket.number == 0 || ticket.number > record.ticketNumbers
+            || ticket.issued > counters.clock || ticket.generation > record.generation
+            || ticket.edges.contains(where: { $0 > record.edgeNumbers })
+        { find(.ahead, "ticket \(ticket.number) is of the future") }
+        if [ticket.limit, ticket.offset ?? 0].contains(where: { $0.magnitude > Numbers.mostRows }) {
+            find(.ahead, "ticket \(ticket.number) asks for \(ticket.limit) rows")
+        }
+    }
+}
+
+extension [UInt64] {
+    /// Where a number stands among these, which ascend.
+    fileprivate func place(of number: UInt64) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low] == number ? low : nil
     }
 }

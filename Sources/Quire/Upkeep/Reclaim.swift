@@ -41,8 +41,9 @@ extension WriteSession {
                 try BodyStore(transaction: transaction).record(number))
         else { throw QuireError.corrupt("body record \(number)") }
         var live: [PostID: Entry] = [:]
-        for hash in contents.hashes {
-            for (feed, position) in index.positions(withHash: hash) {
+        for at in stride(from: 0, to: contents.hashes.count, by: 8) {
+            let hash = contents.hashes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+            for (feed, position) in index.positions(withHash: UInt64(littleEndian: hash)) {
                 let piece = try transaction.piece(at: position, of: feed)
                 for (id, entry) in zip(piece.ids, piece.entries)
                 where entry.body.record == number {

@@ -1,0 +1,142 @@
+/// Tests each record by itself, all of a cache in the order of their keys: that it is of a table and of a feed
+/// that exist, is sealed, and that decoding it and encoding that again gives the same bytes. What holds
+/// between records, ``Check`` tests.
+struct RecordCheck {
+    let inspection: Inspection
+    /// Names stand before everything of their feeds.
+    private(set) var feeds: Set<UInt32> = []
+    /// Nil until the record of the format was met.
+    private(set) var version: UInt64?
+    private(set) var hasCounters = false
+
+    init(_ inspection: Inspection) { self.inspection = inspection }
+
+    mutating func test(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        guard let (table, feed) = Table.owner(of: key), let rest = table.key(key) else {
+            return inspection.find(.orphan, Self.name(key), "a record of no table")
+        }
+        if !ByteReader.isSealed(value) {
+            return inspection.find(.checksum, table.name.description, Self.name(key))
+        }
+        if let feed, !feeds.contains(feed) {
+            inspection.find(.orphan, table.name.description, "\(Self.name(key)): of no feed")
+        }
+        do throws(QuireError) {
+            try read(table, rest, value)
+        } catch {
+            let code: Finding.Code = table == .format ? .header : .unreadable
+            inspection.find(code, table.name.description, Self.name(key))
+        }
+    }
+
+    private static func name(_ key: UnsafeRawBufferPointer) -> String {
+        "key " + key.prefix(24).map { String($0, radix: 16) }.joined(separator: " ")
+    }
+
+    /// Throws if the key or the value is not as the engine writes it.
+    private mutating func read(
+        _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        switch table.name.description {
+        case "format": try readFormat(key, value)
+        case "names": try readName(key, value)
+        case "counters":
+            try require(key.isEmpty)
+            _ = try Self.record(Counters.self, value)
+            hasCounters = true
+        case "feeds":
+            try require(key.isEmpty)
+            _ = try Self.record(FeedRecord.self, value)
+        case "pieces":
+            try require((Self.number(key) ?? 0) > 0)
+            _ = try Self.record(PieceRecord.self, value)
+        case "gaps":
+            try require((Self.number(key) ?? 0) > 0)
+            _ = try Self.record(GapRecord.self, value)
+        case "tickets":
+            let ticket = try Self.record(TicketRecord.self, value)
+            try require(Self.number(key) == ticket.number)
+        case "pages":
+            let page = try Self.record(PageRecord.self, value)
+            try require(Self.number(key) == ~page.page.number)
+        case "fields":
+            let fields = try Self.record(FieldsRecord.self, value)
+            try require(key.elementsEqual(PostKey.bytes(fields.id)))
+            let names = fields.fields.map(\.name)
+            try require(zip(names, names.dropFirst()).allSatisfy { $0 < $1 })
+        case "tombstones":
+            try require(PostKey.isKey(key))
+            try Self.requireNumber(value)
+        case "log":
+            try require((Self.number(key) ?? 0) > 0)
+            let entries = try ChangeLog.entries(value, "")
+            try require(ChangeLog.encoded(entries).elementsEqual(value))
+        case "locations":
+            try require(Self.number(key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)
+        case "bodies": try require(Self.number(key) != nil && BodyStore.contents(value) != nil)
+        case "body-use":
+            try require(Self.number(key) != nil)
+            _ = try Self.record(BodyUse.self, value)
+        default: try readAttribute(key, value)
+        }
+    }
+
+    private mutating func readFormat(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        let (version, seed) = try CacheFile.format(value)
+        self.version = version
+        if version != CacheFile.formatVersion { return }
+        try require(key.isEmpty && CacheFile.encodedFormat(seed: seed).elementsEqual(value))
+    }
+
+    private mutating func readName(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        try require(1...255 ~= key.count && Self.isText(key))
+        let number = try ByteReader.number(value, "")
+        try Self.requireNumber(value)
+        guard let feed = UInt32(exactly: number), feed > 0 else { throw ByteReader.damage }
+        if !feeds.insert(feed).inserted {
+            inspection.find(.orphan, "names", "two names lead to feed number \(feed)")
+        }
+    }
+
+    private func readAttribute(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        try require(1...Attributes.nameLimit ~= key.count && Self.isText(key))
+        let bytes = try ByteReader.read(value, "") { reader throws(QuireError) in try reader.blob() }
+        var writer = ByteWriter(capacity: bytes.count + 16)
+        writer.blob(bytes)
+        let encoded = writer.sealed()
+        try require(bytes.count <= Attributes.valueLimit && encoded.elementsEqual(value))
+    }
+
+    // MARK: As the engine writes it
+
+    private func require(_ isSo: Bool) throws(QuireError) {
+        if !isSo { throw ByteReader.damage }
+    }
+
+    private static func number(_ key: UnsafeRawBufferPointer) -> UInt64? { NumberKey(key)?.number }
+
+    private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes)
+    }
+
+    private static func record<R: Record>(
+        _ type: R.Type, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) -> R {
+        let record = try R(value, "")
+        let encoded = record.encoded()
+        if !encoded.withUnsafeBytes(value.isEqual(to:)) { throw ByteReader.damage }
+        return record
+    }
+
+    private static func requireNumber(_ value: UnsafeRawBufferPointer) throws(QuireError) {
+        var writer = ByteWriter()
+        writer.number(try ByteReader.number(value, ""))
+        if !writer.sealed().elementsEqual(value) { throw ByteReader.damage }
+    }
+}
