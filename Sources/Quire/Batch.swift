@@ -4,6 +4,17 @@
 /// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`.
 public struct Batch: ~Copyable {
     let session: WriteSession
+    let cache: Cache
+
+    /// The feed with this name; as ``Cache/feed(named:options:)``, in this commit.
+    public borrowing func feed(named name: String, options: FeedOptions? = nil) throws -> Feed {
+        if let feed = try cache.feed(named: name, in: session.transaction) {
+            return try feed.requiring(options)
+        }
+        let options = options ?? FeedOptions()
+        let number = try session.createFeed(FeedRecord(name: name, options: options))
+        return Feed(cache: cache, number: number, name: name, options: options)
+    }
 
     /// R1. What to ask the server at a place, or why nothing can be asked there. Two equal requests at
     /// one place share one ticket.

@@ -27,50 +27,24 @@ public final class Cache: Sendable {
     /// options, or with the defaults if there are none.
     /// - Throws: `.optionsDiffer` if the feed exists and was created with other options.
     public func feed(named name: String, options: FeedOptions? = nil) throws -> Feed {
-        if let feed = try existingFeed(named: name) {
-            if let options, options != feed.options {
-                throw QuireError(
-                    .optionsDiffer,
-                    "\(path): feed \(name) was created as \(feed.options.order.rawValue), "
-                        + "\(feed.options.paging.rawValue), with other options")
-            }
-            return feed
-        }
-        let options = options ?? FeedOptions()
-        let number = try write { session in
-            let key = Array(name.utf8)
-            if let value = try session.transaction.get(.names, key) {
-                return UInt32(
-                    truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
-            }
-            session.counters.feeds += 1
-            session.touch()
-            let number = UInt64(session.counters.feeds)
-            var writer = ByteWriter()
-            writer.number(number)
-            try session.transaction.put(.names, key, writer.sealed())
-            try session.transaction.put(
-                .record(of: session.counters.feeds), NoKey(),
-                FeedRecord(name: name, options: options).encoded())
-            return session.counters.feeds
-        }
-        return Feed(cache: self, number: number, name: name, options: options)
+        if let feed = try existingFeed(named: name) { return try feed.requiring(options) }
+        return try batch { try $0.feed(named: name, options: options) }
     }
 
     /// The feed with this name, nil if there is none.
     public func existingFeed(named name: String) throws -> Feed? {
+        try environment.read { try feed(named: name, in: $0) }
+    }
+
+    func feed(named name: String, in transaction: Transaction) throws -> Feed? {
         if name.isEmpty || name.utf8.count > 255 {
             throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
         }
-        return try environment.read { transaction in
-            guard let value = try transaction.get(.names, Array(name.utf8)) else {
-                return nil
-            }
-            let number = UInt32(
-                truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
-            let record = try transaction.feed(number)
-            return Feed(cache: self, number: number, name: name, options: record.options)
-        }
+        guard let value = try transaction.get(.names, Array(name.utf8)) else { return nil }
+        let number = UInt32(
+            truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
+        let record = try transaction.feed(number)
+        return Feed(cache: self, number: number, name: name, options: record.options)
     }
 
     /// All feeds, by name.
@@ -114,7 +88,7 @@ public final class Cache: Sendable {
     /// other threads.
     public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
         try write { session in
-            let batch = Batch(session: session)
+            let batch = Batch(session: session, cache: self)
             return try body(batch)
         }
     }

@@ -16,6 +16,17 @@ public struct Feed: Sendable {
     public let name: String
     public let options: FeedOptions
 
+    /// Throws `.optionsDiffer` if it was created with other options than these.
+    func requiring(_ options: FeedOptions?) throws(QuireError) -> Feed {
+        if let options, options != self.options {
+            throw QuireError(
+                .optionsDiffer,
+                "\(cache.path): feed \(name) was created as \(self.options.order.rawValue), "
+                    + "\(self.options.paging.rawValue), with other options")
+        }
+        return self
+    }
+
     /// See ``Batch/plan(_:in:limit:isBounded:link:)``.
     public func plan(
         _ place: Place, limit: Int? = nil, isBounded: Bool = false, link: Link? = nil

@@ -20,6 +20,9 @@ public enum Place: Hashable, Sendable {
     case openHead
     /// Around a post, wherever it is (R18).
     case around(PostID)
+    /// What is missing of the bodies of these posts, wherever they stand in a feed of ids (R21); ``tail`` asks
+    /// for the topmost missing ones. Not more than the request's limit.
+    case bodies([PostID])
 }
 
 /// Permission to ingest one answer (R2). It is kept in the cache, so it survives a restart and may be

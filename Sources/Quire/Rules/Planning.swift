@@ -23,6 +23,7 @@ extension FeedState {
             var record = newTicket(.around, limit: limit)
             record.ids = [target]
             return .success(issue(Wish(target: .around(target), record: record)))
+        case .bodies: return .failure(.unsupported)
         case .openHead:
             return try planUp(head, gap: nil, isBounded: isBounded, limit: limit)
         case .tail:
@@ -201,15 +202,24 @@ extension FeedState {
             record.edges = [head.number]
             return .success(issue(Wish(target: .snapshot, record: record)))
         case .tail, .gap, .aboveGap:
-            let missing = try faults(upTo: limit)
-            if missing.isEmpty { return .failure(rows.isEmpty ? .empty : .end) }
-            var record = newTicket(.bodies, limit: limit)
-            record.edges = [head.number]
-            record.ids = missing
-            return .success(issue(Wish(target: .bodies(missing), record: record)))
+            return planBodies(of: try faults(upTo: limit), limit: limit)
+        case .bodies(let ids):
+            var named: Set<PostID> = []
+            let missing = ids.filter { id in
+                cached(id).map { entries[$0].isFault } ?? false && named.insert(id).inserted
+            }
+            return planBodies(of: Array(missing.prefix(limit)), limit: limit)
         case .openHead, .around:
             return .failure(.unsupported)
         }
+    }
+
+    private mutating func planBodies(of missing: [PostID], limit: Int) -> Result<Request, Refusal> {
+        if missing.isEmpty { return .failure(rows.isEmpty ? .empty : .end) }
+        var record = newTicket(.bodies, limit: limit)
+        record.edges = [head.number]
+        record.ids = missing
+        return .success(issue(Wish(target: .bodies(missing), record: record)))
     }
 
     private func faults(upTo limit: Int) throws(Interruption) -> [PostID] {

@@ -1,6 +1,17 @@
 // The operations on one feed inside a write session: load what the rule must see, run it, write.
 
 extension WriteSession {
+    /// A feed that there is not yet. Returns its number.
+    func createFeed(_ record: FeedRecord) throws -> UInt32 {
+        counters.feeds += 1
+        touch()
+        var writer = ByteWriter()
+        writer.number(UInt64(counters.feeds))
+        try transaction.put(.names, Array(record.name.utf8), writer.sealed())
+        try transaction.put(.record(of: counters.feeds), NoKey(), record.encoded())
+        return counters.feeds
+    }
+
     // MARK: Requests
 
     func plan(
@@ -12,6 +23,7 @@ extension WriteSession {
             focus: { loader in
                 loader.tickets = all
                 try loader.load(edges: self.edges(at: place, in: loader))
+                if case .bodies(let ids) = place { try loader.load(posts: ids) }
             },
             { state throws(Interruption) in
                 let numbers = state.ticketNumbers
@@ -35,7 +47,7 @@ extension WriteSession {
         case .tail: [loader.record.tail.number]
         case .gap(let id), .aboveGap(let id):
             loader.gaps.filter { $0.record.gap.id == id }.map(\.record.gap.down.number)
-        case .around: []
+        case .around, .bodies: []
         }
     }
 

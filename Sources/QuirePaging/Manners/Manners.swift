@@ -22,9 +22,10 @@ struct Manners: Codable, Equatable {
     /// The first page as the server confirmed it.
     struct FirstPage: Codable, Equatable {
         var validators: Validators?
-        /// Page size and parameters of the request it answered.
-        var asked: String
-        /// The page it became. As long as it is the topmost one, "not modified" means something.
+        /// Page size and parameters of the request it answered; nil if it is the whole list, whatever is asked.
+        var asked: String?
+        /// The page it became, nil if it was empty. As long as it is the topmost one, "not modified" means
+        /// something.
         var page: UInt64?
     }
 

@@ -63,17 +63,26 @@ public struct FeedChanges: AsyncSequence, Sendable {
         /// What was committed since the last look, nil if nothing about this feed.
         private mutating func look() throws -> Element? {
             let feed = changes.feed
-            let last = generation
-            let (now, log) = try feed.cache.withSnapshot { snapshot in
-                let now = try snapshot.generation
-                if last == now { return (now, [] as [Change]?) }
-                let log = try last.map { try snapshot.changes(since: $0) } ?? []
-                return (now, log?.filter { $0.feed == feed.number }.flatMap(\.changes))
+            return try feed.cache.withSnapshot { snapshot in
+                let last = generation
+                generation = try snapshot.generation
+                guard let last else { return nil }
+                return try feed.changes(since: last, in: snapshot)
             }
-            generation = now
-            guard let log, !log.contains(.reset) else { return .resync(generation: now) }
-            return log.isEmpty ? nil : .changed(log, generation: now)
         }
+    }
+}
+
+extension Feed {
+    /// The step from the rows of a generation to those of a snapshot; nil if the feed did not change.
+    func changes(
+        since generation: UInt64, in snapshot: borrowing Snapshot
+    ) throws -> FeedChanges.Element? {
+        let now = try snapshot.generation
+        if now == generation { return nil }
+        let log = try snapshot.changes(since: generation)?.filter { $0.feed == number }.flatMap(\.changes)
+        guard let log, !log.contains(.reset) else { return .resync(generation: now) }
+        return log.isEmpty ? nil : .changed(log, generation: now)
     }
 }
 
@@ -88,15 +97,22 @@ extension FeedRow {
 }
 
 extension Array where Element == RowID {
-    /// Follows the changes of a feed whose rows these were before, all of them and top first. Takes time
-    /// proportional to the number of rows for each change.
+    /// Follows the changes of a feed whose rows these were before, top first: all of them, or those from the top
+    /// down to some row, which they are afterwards too. Takes time proportional to the number of rows for each
+    /// change, but for rows that were inserted one below the other.
     public mutating func apply(_ changes: [Change]) {
+        var last = 0
         for change in changes {
             switch change {
             case .removed(let row): removeAll { $0 == row }
-            case .inserted(let row, let above):
-                let at = above.flatMap { firstIndex(of: $0) }
-                insert(row, at: at.map { $0 + 1 } ?? 0)
+            case .inserted(let row, nil):
+                insert(row, at: 0)
+                last = 0
+            case .inserted(let row, let above?):
+                let isBelowLast = last < count && self[last] == above
+                guard let upper = isBelowLast ? last : firstIndex(of: above) else { continue }
+                insert(row, at: upper + 1)
+                last = upper + 1
             case .updated, .reset: break
             }
         }

@@ -10,7 +10,6 @@ struct Flight {
 extension Pager {
     /// One page at a place. Calls for the same place share it.
     func page(at place: Place, isForced: Bool = false) async throws -> PageResult {
-        let place = edge(at: place)
         try Task.checkCancellation()
         if let verdict = stopped[place], !isForced { return .stopped(verdict) }
         numbers += 1
@@ -25,12 +24,19 @@ extension Pager {
         }
     }
 
-    /// A feed of ids has one edge: the missing bodies are asked for in their order, from wherever (R21).
-    private func edge(at place: Place) -> Place {
-        switch place {
-        case .gap, .aboveGap: feed.options.paging == .ids ? .tail : place
-        case .head, .tail, .openHead, .around: place
+    /// A page at a place where something is missing, if the feed is still as its caller saw it, or if the page
+    /// is under way; nil if it changed: another call may have brought what is wanted.
+    /// - Parameter generation: of the rows that the caller saw; nil: ask whatever was seen, and although the last
+    ///   answer here led nowhere.
+    func page(at place: Place, ifUnchangedSince generation: UInt64?) async throws -> PageResult? {
+        try await waitForRefresh()
+        if let generation, flights[place] == nil {
+            let change = try feed.cache.withSnapshot { try feed.changes(since: generation, in: $0) }
+            if change != nil { return nil }
         }
+        let isForced = generation == nil
+        guard case .gap(let gap) = place else { return try await page(at: place, isForced: isForced) }
+        return try await fillOnce(gap, isForced)
     }
 
     private func launch(_ place: Place) {
@@ -64,10 +70,29 @@ extension Pager {
 
     /// A refresh may replace what the ends continue from.
     private func preempt() {
-        for place in [Place.tail, .openHead] {
-            guard let flight = flights.removeValue(forKey: place) else { continue }
+        for (place, flight) in flights where place.isReplacedByRefresh {
+            flights[place] = nil
             flight.task.cancel()
             for continuation in flight.waiting.values { continuation.resume(returning: .preempted) }
+        }
+    }
+}
+
+// Which requests stand in each other's way.
+extension Place {
+    /// The ends wait for it, because it may replace what they continue from, or bring what they would ask for.
+    var goesFirst: Bool {
+        switch self {
+        case .head, .bodies: true
+        case .tail, .openHead, .gap, .aboveGap, .around: false
+        }
+    }
+
+    /// A refresh cannot wait for it: its answer would be stale.
+    fileprivate var isReplacedByRefresh: Bool {
+        switch self {
+        case .tail, .openHead, .bodies: true
+        case .head, .gap, .aboveGap, .around: false
         }
     }
 }

@@ -56,9 +56,10 @@ extension Pager {
     /// The first page that the server confirmed is still the topmost one here. Otherwise "not modified"
     /// would hide what was evicted since.
     func isTopKnown(_ manners: Manners, in snapshot: borrowing Snapshot) throws -> Bool {
-        guard let first = manners.firstPage, first.asked == asked else { return false }
+        guard let first = manners.firstPage, first.asked == nil || first.asked == asked else { return false }
         let info = try snapshot.info(of: feed)
-        guard info.head == .end, info.posts > 0 else { return false }
+        guard info.head == .end else { return false }
+        if info.posts == 0 { return first.page == nil && info.tail == .end }  // a list that is empty
         if feed.options.paging == .ids { return true }  // an evicted body is a fault in its place
         return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
     }
@@ -166,6 +167,11 @@ extension Pager {
             if answer.fetchedAt == 0 { answer.fetchedAt = now }
             return try feed.cache.batch { batch in
                 let outcome = try batch.ingest(answer, for: request.plan.ticket, in: feed)
+                if !outcome.isUnchanged {
+                    for page in response.embedded {
+                        try page.ingest(in: batch, at: now, lifetime: options.lifetime)
+                    }
+                }
                 guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
                 try Manners.change(of: feed, in: batch, at: now) { manners in
                     confirm(response, &manners, now)
@@ -188,7 +194,7 @@ extension Pager {
 }
 
 extension Outcome {
-    fileprivate var confirmsFirstPage: Bool {
+    var confirmsFirstPage: Bool {
         switch verdict {
         case .ok, .joined, .gap: true
         default: false

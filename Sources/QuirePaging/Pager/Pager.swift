@@ -22,6 +22,10 @@ public actor Pager {
     let clock: PagerClock
     let source: any PagingSource
     let interceptors: [Interceptor]
+    private let thread = PagerThread()
+
+    /// A thread of the pager's own, because commits block.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     var flights: [Place: Flight] = [:]
     var numbers: UInt64 = 0
@@ -108,11 +112,16 @@ public actor Pager {
     }
 
     private func extend(_ place: Place, _ isForced: Bool) async throws -> PageResult {
-        while flights[.head] != nil {
-            _ = try? await page(at: .head)  // its own callers hear of its failure
+        try await waitForRefresh()
+        return try await page(at: place, isForced: isForced)
+    }
+
+    /// And for bodies, of which the tail of a feed of ids would ask for the same again.
+    func waitForRefresh() async throws {
+        while let place = flights.keys.first(where: \.goesFirst) {
+            _ = try? await page(at: place)  // its own callers hear of its failure
             try Task.checkCancellation()
         }
-        return try await page(at: place, isForced: isForced)
     }
 
     /// Closes a gap from above, or from below where no link leads down into it.
@@ -129,7 +138,9 @@ public actor Pager {
         return last
     }
 
+    /// A feed of ids has one edge: the missing bodies are asked for in their order, from wherever (R21).
     func fillOnce(_ gap: GapID, _ isForced: Bool = false) async throws -> PageResult {
+        if feed.options.paging == .ids { return try await append(isForced: isForced) }
         let result = try await page(at: .gap(gap), isForced: isForced)
         guard result == .refused(.noLink) else { return result }
         return try await page(at: .aboveGap(gap), isForced: isForced)

@@ -50,13 +50,15 @@ public struct TypedPosts<Model>: Sendable {
 
     /// One post, nil if the feed does not hold it.
     public func find(_ id: PostID) throws -> TypedPost<Model>? {
-        try feed.cache.withSnapshot { snapshot in
-            guard let row = try snapshot.find(id, in: feed) else { return nil }
-            return try typed(row, in: snapshot)
-        }
+        try feed.cache.withSnapshot { try find(id, in: $0) }
     }
 
-    private func typed(_ row: PostRow, in snapshot: borrowing Snapshot) throws -> TypedPost<Model> {
+    func find(_ id: PostID, in snapshot: borrowing Snapshot) throws -> TypedPost<Model>? {
+        guard let row = try snapshot.find(id, in: feed) else { return nil }
+        return try typed(row, in: snapshot)
+    }
+
+    func typed(_ row: PostRow, in snapshot: borrowing Snapshot) throws -> TypedPost<Model> {
         let body = try snapshot.body(of: row)
         let bytes = body.withUnsafeBytes { Array($0) }
         return TypedPost(row: row, bytes: bytes, feed: feed.name, formats: formats)

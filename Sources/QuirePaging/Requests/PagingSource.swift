@@ -97,6 +97,8 @@ public struct PageResponse: Sendable {
     /// How long the server wants to be left alone: Stack Exchange's `backoff`, `Retry-After`.
     public var pause: Duration?
     public var quota: Quota?
+    /// First pages of other feeds that came along. They are taken in if the page is.
+    public var embedded: [EmbeddedPage] = []
 
     public init(
         _ content: Content, validators: Validators? = nil, lifetime: Duration? = nil,

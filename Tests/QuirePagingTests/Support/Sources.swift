@@ -106,6 +106,6 @@ final class Switchboard: PagingSource {
 }
 
 /// Lets others run until something has happened.
-func until(_ condition: () async -> Bool) async {
+nonisolated(nonsending) func until(_ condition: nonisolated(nonsending) () async -> Bool) async {
     while await !condition() { await Task.yield() }
 }

@@ -36,7 +36,9 @@ extension OracleHistory {
         case 0: return .head
         case 1, 2: return .tail
         case 6: return .openHead
-        case 7: return server.ids.isEmpty ? nil : .around(random.pick(everSeen))
+        case 7:
+            if mode.options.paging == .ids { return .bodies(everSeen.filter { _ in random.chance(0.4) }) }
+            return server.ids.isEmpty ? nil : .around(random.pick(everSeen))
         default:
             guard !view.gaps.isEmpty else { return nil }
             let gap = random.pick(view.gaps)
@@ -75,7 +77,7 @@ extension OracleHistory {
 
     private func border(of place: Place) -> PostID? {
         switch place {
-        case .head, .around: nil
+        case .head, .around, .bodies: nil
         case .tail: view.entries.last
         case .openHead: view.entries.first
         case .gap(let gap): view.lines.firstIndex(of: .gap(gap)).flatMap { view.entry(above: $0) }

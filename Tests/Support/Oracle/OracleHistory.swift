@@ -29,6 +29,7 @@ struct OracleJob {
             case .head, .around: .refresh
             case .tail, .gap: .down
             case .aboveGap, .openHead: .up
+            case .bodies: .bodies
             }
         }
     }

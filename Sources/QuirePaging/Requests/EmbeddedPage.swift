@@ -1,0 +1,68 @@
+import Quire
+
+/// The first page of another feed that came along in a response: the tracks in an album, the first comments
+/// of a post. The pager takes it in with the page that brought it, in one commit.
+///
+///     let tracks = EmbeddedPage(of: "tracks of 124", options: options, answer)
+///
+/// `answer.next` says whether that was all: with `.end` the feed is complete and fresh and nothing is asked for
+/// when it is opened; with a link it goes on there; with `.unknown` its first page is asked for again.
+public struct EmbeddedPage: Sendable {
+    /// The name of the feed, which need not exist yet.
+    public var feed: String
+    /// If the feed exists, it was created with the same ones.
+    public var options: FeedOptions
+    /// Its first posts, top first. In a feed of ids the list of all ids; bodies are welcome, not needed.
+    public var answer: Answer
+
+    public init(of feed: String, options: FeedOptions, _ answer: Answer) {
+        (self.feed, self.options, self.answer) = (feed, options, answer)
+    }
+}
+
+extension Interceptor {
+    /// Finds the pages of other feeds in the bodies of a response's posts. What `pages` throws fails the request.
+    ///
+    ///     .embedding { id, body in
+    ///         let album = try JSONDecoder().decode(Album.self, from: Data(body))
+    ///         return [try tracks(of: album)]
+    ///     }
+    public static func embedding(
+        _ pages: @escaping @Sendable (PostID, [UInt8]) throws -> [EmbeddedPage]
+    ) -> Interceptor {
+        Interceptor { request, next in
+            var response = try await next(request)
+            guard case .page(let answer) = response.content else { return response }
+            for post in answer.posts where !post.body.isEmpty {
+                response.embedded += try pages(post.id, Array(answer.bytes[post.body]))
+            }
+            return response
+        }
+    }
+}
+
+extension EmbeddedPage {
+    /// Takes the page in as the answer to a refresh made now. A complete one is a first page that the server
+    /// confirmed, whatever was asked for.
+    func ingest(in batch: borrowing Batch, at now: Int64, lifetime: Duration) throws {
+        let feed = try batch.feed(named: feed, options: options)
+        guard let plan = try batch.plan(.head, in: feed).request else { return }
+        var answer = answer
+        if answer.fetchedAt == 0 { answer.fetchedAt = now }
+        let outcome = try batch.ingest(answer, for: plan.ticket, in: feed)
+        if options.paging == .ids { try ingestBodies(answer, in: batch, of: feed) }
+        guard outcome.confirmsFirstPage, answer.next == .end || options.paging == .ids else { return }
+        try Manners.change(of: feed, in: batch, at: now) { manners in
+            manners.confirmed = Manners.Span(since: now, length: lifetime.milliseconds)
+            manners.firstPage = Manners.FirstPage(validators: nil, asked: nil, page: outcome.page)
+        }
+    }
+
+    private func ingestBodies(_ answer: Answer, in batch: borrowing Batch, of feed: Feed) throws {
+        var bodies = answer
+        bodies.posts.removeAll(where: \.body.isEmpty)
+        let ids = bodies.posts.map(\.id)
+        guard let plan = try batch.plan(.bodies(ids), in: feed, limit: ids.count).request else { return }
+        _ = try batch.ingest(bodies, for: plan.ticket, in: feed)
+    }
+}
