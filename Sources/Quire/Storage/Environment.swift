@@ -69,24 +69,28 @@ final class Environment: @unchecked Sendable {
         let inode: UInt64
     }
 
-    private struct Weak {
+    struct Weak {
         weak var environment: Environment?
     }
 
-    private static let registry = Mutex<[FileKey: Weak]>([:])
-
+    static let registry = Mutex<[FileKey: Weak]>([:])
     /// Opens the file, creating it if it is missing, or returns the environment this process has
     /// open for it already.
     static func open(_ path: String, _ options: CacheOptions) throws(QuireError) -> Environment {
         let result = registry.withLock { registry -> Result<Environment, QuireError> in
             do throws(QuireError) {
-                if try FileCheck.isMissing(path) { try create(path, options) }
-                let file = try FileCheck.key(path)
-                if let open = registry[file]?.environment { return .success(open) }
-                try FileCheck.requireCache(path)
-                let environment = try openFile(path, file, options)
-                registry[file] = Weak(environment: environment)
-                return .success(environment)
+                while true {
+                    if try FileCheck.isMissing(path) { try create(path, options) }
+                    let file = try FileCheck.key(path)
+                    if let open = registry[file]?.environment { return .success(open) }
+                    if isReserved(file) {
+                        throw QuireError(.badArgument, "\(path): is being repaired or compacted")
+                    }
+                    try FileCheck.requireCache(path)
+                    guard let environment = try openFile(path, file, options) else { continue }
+                    registry[file] = Weak(environment: environment)
+                    return .success(environment)
+                }
             } catch {
                 return .failure(error)
             }
@@ -102,11 +106,18 @@ final class Environment: @unchecked Sendable {
         }
     }
 
+    /// Nil if the path has become another file meanwhile: a repair keeps whoever opens it waiting.
     private static func openFile(
         _ path: String, _ file: FileKey, _ options: CacheOptions
-    ) throws(QuireError) -> Environment {
+    ) throws(QuireError) -> Environment? {
         let handle = try openHandle(path, options)
         do throws(QuireError) {
+            var descriptor: mdb_filehandle_t = -1
+            mdb_env_get_fd(handle, &descriptor)
+            if try FileCheck.key(of: descriptor, path) != file {
+                mdb_env_close(handle)
+                return nil
+            }
             var stale: Int32 = 0
             mdb_reader_check(handle, &stale)
             let cacheFile = try CacheFile.open(in: handle, path: path)

@@ -34,7 +34,7 @@ extension Environment {
 
     /// LMDB's environment for a file, with all its descriptors private to this process.
     static func openHandle(
-        _ path: String, _ options: CacheOptions
+        _ path: String, _ options: CacheOptions, flags: Int32 = 0
     ) throws(QuireError) -> OpaquePointer {
         try FileCheck.requireLocalFileSystem(path)
         var size = max(options.mapSize, 1 << 20)
@@ -44,7 +44,7 @@ extension Environment {
             let handle = created!
             mdb_env_set_maxreaders(handle, 1024)
             mdb_env_set_mapsize(handle, Int(size))
-            var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
+            var flags = UInt32(flags) | UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
             if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
             let status = mdb_env_open(handle, path, flags, 0o600)
             if status == 0 {

@@ -34,6 +34,21 @@ enum FileCheck {
         return Environment.FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
+    static func size(_ path: String) throws(QuireError) -> Int64 {
+        var status = stat()
+        if stat(path, &status) != 0 { throw QuireError.system("cannot read the cache", path, errno) }
+        return Int64(status.st_size)
+    }
+
+    /// Of an open file.
+    static func key(of descriptor: Int32, _ path: String) throws(QuireError) -> Environment.FileKey {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 {
+            throw QuireError.system("cannot open the cache", path, errno)
+        }
+        return Environment.FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
     /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
     /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
