@@ -49,7 +49,7 @@ pub mod sys;
 pub use answer::{Answer, Place, Post};
 pub use batch::Batch;
 pub use bytes::{Border, Ids, Link, Order, Paging};
-pub use cache::{Cache, Finding, Statistics};
+pub use cache::{Cache, Finding, RepairReport, RepairedFeed, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Feed, Run};
 pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned};

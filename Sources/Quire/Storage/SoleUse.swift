@@ -62,7 +62,7 @@ struct SoleUse: ~Copyable {
             let failure = errno
             close(descriptor)
             if failure == EACCES || failure == EAGAIN {
-                throw QuireError(.io, "\(path): is open in another process")
+                throw QuireError(.io, "\(path): is open in another process", osError: EBUSY)
             }
             throw QuireError.system("cannot lock the cache", path, failure)
         }

@@ -19,22 +19,21 @@ extension Cache {
         at path: String, progress: (Double) throws -> Void = { _ in }
     ) throws -> Int64 {
         var use = try SoleUse(path)
+        let drafts = (use.draft("compacted"), use.draft("compacted-2"))
+        defer {
+            SoleUse.remove(drafts.0)
+            SoleUse.remove(drafts.1)
+        }
+        var draft = drafts.0
         try progress(0)
         try requireSound(path)
         try progress(0.2)
-        var draft = use.draft("compacted")
-        let second = use.draft("compacted-2")
-        defer {
-            SoleUse.remove(draft)
-            SoleUse.remove(second)
-        }
         try SoleUse.copy(path, to: draft)
         try progress(0.5)
         // Bodies that are dead within a record of others are let go in the copy, which then has free space.
         if try dropDeadBodies(at: draft) {
-            try SoleUse.copy(draft, to: second)
-            SoleUse.remove(draft)
-            draft = second
+            draft = drafts.1
+            try SoleUse.copy(drafts.0, to: draft)
         }
         try progress(0.8)
         try requireSound(draft)

@@ -21,14 +21,14 @@ extension Cache {
         at path: String, dryRun: Bool = false, progress: (Double) throws -> Void = { _ in }
     ) throws -> RepairReport {
         var use = try SoleUse(path)
+        let draft = use.draft("repaired")
+        defer { SoleUse.remove(draft) }
         try progress(0)
         let findings = try damage(of: path)
         if findings.isEmpty {
             try use.settle()
             return RepairReport(findings: [], feeds: [], damagedRecords: 0, keptFile: nil)
         }
-        let draft = use.draft("repaired")
-        defer { SoleUse.remove(draft) }
         let (feeds, damaged) = try withoutActuallyEscaping(progress) { progress in
             var wreck = try Wreck(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
             try wreck.requireOurs()

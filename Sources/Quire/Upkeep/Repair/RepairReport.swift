@@ -15,6 +15,9 @@ public struct RepairReport: Sendable, Hashable {
         public let gaps: Int
         public let newGaps: Int
 
+        /// Nothing of it is known to be lost, and it has no gap that it had not before.
+        public var isWhole: Bool { !isLost && lostPosts == 0 && lostBodies == 0 && newGaps == 0 }
+
         init(
             name: String, isLost: Bool, posts: Int, lostPosts: Int, lostBodies: Int, gaps: Int, newGaps: Int
         ) {
