@@ -114,9 +114,19 @@ struct FeedPart {
             try state.setRows(state.rows)
             _ = state.settleGapIDs(since: before)
         } else {
-            try state.evict(doomed)
+            try evict(doomed, from: &state)
         }
         return (placements, lost)
+    }
+
+    /// An eviction may bring back an end that the server once reported above what leaves. Here nobody knows what
+    /// is missing, so nothing ends there.
+    private func evict(_ doomed: [PostID], from state: inout FeedState) throws(Interruption) {
+        let (head, tail) = (state.head, state.tail)
+        try state.evict(doomed)
+        if state.serverRows.isEmpty { return }
+        if state.head != head && state.head.link == .end { state.head = state.newEdge(.unknown) }
+        if state.tail != tail && state.tail.link == .end { state.tail = state.newEdge(.unknown) }
     }
 
     private func begin(_ state: inout FeedState) {
