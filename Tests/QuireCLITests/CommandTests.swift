@@ -202,12 +202,12 @@ struct CommandTests {
         let box = try cacheWithGap()
         let pipe = Pipe()
         let (process, _, _) = try box.start(
-            Tool.path, ["ingest", box.cache, "b", "-", "--profile", "stack-exchange"],
-            input: pipe.fileHandleForReading)
+            Tool.path, ["ingest", box.cache, "b", "-"], input: pipe.fileHandleForReading)
         // It has the cache open as soon as a page of it is there, and waits for more.
         let line = (1...40).map { #"{"items": [{"question_id": \#($0)}], "has_more": true}"# + "\n" }.joined()
         try pipe.fileHandleForWriting.write(contentsOf: Data(line.utf8))
         while process.isRunning, try box.quire("feeds", box.cache).lines.count < 3 {}
+        try #require(process.isRunning)
         for command in ["repair", "compact"] {
             let run = try box.quire(command, box.cache)
             #expect(run.status == 75 && run.errLines == ["quire: \(box.cache): is open in another process"])
