@@ -83,9 +83,7 @@ final class Environment: @unchecked Sendable {
                     if try FileCheck.isMissing(path) { try create(path, options) }
                     let file = try FileCheck.key(path)
                     if let open = registry[file]?.environment { return .success(open) }
-                    if isReserved(file) {
-                        throw QuireError(.badArgument, "\(path): is being repaired or compacted")
-                    }
+                    try requireUnreserved(file, path)
                     try FileCheck.requireCache(path)
                     guard let environment = try openFile(path, file, options) else { continue }
                     registry[file] = Weak(environment: environment)
@@ -112,9 +110,7 @@ final class Environment: @unchecked Sendable {
     ) throws(QuireError) -> Environment? {
         let handle = try openHandle(path, options)
         do throws(QuireError) {
-            var descriptor: mdb_filehandle_t = -1
-            mdb_env_get_fd(handle, &descriptor)
-            if try FileCheck.key(of: descriptor, path) != file {
+            if try FileCheck.key(of: handle, path) != file {
                 mdb_env_close(handle)
                 return nil
             }

@@ -40,8 +40,10 @@ enum FileCheck {
         return Int64(status.st_size)
     }
 
-    /// Of an open file.
-    static func key(of descriptor: Int32, _ path: String) throws(QuireError) -> Environment.FileKey {
+    /// Of the file that LMDB has open.
+    static func key(of handle: OpaquePointer, _ path: String) throws(QuireError) -> Environment.FileKey {
+        var descriptor: mdb_filehandle_t = -1
+        mdb_env_get_fd(handle, &descriptor)
         var status = stat()
         if fstat(descriptor, &status) != 0 {
             throw QuireError.system("cannot open the cache", path, errno)

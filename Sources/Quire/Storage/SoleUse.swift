@@ -153,7 +153,11 @@ extension Environment {
     /// Files that this process has for itself.
     private static let reserved = Mutex<Set<FileKey>>([])
 
-    static func isReserved(_ file: FileKey) -> Bool { reserved.withLock { $0.contains(file) } }
+    static func requireUnreserved(_ file: FileKey, _ path: String) throws(QuireError) {
+        if reserved.withLock({ $0.contains(file) }) {
+            throw QuireError(.badArgument, "\(path): is being repaired or compacted")
+        }
+    }
 
     /// Keeps this process from opening the file; throws if it has it open.
     fileprivate static func reserve(_ path: String) throws(QuireError) -> FileKey {

@@ -69,6 +69,7 @@ struct FeedRemains {
                     gaps.append((number, try GapRecord(bytes, table)))
                 case "feeds":
                     let feed = try FeedRecord(bytes, table)
+                    guard feed.canGoOn else { return false }
                     clock = max(clock, feed.changed)
                     record = feed
                 case "pages":
@@ -164,5 +165,16 @@ struct FeedRemains {
             }
         }
         return (removed, below)
+    }
+}
+
+extension FeedRecord {
+    /// It can be counted on from: the bytes may be anybody's.
+    fileprivate var canGoOn: Bool {
+        let limit: UInt64 = 1 << 60
+        let numbers = [generation, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]
+        let sizes = [counts.entries, counts.riders, counts.gaps, lastSegment.entries, skippedAbove]
+        return 1...255 ~= name.utf8.count && numbers.allSatisfy { $0 < limit }
+            && sizes.allSatisfy { $0 < Int(limit) }
     }
 }

@@ -11,8 +11,7 @@ struct Rebuilding {
     private var done = 0
     private let pieceCount: Int
 
-    /// So much is written in one commit.
-    private static let entryLimit = 2048
+    /// Bodies that are written in one commit, about.
     private static let byteLimit = 8 << 20
 
     init(_ wreck: Wreck, into cache: Cache, progress: @escaping (Double) throws -> Void) {
@@ -26,7 +25,8 @@ struct Rebuilding {
         var names: Set<String> = []
         for remains in wreck.feeds.values.sorted(by: { $0.number < $1.number }) {
             guard let record = remains.record, names.insert(record.name).inserted else {
-                if let name = remains.name, remains.record == nil { feeds.append(.init(lost: name)) }
+                let isKnown = remains.name != nil || !remains.pieces.isEmpty
+                if isKnown { feeds.append(.init(lost: remains.name ?? "number \(remains.number)")) }
                 continue
             }
             try rebuild(remains, record)
@@ -52,7 +52,7 @@ struct Rebuilding {
                 done += 1
                 try progress(Double(done) / Double(pieceCount))
             }
-            let isFull = part.rows.count > Self.entryLimit || part.bytes.count > Self.byteLimit
+            let isFull = part.rows.count > cache.tuning.repairLimit || part.bytes.count > Self.byteLimit
             if isFull && part.endsInEntry && !isIDs { try write(&part, to: feed) }
         }
         try write(&part, to: feed)

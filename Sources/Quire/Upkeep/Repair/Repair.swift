@@ -20,6 +20,12 @@ extension Cache {
     public static func repair(
         at path: String, dryRun: Bool = false, progress: (Double) throws -> Void = { _ in }
     ) throws -> RepairReport {
+        try repair(at: path, dryRun: dryRun, Tuning(), progress: progress)
+    }
+
+    static func repair(
+        at path: String, dryRun: Bool, _ tuning: Tuning, progress: (Double) throws -> Void
+    ) throws -> RepairReport {
         var use = try SoleUse(path)
         let draft = use.draft("repaired")
         defer { SoleUse.remove(draft) }
@@ -27,19 +33,18 @@ extension Cache {
         let findings = try damage(of: path)
         if findings.isEmpty {
             try use.settle()
-            return RepairReport(findings: [], feeds: [], damagedRecords: 0, keptFile: nil)
+            return RepairReport(
+                findings: [], feeds: [], damagedRecords: 0, keptFile: nil, isEmptied: false)
         }
-        let (feeds, damaged) = try withoutActuallyEscaping(progress) { progress in
+        let (feeds, damaged, isEmptied) = try withoutActuallyEscaping(progress) { progress in
             var wreck = try Wreck(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
             try wreck.requireOurs()
-            var feeds = try rebuild(wreck, at: draft) { try progress(0.5 + $0 * 0.4) }
-            if try !SoleUse.findings(at: draft).isEmpty {
-                // Damage that looks like something else: nothing of it can be believed.
-                SoleUse.remove(draft)
-                _ = try rebuild(nil, at: draft) { _ in }
-                feeds = feeds.map { RepairReport.Feed(lost: $0.name) }
-            }
-            return (feeds, wreck.damaged)
+            let feeds = try rebuild(wreck, at: draft, tuning) { try progress(0.5 + $0 * 0.4) }
+            if try SoleUse.findings(at: draft).isEmpty { return (feeds, wreck.damaged, false) }
+            // Damage that looks like something else: nothing of it can be believed.
+            SoleUse.remove(draft)
+            _ = try rebuild(nil, at: draft, tuning) { _ in }
+            return (feeds.map { RepairReport.Feed(lost: $0.name) }, wreck.damaged, true)
         }
         try progress(0.95)
         var kept: String?
@@ -48,7 +53,9 @@ extension Cache {
             try use.replace(with: draft)
             try use.settle()
         }
-        return RepairReport(findings: findings, feeds: feeds, damagedRecords: damaged, keptFile: kept)
+        return RepairReport(
+            findings: findings, feeds: feeds, damagedRecords: damaged, keptFile: kept,
+            isEmptied: isEmptied)
     }
 
     private static func damage(of path: String) throws -> [Finding] {
@@ -60,9 +67,12 @@ extension Cache {
     }
 
     private static func rebuild(
-        _ wreck: Wreck?, at draft: String, progress: @escaping (Double) throws -> Void
+        _ wreck: Wreck?, at draft: String, _ tuning: Tuning,
+        progress: @escaping (Double) throws -> Void
     ) throws -> [RepairReport.Feed] {
-        let cache = try Cache(at: draft, options: CacheOptions(durability: .relaxed))
+        var options = CacheOptions(durability: .relaxed)
+        options.tuning = tuning
+        let cache = try Cache(at: draft, options: options)
         guard let wreck else { return [] }
         var rebuilding = Rebuilding(wreck, into: cache, progress: progress)
         try rebuilding.run()

@@ -40,5 +40,8 @@ public struct RepairReport: Sendable, Hashable {
     /// Where the damaged file is now; nil if nothing was changed.
     public let keptFile: String?
 
+    /// Nothing of what could be read was believed in the end: the cache is empty.
+    let isEmptied: Bool
+
     public var isSound: Bool { findings.isEmpty }
 }
