@@ -396,6 +396,16 @@ quire_status quire_check(
     quire_cache *QUIRE_NONNULL cache, size_t limit, quire_check_callback QUIRE_NULLABLE callback,
     void *QUIRE_NULLABLE context, size_t *QUIRE_NONNULL out_count);
 
+/*
+ * Tests a file that no program uses, without LMDB and without trust in any byte of it. A file without findings
+ * can be opened; quire_check() then tests what holds between the records. Changes nothing.
+ * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_BAD_ARGUMENT if this process has the cache open.
+ * limit, callback, *out_count: as for quire_check(). [any] Since 0.1
+ */
+quire_status quire_verify(
+    const char *QUIRE_NONNULL path, size_t limit, quire_check_callback QUIRE_NULLABLE callback,
+    void *QUIRE_NULLABLE context, size_t *QUIRE_NONNULL out_count);
+
 /* The name of a finding's code, such as "checksum"; "unknown" for other numbers. [any] Since 0.1 */
 const char *QUIRE_NONNULL quire_finding_name(int32_t code);
 
@@ -413,6 +423,75 @@ quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONN
  */
 quire_status quire_reclaim(
     quire_cache *QUIRE_NONNULL cache, size_t budget, uint64_t *QUIRE_NONNULL out_freed);
+
+/*
+ * Told now and then how far a long operation has come, from 0 to 1. Anything but QUIRE_OK stops it: it has then
+ * changed nothing, and returns that status.
+ */
+typedef quire_status (*quire_progress_callback)(void *QUIRE_NULLABLE context, double done);
+
+/* What a repair left of one feed. */
+typedef struct quire_repaired_feed {
+    /* UTF-8. */
+    quire_bytes name;
+    /* Posts in it now, and those that are known to be lost; more may be, where there are new gaps. */
+    uint64_t posts;
+    uint64_t lost_posts;
+    /* Bodies lost in a feed of ids, whose posts keep their places as faults. */
+    uint64_t lost_bodies;
+    /* Gaps in it now, and how many more these are than before. */
+    uint64_t gaps;
+    uint64_t new_gaps;
+    /* Not 0: its record is lost, and with it its order class. It is gone. */
+    int32_t is_lost;
+    int32_t reserved;
+} quire_repaired_feed;
+
+typedef struct quire_repair_report {
+    uint32_t struct_size;
+    /* Not 0: nothing was wrong, and nothing was done. */
+    int32_t is_sound;
+    /* Records that could not be read. */
+    uint64_t damaged_records;
+    const quire_repaired_feed *QUIRE_NULLABLE feeds;
+    size_t count;
+    /* Where the damaged file is now; empty if nothing was changed. */
+    quire_bytes kept_file;
+    void *QUIRE_NULLABLE owner;
+} quire_repair_report;
+
+#define QUIRE_REPAIR_REPORT_INIT { sizeof(quire_repair_report), 0, 0, NULL, 0, {NULL, 0}, NULL }
+
+/* Flags of quire_repair. */
+enum {
+    /* Say what would be done; the new file is built, and removed again. */
+    QUIRE_REPAIR_DRY_RUN = 1
+};
+
+/*
+ * Makes a damaged file a cache again, of what is sound in it, and keeps the damaged file beside it, as
+ * PATH.corrupt-1 or the next free number. A sound file is left as it is. What is lost becomes a gap, or an open
+ * head or tail: a feed is complete afterwards only where nothing was lost. Whatever happens, the old file or the
+ * new one is there. The report is freed with quire_repair_report_free().
+ * Errors: QUIRE_BAD_ARGUMENT if this process has the cache open, QUIRE_BUSY if another process has,
+ * QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT. [any] Since 0.1
+ */
+quire_status quire_repair(
+    const char *QUIRE_NONNULL path, uint32_t flags, quire_progress_callback QUIRE_NULLABLE progress,
+    void *QUIRE_NULLABLE context, quire_repair_report *QUIRE_NONNULL out_report);
+
+/* Frees what the report holds, and clears it. NULL is allowed. [any] Since 0.1 */
+void quire_repair_report_free(quire_repair_report *QUIRE_NULLABLE report);
+
+/*
+ * Writes the cache anew without free space, in place of the old file: it shrinks to what it holds, and bodies
+ * that were deleted, replaced or pruned are in it no longer. The disk may still have them in blocks that it has
+ * not used again. *out_freed gets by how many bytes the file became smaller.
+ * Errors: as for quire_repair(), and QUIRE_CORRUPT if the cache is damaged. [any] Since 0.1
+ */
+quire_status quire_compact(
+    const char *QUIRE_NONNULL path, quire_progress_callback QUIRE_NULLABLE progress,
+    void *QUIRE_NULLABLE context, uint64_t *QUIRE_NONNULL out_freed);
 
 /* ---- 5. Feeds -------------------------------------------------------------------------------------- */
 

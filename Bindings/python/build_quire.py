@@ -14,6 +14,7 @@ INCLUDE = Path(__file__).resolve().parent.parent.parent / "Include"
 CALLBACKS = """
 extern "Python" quire_status quire_python_batch(void *context, quire_batch *batch);
 extern "Python" void quire_python_finding(void *context, const quire_finding *finding);
+extern "Python" quire_status quire_python_progress(void *context, double done);
 """
 
 

@@ -41,6 +41,15 @@ AT(quire_statistics, pinned_bytes, 104);
 SIZE(quire_finding, 40);
 AT(quire_finding, place, 8);
 AT(quire_finding, message, 24);
+SIZE(quire_repaired_feed, 64);
+AT(quire_repaired_feed, posts, 16);
+AT(quire_repaired_feed, new_gaps, 48);
+AT(quire_repaired_feed, is_lost, 56);
+SIZE(quire_repair_report, 56);
+AT(quire_repair_report, damaged_records, 8);
+AT(quire_repair_report, feeds, 16);
+AT(quire_repair_report, kept_file, 32);
+AT(quire_repair_report, owner, 48);
 
 SIZE(quire_feed_options, 48);
 AT(quire_feed_options, paging, 8);

@@ -115,8 +115,8 @@ final class RunLog {
     }
 }
 
-/// The callback of a batch wants it undone.
-struct AbandonedBatch: Error {
+/// A callback wants what it is called for undone.
+struct Abandoned: Error {
     let status: quire_status
 }
 

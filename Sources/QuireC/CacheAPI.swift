@@ -102,16 +102,8 @@ public func quire_check(
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
-        if limit < 0 { throw Arguments.bad("a limit of \(UInt(bitPattern: limit)) findings") }
-        let findings = try cache.check(limit: limit == 0 ? 100 : limit)
-        for finding in findings {
-            let arena = Arena()
-            var reported = quire_finding(
-                code: finding.code.number, reserved: 0, place: arena.text(finding.place),
-                message: arena.text(finding.message))
-            callback?(context, &reported)
-            withExtendedLifetime(arena) {}
-        }
+        let findings = try cache.check(limit: try Arguments.findingLimit(limit))
+        report(findings, to: callback, context)
         out!.pointee = findings.count
     }
 }
@@ -227,7 +219,7 @@ public func quire_batch_run(
                     defer { Handles.release(handle, as: BatchBox.self) }
                     let status = callback(context, handle)
                     if let doom = box.doom { throw doom }
-                    if status != QUIRE_OK { throw AbandonedBatch(status: status) }
+                    if status != QUIRE_OK { throw Abandoned(status: status) }
                 }
             }
         } catch {

@@ -63,7 +63,7 @@ func attempt(_ outs: Bool = true, _ work: () throws -> Void) -> quire_status {
         }
         try work()
         return quire_status(QUIRE_OK)
-    } catch let abandoned as AbandonedBatch {
+    } catch let abandoned as Abandoned {
         return abandoned.status
     } catch {
         let failure = Failure(error)

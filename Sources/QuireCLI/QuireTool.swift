@@ -22,7 +22,8 @@ struct QuireTool: ParsableCommand {
             """,
         subcommands: [
             Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
-            Prune.self, Check.self, Verify.self, Stat.self, Copy.self, Profiles.self,
+            Prune.self, Check.self, Verify.self, Repair.self, Compact.self, Stat.self, Copy.self,
+            Profiles.self,
         ])
 
     static func main() {

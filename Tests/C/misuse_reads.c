@@ -104,10 +104,71 @@ static void upkeep(void)
     EXPECT(QUIRE_BAD_ARGUMENT, quire_wait(cache, 0, 0, NULL));
 }
 
+/* ---- Files that nobody has open -------------------------------------------------------------------- */
+
+static quire_status stop(void *context, double done)
+{
+    (void)context;
+    return done > 0.1 ? 77 : QUIRE_OK;
+}
+
+static void files(void)
+{
+    size_t count = 7;
+    uint64_t freed = 7;
+    quire_repair_report report = QUIRE_REPAIR_REPORT_INIT;
+    char name[1024];
+
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(NULL, 0, NULL, NULL, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(path("text"), SIZE_MAX, NULL, NULL, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(path("text"), 0, NULL, NULL, NULL));
+    EXPECT(QUIRE_NOT_A_CACHE, quire_verify(path("text"), 0, NULL, NULL, &count));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(NULL, 0, NULL, NULL, &report));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(path("text"), 2, NULL, NULL, &report));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(path("text"), 0, NULL, NULL, NULL));
+    EXPECT(QUIRE_NOT_A_CACHE, quire_repair(path("text"), 0, NULL, NULL, &report));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_compact(NULL, NULL, NULL, &freed));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_compact(path("text"), NULL, NULL, NULL));
+    EXPECT(QUIRE_NOT_A_CACHE, quire_compact(path("text"), NULL, NULL, &freed));
+
+    snprintf(name, sizeof name, "%s", path("closed.quire"));
+    EXPECT(QUIRE_OK, quire_copy(cache, name));
+    EXPECT(QUIRE_OK, quire_verify(name, 0, NULL, NULL, &count));
+    REQUIRE(count == 0);
+    REQUIRE(quire_compact(name, stop, NULL, &freed) == 77);
+    EXPECT(QUIRE_OK, quire_compact(name, NULL, NULL, &freed));
+    EXPECT(QUIRE_OK, quire_repair(name, 0, NULL, NULL, &report));
+    REQUIRE(report.is_sound && report.count == 0 && report.kept_file.size == 0);
+    quire_repair_report_free(&report);
+
+    /* the tree's root and all behind it are gone */
+    FILE *file = fopen(name, "r+b");
+    static const char zeros[8 * 4096];
+    fseek(file, 2 * 4096, SEEK_SET);
+    fwrite(zeros, 1, sizeof zeros, file);
+    fclose(file);
+    EXPECT(QUIRE_OK, quire_verify(name, 0, NULL, NULL, &count));
+    REQUIRE(count > 0);
+    EXPECT(QUIRE_CORRUPT, quire_compact(name, NULL, NULL, &freed));
+    REQUIRE(quire_repair(name, 0, stop, NULL, &report) == 77);
+    EXPECT(QUIRE_OK, quire_repair(name, QUIRE_REPAIR_DRY_RUN, NULL, NULL, &report));
+    REQUIRE(!report.is_sound && report.kept_file.size == 0);
+    quire_repair_report_free(&report);
+    EXPECT(QUIRE_OK, quire_repair(name, 0, NULL, NULL, &report));
+    REQUIRE(!report.is_sound && report.kept_file.size > 0);
+    quire_repair_report copy = report;
+    quire_repair_report_free(&report);
+    quire_repair_report_free(&copy);
+    quire_repair_report_free(NULL);
+    EXPECT(QUIRE_OK, quire_verify(name, 0, NULL, NULL, &count));
+    REQUIRE(count == 0);
+}
+
 void misuse_reads(void)
 {
     reads();
     upkeep();
+    files();
 }
 
 /* ---- Batches --------------------------------------------------------------------------------------- */

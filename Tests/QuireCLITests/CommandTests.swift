@@ -166,6 +166,71 @@ struct CommandTests {
         #expect(try box.quire("verify", box.cache + "-none").status == 66)
     }
 
+    /// Changes a byte of a body; returns the file.
+    private func damage(_ path: String) throws -> Data {
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        let place = try #require(bytes.range(of: Data("post 975".utf8)))
+        bytes[place.lowerBound] = UInt8(ascii: "P")
+        try bytes.write(to: URL(fileURLWithPath: path))
+        return bytes
+    }
+
+    @Test("repair keeps what it can and the damaged file, and says what is lost")
+    func repair() throws {
+        let box = try cacheWithGap()
+        let sound = try box.quire("repair", box.cache)
+        #expect(sound.status == 0 && sound.lines == ["the cache is sound; nothing was changed"])
+        let damaged = try damage(box.cache)
+        let would = try box.quire("repair", box.cache, "--dry-run")
+        #expect(would.status == 1 && would.lines.last == "nothing was changed")
+        #expect(FileManager.default.contents(atPath: box.cache) == damaged)
+        let run = try box.quire("repair", box.cache, "--json")
+        let feed = try run.object()
+        #expect(run.status == 1 && feed.text("feed") == "a")
+        #expect(feed["posts"]! + feed["lost_posts"]! == 50 && feed["lost_posts"]! > 0)
+        #expect(FileManager.default.contents(atPath: box.cache + ".corrupt-1") == damaged)
+        for command in ["verify", "check", "repair"] {
+            #expect(try box.quire(command, box.cache).status == 0, "\(command)")
+        }
+        #expect(try box.quire("repair", box.cache + "-none").status == 66)
+        try box.write("text", String(repeating: "x", count: 9000))
+        #expect(try box.quire("repair", box.path("text")).status == 65)
+    }
+
+    @Test("nobody repairs or compacts what another process has open")
+    func openElsewhere() throws {
+        let box = try cacheWithGap()
+        let pipe = Pipe()
+        let (process, _, _) = try box.start(
+            Tool.path, ["ingest", box.cache, "b", "-"], input: pipe.fileHandleForReading)
+        // It has the cache open as soon as a page of it is there, and waits for more.
+        let line = (1...40).map { #"{"items": [{"question_id": \#($0)}], "has_more": true}"# + "\n" }.joined()
+        try pipe.fileHandleForWriting.write(contentsOf: Data(line.utf8))
+        while process.isRunning, try box.quire("feeds", box.cache).lines.count < 3 {}
+        try #require(process.isRunning)
+        for command in ["repair", "compact"] {
+            let run = try box.quire(command, box.cache)
+            #expect(run.status == 75 && run.errLines == ["quire: \(box.cache): is open in another process"])
+        }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        for command in ["repair", "compact"] { #expect(try box.quire(command, box.cache).status == 0) }
+    }
+
+    @Test("compact shrinks the file")
+    func compact() throws {
+        let box = try cacheWithGap()
+        _ = try box.quire("prune", box.cache, "a", "--max-posts", "5")
+        let before = try #require(FileManager.default.contents(atPath: box.cache))
+        let run = try box.quire("compact", box.cache)
+        let after = try #require(FileManager.default.contents(atPath: box.cache))
+        #expect(run.status == 0 && run.out.hasSuffix(" less\n") && after.count < before.count)
+        #expect(before.range(of: Data("post 975".utf8)) != nil && after.range(of: Data("post 975".utf8)) == nil)
+        #expect(try box.quire("compact", box.cache).lines == ["there was nothing to free"])
+        #expect(try box.quire("check", box.cache).status == 0)
+        #expect(try box.quire("compact", box.cache + "-none").status == 66)
+    }
+
     @Test("a profile of one's own needs no code")
     func profileFile() throws {
         let box = try Sandbox()

@@ -238,6 +238,37 @@ void upkeep()
     must(cache.check().empty(), "sound");
 }
 
+void files()
+{
+    const std::string path = fresh("files");
+    {
+        quire::cache cache(path);
+        quire::feed feed = cache.feed("f");
+        fill(feed, 100);
+        must(status_of([&] { quire::cache::compact(path); }) == quire::status::bad_argument, "it is open");
+    }
+    must(quire::cache::verify(path).empty(), "sound");
+    must(quire::cache::compact(path) > 0, "smaller");
+    must(quire::cache::repair(path).is_sound, "nothing to repair");
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
+    must(!quire::cache::verify(path).empty(), "cut off");
+    struct enough {};
+    bool is_thrown = false;
+    try {
+        quire::cache::repair(path, false, [](double) -> bool { throw enough(); });
+    } catch (const enough &) {
+        is_thrown = true;
+    }
+    must(is_thrown, "an exception ends it");
+    must(status_of([&] { quire::cache::repair(path, false, [](double) { return false; }); })
+             == quire::status::bad_argument,
+         "stopped");
+    must(quire::cache::repair(path, true).kept_file.empty(), "rehearsed");
+    const auto report = quire::cache::repair(path);
+    must(!report.is_sound && std::filesystem::exists(report.kept_file), "the damaged file is kept");
+    must(quire::cache::verify(path).empty() && quire::cache(path).check().empty(), "repaired");
+}
+
 void returning() { test_returning(fresh("returning"), must); }
 
 } // namespace
@@ -248,7 +279,7 @@ int main(int argc, char **argv)
     directory = argv[1];
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
-        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep},       {"returning", returning}};
+        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"files", files},       {"returning", returning}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

@@ -207,6 +207,39 @@ def test_stats_copy_reclaim(cache: quire.Cache, feed: quire.Feed, tmp_path: Path
     assert cache.reclaim() >= 0 and cache.check() == []
 
 
+def test_files_that_nobody_has_open(tmp_path: Path) -> None:
+    path = tmp_path / "x.quire"
+    with quire.Cache(path) as cache, cache.feed("f") as feed:
+        fill(feed, [str(n) for n in range(200)])
+        feed.evict([str(n) for n in range(0, 200, 2)])
+        with pytest.raises(quire.BadArgumentError):
+            quire.compact(path)
+    assert quire.verify(path) == []
+    seen: list[float] = []
+    assert quire.compact(path, progress=seen.append) > 0 and seen[0] == 0
+    assert quire.repair(path) == quire.RepairReport(True, 0, (), None)
+    damaged = path.read_bytes()[:-4096]
+    path.write_bytes(damaged)
+    assert quire.verify(path) != []
+
+    class Enough(Exception):
+        pass
+
+    def stop(done: float) -> None:
+        raise Enough
+
+    for attempt in (quire.repair, quire.compact):
+        with pytest.raises(Enough):
+            attempt(path, progress=stop)
+    assert quire.repair(path, dry_run=True).kept_file is None and path.read_bytes() == damaged
+    report = quire.repair(path)
+    assert not report.is_sound and report.kept_file is not None
+    assert Path(report.kept_file).read_bytes() == damaged
+    assert quire.verify(path) == []
+    with quire.Cache(path) as cache:
+        assert cache.check() == []
+
+
 def test_reset_and_cancel(cache: quire.Cache, feed: quire.Feed) -> None:
     fill(feed, ["a"])
     request = feed.plan()

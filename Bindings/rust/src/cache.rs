@@ -48,7 +48,7 @@ pub struct Finding {
     pub message: String,
 }
 
-fn c_path(path: &Path) -> Result<CString, Error> {
+pub(crate) fn c_path(path: &Path) -> Result<CString, Error> {
     let text = path.to_str().ok_or_else(|| Error::new(Status::BadArgument, "the path is not UTF-8"))?;
     CString::new(text).map_err(|_| Error::new(Status::BadArgument, "the path holds a NUL byte"))
 }
@@ -244,7 +244,7 @@ impl Cache {
 /// # Safety
 /// `context` must be a `Vec<Finding>` that nobody else uses, and `finding` valid. Allocates, which may
 /// abort but not unwind.
-unsafe extern "C" fn collect(context: *mut c_void, finding: *const sys::quire_finding) {
+pub(crate) unsafe extern "C" fn collect(context: *mut c_void, finding: *const sys::quire_finding) {
     let (findings, finding) = (&mut *context.cast::<Vec<Finding>>(), &*finding);
     findings.push(Finding {
         name: static_name(sys::quire_finding_name(finding.code)),

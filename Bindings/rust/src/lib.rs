@@ -38,6 +38,7 @@ mod bytes;
 mod cache;
 mod error;
 mod feed;
+mod files;
 mod options;
 mod outcome;
 mod rows;
@@ -52,6 +53,7 @@ pub use bytes::{Border, Ids, Link, Order, Paging};
 pub use cache::{Cache, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Feed, Run};
+pub use files::{RepairReport, RepairedFeed};
 pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned};
 pub use outcome::{Ask, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{

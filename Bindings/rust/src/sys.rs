@@ -34,11 +34,32 @@ extern "C" {
         context: *mut c_void,
         out_count: *mut usize,
     ) -> quire_status;
+    pub fn quire_verify(
+        path: *const c_char,
+        limit: usize,
+        callback: Option<quire_check_callback>,
+        context: *mut c_void,
+        out_count: *mut usize,
+    ) -> quire_status;
     pub fn quire_finding_name(code: i32) -> *const c_char;
     pub fn quire_copy(cache: *mut quire_cache, path: *const c_char) -> quire_status;
     pub fn quire_reclaim(
         cache: *mut quire_cache,
         budget: usize,
+        out_freed: *mut u64,
+    ) -> quire_status;
+    pub fn quire_repair(
+        path: *const c_char,
+        flags: u32,
+        progress: Option<quire_progress_callback>,
+        context: *mut c_void,
+        out_report: *mut quire_repair_report,
+    ) -> quire_status;
+    pub fn quire_repair_report_free(report: *mut quire_repair_report);
+    pub fn quire_compact(
+        path: *const c_char,
+        progress: Option<quire_progress_callback>,
+        context: *mut c_void,
         out_freed: *mut u64,
     ) -> quire_status;
     pub fn quire_feed_open(

@@ -3,6 +3,7 @@ use quire::{
     Answer, Ask, Batch, Cache, CacheOptions, ChangeKind, Error, Feed, FeedOptions, Link, Order, Place, Post,
     PrunePolicy, Refusal, Row, RowName, Status, Update, Verdict,
 };
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -288,6 +289,31 @@ fn upkeep() -> Result<(), Error> {
     assert_eq!(cache.snapshot()?.info(&feed)?.posts, 0);
     while cache.reclaim(0)? != 0 {}
     assert_eq!(cache.check(0)?, []);
+    Ok(())
+}
+
+#[test]
+fn files_that_nobody_has_open() -> Result<(), Error> {
+    let scratch = Scratch::new("files");
+    fill(&Cache::open(scratch.path())?.feed("f")?, None, 100, 8)?;
+    assert_eq!(Cache::verify(scratch.path(), 0)?, []);
+    assert!(Cache::compact(scratch.path())? > 0);
+    assert_eq!(Cache::compact_with(scratch.path(), &mut |_| ControlFlow::Break(()))?, None);
+    let report = Cache::repair(scratch.path(), false)?;
+    assert!(report.is_sound && report.kept_file.is_none());
+    let mut bytes = std::fs::read(scratch.path()).unwrap();
+    let cut = bytes.len() / 2;
+    bytes.truncate(cut);
+    std::fs::write(scratch.path(), &bytes).unwrap();
+    assert_ne!(Cache::verify(scratch.path(), 0)?, []);
+    assert_eq!(status(Cache::compact(scratch.path())), Status::Corrupt);
+    assert_eq!(Cache::repair_with(scratch.path(), false, &mut |_| ControlFlow::Break(()))?, None);
+    assert_eq!(Cache::repair(scratch.path(), true)?.kept_file, None);
+    let report = Cache::repair(scratch.path(), false)?;
+    assert!(!report.is_sound);
+    assert_eq!(std::fs::read(report.kept_file.unwrap()).unwrap(), bytes);
+    assert_eq!(Cache::verify(scratch.path(), 0)?, []);
+    assert_eq!(Cache::open(scratch.path())?.check(0)?, []);
     Ok(())
 }
 

@@ -29,21 +29,24 @@ extension Environment {
         try FileCheck.name(draft, path, isNew: false)  // somebody may have been faster
     }
 
-    /// Runs `body` on the newest commit of a file that `verify` has tested and that nobody uses: who may not
-    /// write to the file reads it without locks.
-    static func withTested<R>(_ path: String, _ body: (Transaction) throws -> R) throws -> R {
+    /// Runs `body` on the newest commit of a file that `verify` has tested: without locks if nobody else can
+    /// have it open, and for who may not write to it.
+    static func withTested<R>(
+        _ path: String, isAlone: Bool, _ body: (Transaction) throws -> R
+    ) throws -> R {
         let options = CacheOptions(durability: .relaxed)
-        do {
-            return try open(path, options).read(body)
-        } catch let error as QuireError where error.code == .noPermission {
-            let handle = try openHandle(path, options, isReadOnly: true)
-            defer { mdb_env_close(handle) }
-            let file = try CacheFile.open(in: handle, path: path)
-            var begun: OpaquePointer?
-            try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun), "cannot read", path)
-            defer { mdb_txn_abort(begun) }
-            return try body(Transaction(handle: begun!, file: file))
+        if !isAlone {
+            do {
+                return try open(path, options).read(body)
+            } catch let error as QuireError where error.code == .noPermission {}
         }
+        let handle = try openHandle(path, options, isReadOnly: true)
+        defer { mdb_env_close(handle) }
+        let file = try CacheFile.open(in: handle, path: path)
+        var begun: OpaquePointer?
+        try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun), "cannot read", path)
+        defer { mdb_txn_abort(begun) }
+        return try body(Transaction(handle: begun!, file: file))
     }
 
     /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has no

@@ -41,6 +41,12 @@ enum FileCheck {
         return String(cString: real)
     }
 
+    static func size(_ path: String) throws(QuireError) -> Int64 {
+        var status = stat()
+        if stat(path, &status) != 0 { throw QuireError.system("cannot read the cache", path, errno) }
+        return Int64(status.st_size)
+    }
+
     /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
     /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
@@ -111,7 +117,7 @@ enum FileCheck {
 
     /// Makes a new name in the folder durable. Some folders may not be read, and some file systems cannot sync
     /// one: nobody can do better there.
-    private static func syncFolder(of path: String) throws(QuireError) {
+    static func syncFolder(of path: String) throws(QuireError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
         var failure = descriptor < 0 ? errno : 0
         if descriptor >= 0 {

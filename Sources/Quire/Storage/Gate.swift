@@ -111,13 +111,23 @@ final class Gate: @unchecked Sendable {
         #endif
     }
 
+    /// In place of ``settle(in:sharing:)``, for who puts another file there: the door stays shut.
+    /// - Throws: `.busy` if another process has the cache open.
+    func requireAlone() throws(QuireError) {
+        #if os(Linux)
+            if !Self.lock(descriptor, Self.use, F_WRLCK) {
+                throw QuireError(.busy, "\(path): is open in another process")
+            }
+        #endif
+    }
+
     #if os(Linux)
         private static func enter(_ descriptor: Int32, _ cache: String) throws(QuireError) {
             var rounds = 0
             while !lock(descriptor, door, F_WRLCK) {
                 rounds += 1
                 if rounds > doorLimit {
-                    throw QuireError(.busy, "\(cache): another process began to open it and does not finish")
+                    throw QuireError(.busy, "\(cache): is being opened, repaired or compacted by another process")
                 }
                 usleep(1_000)
             }

@@ -29,6 +29,27 @@ final class LMDBFile {
         (self.path, self.descriptor) = (path, descriptor)
     }
 
+    /// Opens a file of which not even the first page is believed: the size of its pages is what a meta page
+    /// says that stands where it says, else what LMDB takes on this machine.
+    init(damaged path: String) throws(QuireError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
+        var size = Int(sysconf(Int32(_SC_PAGESIZE)))
+        for candidate in [0, 512, 1024, 2048, 4096, 8192, 16_384, 32_768] {
+            var header = [UInt8](repeating: 0, count: MetaPage.size)
+            let count = pread(descriptor, &header, header.count, off_t(candidate))
+            guard count == header.count else { continue }
+            let meta = header.withUnsafeBytes { MetaPage($0) }
+            let said = Int(meta.pageSize)
+            if meta.isLMDB && 512...32_768 ~= said && said & (said - 1) == 0
+                && (candidate == 0 || candidate == said)
+            {
+                size = said
+            }
+        }
+        (self.path, self.descriptor, pageSize) = (path, descriptor, size)
+    }
+
     deinit { close(descriptor) }
 
     /// As the first meta page says.
@@ -105,6 +126,19 @@ final class LMDBFile {
             }
             return MetaPage.newest(metas)
         }
+    }
+
+    /// The meta pages that are as LMDB writes them.
+    func plausibleMetas() throws(QuireError) -> [MetaPage] {
+        var metas: [MetaPage] = []
+        for page in 0...1 as ClosedRange<UInt64> {
+            if let meta = try head(of: page, MetaPage.size, MetaPage.init),
+                meta.damage(page: page, pageSize: pageSize) == nil
+            {
+                metas.append(meta)
+            }
+        }
+        return metas
     }
 
     private func damage(of metas: [MetaPage]) throws(QuireError) -> String? {

@@ -33,9 +33,6 @@ extension Environment {
 }
 
 extension Transaction {
-    /// The commit it sees.
-    var number: UInt64 { UInt64(mdb_txn_id(handle)) }
-
     /// Bytes of the pages that commits after this one no longer use: what a snapshot of it keeps from reuse.
     func bytesFreed(after number: UInt64) throws(QuireError) -> UInt64 {
         let freeList: MDB_dbi = 0

@@ -17,12 +17,14 @@ extension Environment {
         let inode: UInt64
     }
 
-    private struct Weak {
+    private struct Entry {
+        /// Nil if it is being closed.
         weak var environment: Environment?
+        /// Another file is to take its place (``SoleUse``).
+        var isReserved = false
     }
 
-    /// An entry without an environment is of one that is being closed.
-    private static let registry = Mutex<[FileKey: Weak]>([:])
+    private static let registry = Mutex<[FileKey: Entry]>([:])
 
     /// Opens the file, creating it if it is missing, or returns the environment this process has
     /// open for it already.
@@ -45,11 +47,14 @@ extension Environment {
 
     /// Nil while another thread closes it.
     private static func find(
-        _ path: String, _ options: CacheOptions, in registry: inout [FileKey: Weak]
+        _ path: String, _ options: CacheOptions, in registry: inout [FileKey: Entry]
     ) throws(QuireError) -> Environment? {
         let isMissing = try FileCheck.isMissing(path)
         if !isMissing {
-            if let known = registry[try FileCheck.key(path)] { return known.environment }
+            if let known = registry[try FileCheck.key(path)] {
+                if known.isReserved { throw QuireError(.busy, "\(path): is being repaired or compacted") }
+                return known.environment
+            }
             try FileCheck.requireCache(path)
         }
         try FileCheck.requireLocalFileSystem(path)
@@ -62,8 +67,20 @@ extension Environment {
         let file = try FileCheck.key(path)
         try gate.settle(in: file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
         let environment = try openFile(path, file, gate, options)
-        registry[file] = Weak(environment: environment)
+        registry[file] = Entry(environment: environment)
         return environment
+    }
+
+    /// Keeps this process from opening the file until ``forget(_:)``; throws if it has it open.
+    static func reserve(_ path: String) throws(QuireError) -> FileKey {
+        let file = try FileCheck.key(path)
+        let isFree = registry.withLock { registry in
+            if registry[file] != nil { return false }
+            registry[file] = Entry(isReserved: true)
+            return true
+        }
+        if !isFree { throw QuireError(.badArgument, "\(path): is open in this process") }
+        return file
     }
 
     static func forget(_ file: FileKey) { registry.withLock { $0[file] = nil } }

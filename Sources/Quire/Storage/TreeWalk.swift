@@ -53,6 +53,12 @@ final class TreeWalk {
         return !inspection.result.findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
     }
 
+    /// The pages that are free, or hold the list of them; nil if the list is damaged.
+    func unusedPages() throws(QuireError) -> PageSet? {
+        try walkFreeList()
+        return inspection.result.findings.isEmpty ? used : nil
+    }
+
     private func walkFreeList() throws(QuireError) {
         try walk(meta.free, "free list", isFreeList: true) { key, value in
             let transaction = key.loadUnaligned(as: UInt64.self)
@@ -218,7 +224,7 @@ final class TreeWalk {
 ///     low u16 | high u16 | flags u16 | key size u16 | key | value, or the number of an overflow page
 ///
 /// `low` and `high` are the size of the value or, in a branch and with `flags` above them, the child.
-private struct Node {
+struct Node {
     private static let head = 8
     private static let big: UInt16 = 1
 
@@ -274,7 +280,7 @@ private struct Node {
 }
 
 /// A bit for each page of a file.
-private struct PageSet {
+struct PageSet {
     private var words: [UInt64]
     private let count: UInt64
 
@@ -290,6 +296,10 @@ private struct PageSet {
         if words[Int(page / 64)] & bit != 0 { return false }
         words[Int(page / 64)] |= bit
         return true
+    }
+
+    func contains(_ page: UInt64) -> Bool {
+        page < count && words[Int(page / 64)] & UInt64(1) << (page % 64) != 0
     }
 
     func firstMissing(from start: UInt64) -> UInt64? {

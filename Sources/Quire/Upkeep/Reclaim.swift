@@ -4,10 +4,14 @@ extension Cache {
     /// `budget` bytes. Returns the bytes that became free for reuse; 0 means nothing was left to do.
     @discardableResult
     public func reclaim(budget: Int = 1 << 20) throws -> Int {
+        try reclaim(budget: budget) { $0.live < $0.total / 4 }
+    }
+
+    func reclaim(budget: Int, where isSparse: (BodyUse) -> Bool) throws -> Int {
         try write { session in
             var freed = 0
             var moved = 0
-            for (number, use) in try session.sparseBodyRecords(atMost: 64) where moved < budget {
+            for (number, use) in try session.bodyRecords(atMost: 64, where: isSparse) where moved < budget {
                 moved += use.live
                 freed += use.total - use.live
                 try session.rewriteBodies(of: number)
@@ -18,15 +22,15 @@ extension Cache {
 }
 
 extension WriteSession {
-    fileprivate func sparseBodyRecords(
-        atMost limit: Int
+    fileprivate func bodyRecords(
+        atMost limit: Int, where isSparse: (BodyUse) -> Bool
     ) throws -> [(number: UInt64, use: BodyUse)] {
         try transaction.withCursor(.bodyUse) { cursor in
             var sparse: [(number: UInt64, use: BodyUse)] = []
             var found = try cursor.first()
             while sparse.count < limit, let (key, value) = found, let key = NumberKey(key) {
                 let use = try BodyUse(value, "the use of body record \(key.number)")
-                if use.live < use.total / 4 { sparse.append((key.number, use)) }
+                if isSparse(use) { sparse.append((key.number, use)) }
                 found = try cursor.next()
             }
             return sparse

@@ -23,11 +23,18 @@ extension Cache {
         at path: String, limit: Int = 100, progress: (CheckProgress) -> Bool
     ) throws(QuireError) -> CheckReport {
         try Environment.requireUnopened(path)
+        return try verify(at: path, limit: limit, isAlone: false, progress: progress)
+    }
+
+    /// - Parameter isAlone: nobody else can have the file open, and nobody needs to be kept from it.
+    static func verify(
+        at path: String, limit: Int = 100, isAlone: Bool, progress: (CheckProgress) -> Bool
+    ) throws(QuireError) -> CheckReport {
         do {
             return try withoutActuallyEscaping(progress) { progress in
                 for _ in 0..<5 {
                     let inspection = Inspection(limit: limit, report: progress)
-                    if try Verification.run(path, inspection) { return inspection.result }
+                    if try Verification.run(path, inspection, isAlone) { return inspection.result }
                 }
                 throw QuireError(.io, "\(path): is being written; use check instead")
             }
@@ -39,7 +46,7 @@ extension Cache {
 
 private enum Verification {
     /// False if somebody has committed meanwhile.
-    static func run(_ path: String, _ inspection: Inspection) throws -> Bool {
+    static func run(_ path: String, _ inspection: Inspection, _ isAlone: Bool) throws -> Bool {
         let file = try LMDBFile(path)
         let before = try file.metaPages()
         let meta: MetaPage
@@ -53,7 +60,7 @@ private enum Verification {
         try testRecords(file, meta, inspection)
         if try file.metaPages() != before { return false }
         if !inspection.result.findings.isEmpty || inspection.isStopped { return true }
-        return try Environment.withTested(path) { transaction in
+        return try Environment.withTested(path, isAlone: isAlone) { transaction in
             // Another commit than the one that was tested.
             if transaction.number != meta.transaction { return false }
             var check = Check(transaction, inspection)

@@ -5,6 +5,7 @@
 #include "snapshot.hpp"
 
 #include <chrono>
+#include <functional>
 
 namespace quire {
 inline namespace QUIRE_MODE {
@@ -153,25 +154,52 @@ public:
     // Tests every record and every invariant. The cache is sound if nothing is found.
     may<std::vector<finding>> check(std::size_t limit = 0) const
     {
-        struct state {
-            std::vector<finding> findings;
-            detail::callback_guard guard;
-            bool has_failed;
-        } state{{}, {}, false};
-        std::size_t count = 0;
-        const auto code = quire_check(
-            c(), limit,
-            [](void *context, const quire_finding *found) {
-                auto &mine = *static_cast<struct state *>(context);
-                if (mine.has_failed) return;
-                mine.has_failed = QUIRE_OK != mine.guard.run([&]() -> quire_status {
-                    mine.findings.emplace_back(*found);
-                    return QUIRE_OK;
-                });
-            },
-            &state, &count);
-        state.guard.rethrow();
-        return detail::finish(code, std::move(state.findings));
+        return collect([&](quire_check_callback callback, void *context, std::size_t *count) {
+            return quire_check(c(), limit, callback, context, count);
+        });
+    }
+
+    // Tests a file that no program uses, without trust in any byte of it: it can be opened if nothing is
+    // found.
+    static may<std::vector<finding>> verify(const std::string &path, std::size_t limit = 0)
+    {
+        if (has_nul(path)) return detail::fail<std::vector<finding>>(bad_path());
+        return collect([&](quire_check_callback callback, void *context, std::size_t *count) {
+            return quire_verify(path.c_str(), limit, callback, context, count);
+        });
+    }
+
+    // Told now and then how far an operation has come, from 0 to 1; false ends it, as does an exception, and
+    // nothing has changed then.
+    using progress = std::function<bool(double)>;
+
+    // Makes a damaged file a cache again and keeps the damaged one beside it; see quire_repair().
+    static may<repair_report> repair(
+        const std::string &path, bool dry_run = false, const progress &progress = nullptr)
+    {
+        if (has_nul(path)) return detail::fail<repair_report>(bad_path());
+        quire_repair_report report = QUIRE_REPAIR_REPORT_INIT;
+        teller teller{progress, {}, false};
+        const auto code = quire_repair(
+            path.c_str(), dry_run ? std::uint32_t{QUIRE_REPAIR_DRY_RUN} : 0u, teller::tell, &teller, &report);
+        repair_report result(report);
+        quire_repair_report_free(&report);
+        teller.guard.rethrow();
+        if (teller.is_stopped) return detail::fail<repair_report>(stopped());
+        return detail::finish(code, std::move(result));
+    }
+
+    // Writes the cache anew without free space and deleted bodies, in place; nobody may have it open.
+    // Returns by how many bytes the file became smaller.
+    static may<std::uint64_t> compact(const std::string &path, const progress &progress = nullptr)
+    {
+        if (has_nul(path)) return detail::fail<std::uint64_t>(bad_path());
+        std::uint64_t freed = 0;
+        teller teller{progress, {}, false};
+        const auto code = quire_compact(path.c_str(), teller::tell, &teller, &freed);
+        teller.guard.rethrow();
+        if (teller.is_stopped) return detail::fail<std::uint64_t>(stopped());
+        return detail::finish(code, freed);
     }
 
     // Writes a compact copy to a path where nothing is yet.
@@ -191,6 +219,46 @@ public:
     quire_cache *c() const { return c_.get(); }
 
 private:
+    struct teller {
+        const cache::progress &progress;
+        detail::callback_guard guard;
+        bool is_stopped = false;
+
+        static quire_status tell(void *context, double done)
+        {
+            auto &mine = *static_cast<teller *>(context);
+            if (!mine.progress) return QUIRE_OK;
+            return mine.guard.run([&]() -> quire_status {
+                mine.is_stopped = !mine.progress(done);
+                return mine.is_stopped ? QUIRE_BAD_ARGUMENT : QUIRE_OK;
+            });
+        }
+    };
+    static error stopped() { return {status::bad_argument, 0, "was stopped"}; }
+
+    template <class Search>
+    static may<std::vector<finding>> collect(Search &&search)
+    {
+        struct state {
+            std::vector<finding> findings;
+            detail::callback_guard guard;
+            bool has_failed;
+        } state{{}, {}, false};
+        std::size_t count = 0;
+        const auto code = search(
+            [](void *context, const quire_finding *found) {
+                auto &mine = *static_cast<struct state *>(context);
+                if (mine.has_failed) return;
+                mine.has_failed = QUIRE_OK != mine.guard.run([&]() -> quire_status {
+                    mine.findings.emplace_back(*found);
+                    return QUIRE_OK;
+                });
+            },
+            &state, &count);
+        state.guard.rethrow();
+        return detail::finish(code, std::move(state.findings));
+    }
+
     // Text that holds a NUL cannot be a path: it would name another file.
     static bool has_nul(const std::string &path) { return path.find('\0') != std::string::npos; }
     static error bad_path() { return {status::bad_argument, 0, "the path holds a NUL byte"}; }

@@ -208,6 +208,34 @@ struct finding {
     std::string place, message;
 };
 
+// What a repair left of one feed; see quire_repaired_feed.
+struct repaired_feed {
+    explicit repaired_feed(const quire_repaired_feed &c)
+        : name(detail::view(c.name)), posts(c.posts), lost_posts(c.lost_posts), lost_bodies(c.lost_bodies),
+          gaps(c.gaps), new_gaps(c.new_gaps), is_lost(c.is_lost != 0)
+    {
+    }
+
+    std::string name;
+    std::uint64_t posts, lost_posts, lost_bodies, gaps, new_gaps;
+    bool is_lost;
+};
+
+// What a repair found, kept and lost. Owns its texts.
+struct repair_report {
+    explicit repair_report(const quire_repair_report &c)
+        : is_sound(c.is_sound != 0), damaged_records(c.damaged_records), kept_file(detail::view(c.kept_file))
+    {
+        for (std::size_t at = 0; at < c.count; ++at) feeds.emplace_back(c.feeds[at]);
+    }
+
+    bool is_sound;
+    std::uint64_t damaged_records;
+    // Where the damaged file is now; empty if nothing was changed.
+    std::string kept_file;
+    std::vector<repaired_feed> feeds;
+};
+
 } // namespace QUIRE_MODE
 } // namespace quire
 

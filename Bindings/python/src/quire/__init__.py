@@ -11,7 +11,7 @@
 The manual of every call is Include/quire.h.
 """
 
-from ._cache import Batch, Cache
+from ._cache import Batch, Cache, compact, repair, verify
 from ._errors import (
     BadArgumentError, BadHandleError, BodiesInUseError, ForkedError, NotFoundError, QuireError,
     ResyncError, Status)
@@ -24,7 +24,7 @@ from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
 from ._values import (
     Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
-    PruneResult, Request, RowName, Statistics)
+    PruneResult, RepairedFeed, RepairReport, Request, RowName, Statistics)
 
 #: The version of the library inside this package.
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
@@ -34,7 +34,7 @@ __all__ = [
     "Change", "ChangeKind", "Data", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
     "FindingCode", "ForkedError", "GapRow", "Id", "Link", "LinkKind", "NotFoundError", "Order",
     "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",
-    "QuireError", "Refusal", "Request", "RequestKind", "ResyncError", "Row", "RowFlag", "RowKind",
-    "RowName", "Rows", "Run", "RunKind", "Snapshot", "Statistics", "Status", "Update", "Verdict",
-    "__version__",
+    "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
+    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "Run", "RunKind", "Snapshot",
+    "Statistics", "Status", "Update", "Verdict", "__version__", "compact", "repair", "verify",
 ]

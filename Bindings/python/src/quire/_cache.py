@@ -15,7 +15,8 @@ from ._feed import Feed
 from ._names import Durability, FindingCode, Update
 from ._quire import ffi, lib
 from ._snapshot import Snapshot
-from ._values import Data, FeedOptions, Finding, Id, Statistics
+from ._values import (
+    Data, FeedOptions, Finding, Id, RepairedFeed, RepairReport, Statistics)
 
 T = TypeVar("T")
 
@@ -71,6 +72,87 @@ def quire_python_finding(context: Any, finding: Any) -> None:
     findings: list[Finding] = ffi.from_handle(context)
     findings.append(
         Finding(FindingCode(finding.code), text_out(finding.place), text_out(finding.message)))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def quire_python_progress(context: Any, done: float) -> int:
+    work: _Progress = ffi.from_handle(context)
+    try:
+        work.function(done)
+        return 0
+    except BaseException as error:
+        work.error = error
+        return Status.BAD_ARGUMENT.value
+
+
+class _Progress:
+    """What is told how far an operation has come, and the exception by which it ended it."""
+
+    def __init__(self, function: Callable[[float], object] | None) -> None:
+        self.function: Callable[[float], object] = function or (lambda done: None)
+        self.error: BaseException | None = None
+
+    def check(self, status: int) -> None:
+        if status != 0 and self.error is not None:
+            raise self.error
+        check(status)
+
+
+def verify(path: str | os.PathLike[str], limit: int = 0) -> list[Finding]:
+    """Tests a file that no program uses, without trust in any byte of it; empty if it can be opened.
+
+    Stops after `limit` findings (0: 100). Changes nothing.
+    """
+    findings: list[Finding] = []
+    context = ffi.new_handle(findings)
+    count = ffi.new("size_t *")
+    check(lib.quire_verify(
+        path_in(os.fspath(path)), number_in(limit), lib.quire_python_finding, context, count))
+    return findings
+
+
+def repair(
+    path: str | os.PathLike[str],
+    *,
+    dry_run: bool = False,
+    progress: Callable[[float], object] | None = None,
+) -> RepairReport:
+    """Makes a damaged file a cache again and keeps the damaged one beside it; see quire_repair.
+
+    progress is called with 0 to 1 now and then; an exception from it ends the repair, which then has
+    changed nothing.
+    """
+    work = _Progress(progress)
+    context = ffi.new_handle(work)
+    out = sized("quire_repair_report")
+    flags = lib.QUIRE_REPAIR_DRY_RUN if dry_run else 0
+    work.check(lib.quire_repair(
+        path_in(os.fspath(path)), flags, lib.quire_python_progress, context, out))
+    try:
+        feeds = tuple(
+            RepairedFeed(
+                text_out(feed.name), feed.posts, feed.lost_posts, feed.lost_bodies, feed.gaps,
+                feed.new_gaps, feed.is_lost != 0)
+            for feed in (out.feeds[at] for at in range(out.count)))
+        kept = text_out(out.kept_file) if out.kept_file.size else None
+        return RepairReport(out.is_sound != 0, out.damaged_records, feeds, kept)
+    finally:
+        lib.quire_repair_report_free(out)
+
+
+def compact(
+    path: str | os.PathLike[str], *, progress: Callable[[float], object] | None = None
+) -> int:
+    """Writes the cache anew without free space and deleted bodies; returns the bytes saved.
+
+    Nobody may have it open. progress: see repair().
+    """
+    work = _Progress(progress)
+    context = ffi.new_handle(work)
+    out = ffi.new("uint64_t *")
+    work.check(lib.quire_compact(
+        path_in(os.fspath(path)), lib.quire_python_progress, context, out))
+    return int(out[0])
 
 
 class Cache:

@@ -156,6 +156,32 @@ class Finding(NamedTuple):
     message: str
 
 
+class RepairedFeed(NamedTuple):
+    """What a repair left of one feed."""
+
+    name: str
+    posts: int
+    #: Posts known to be lost; more may be, where there are new gaps.
+    lost_posts: int
+    #: Bodies lost in a feed of ids, whose posts keep their places as faults.
+    lost_bodies: int
+    gaps: int
+    new_gaps: int
+    #: Its record is lost, and with it its order class: it is gone.
+    is_lost: bool
+
+
+class RepairReport(NamedTuple):
+    """What a repair found, kept and lost."""
+
+    #: Nothing was wrong, and nothing was done.
+    is_sound: bool
+    damaged_records: int
+    feeds: tuple[RepairedFeed, ...]
+    #: Where the damaged file is now; None if nothing was changed.
+    kept_file: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class FeedInfo:
     """What a feed is and holds."""

@@ -118,6 +118,31 @@ pub struct quire_finding {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct quire_repaired_feed {
+    pub name: quire_bytes,
+    pub posts: u64,
+    pub lost_posts: u64,
+    pub lost_bodies: u64,
+    pub gaps: u64,
+    pub new_gaps: u64,
+    pub is_lost: i32,
+    pub reserved: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_repair_report {
+    pub struct_size: u32,
+    pub is_sound: i32,
+    pub damaged_records: u64,
+    pub feeds: *const quire_repaired_feed,
+    pub count: usize,
+    pub kept_file: quire_bytes,
+    pub owner: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct quire_feed_options {
     pub struct_size: u32,
     pub order: i32,
@@ -346,6 +371,7 @@ growing! {
     quire_list
     quire_cache_options
     quire_statistics
+    quire_repair_report
     quire_feed_options
     quire_place
     quire_request
@@ -361,6 +387,11 @@ pub type quire_check_callback = unsafe extern "C" fn(
     context: *mut c_void,
     finding: *const quire_finding,
 );
+
+pub type quire_progress_callback = unsafe extern "C" fn(
+    context: *mut c_void,
+    done: f64,
+) -> quire_status;
 
 pub type quire_batch_callback = unsafe extern "C" fn(
     context: *mut c_void,

@@ -1,0 +1,158 @@
+//! What is done to a cache that nobody has open.
+use crate::bytes::{slice, view};
+use crate::cache::{c_path, collect};
+use crate::{sys, Cache, Error, Finding, Status};
+use std::any::Any;
+use std::ffi::c_void;
+use std::ops::ControlFlow;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::path::Path;
+
+/// What a repair found, kept and lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairReport {
+    /// Nothing was wrong, and nothing was done.
+    pub is_sound: bool,
+    /// Records that could not be read.
+    pub damaged_records: u64,
+    /// What is left of each feed.
+    pub feeds: Vec<RepairedFeed>,
+    /// Where the damaged file is now, if anything was changed.
+    pub kept_file: Option<String>,
+}
+
+/// What a repair left of one feed; see `quire_repaired_feed`.
+#[allow(missing_docs)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairedFeed {
+    pub name: String,
+    pub posts: u64,
+    pub lost_posts: u64,
+    pub lost_bodies: u64,
+    pub gaps: u64,
+    pub new_gaps: u64,
+    pub is_lost: bool,
+}
+
+impl RepairReport {
+    /// # Safety
+    /// `c` must have been filled by `quire_repair` and not freed.
+    unsafe fn from_c(c: &sys::quire_repair_report) -> RepairReport {
+        let text = |bytes| String::from_utf8_lossy(view(bytes)).into_owned();
+        let feeds = slice(c.feeds, c.count).iter().map(|feed| RepairedFeed {
+            name: text(feed.name),
+            posts: feed.posts,
+            lost_posts: feed.lost_posts,
+            lost_bodies: feed.lost_bodies,
+            gaps: feed.gaps,
+            new_gaps: feed.new_gaps,
+            is_lost: feed.is_lost != 0,
+        });
+        RepairReport {
+            is_sound: c.is_sound != 0,
+            damaged_records: c.damaged_records,
+            feeds: feeds.collect(),
+            kept_file: if c.kept_file.size == 0 { None } else { Some(text(c.kept_file)) },
+        }
+    }
+}
+
+/// Who is told how far an operation has come.
+struct Teller<'a> {
+    progress: &'a mut dyn FnMut(f64) -> ControlFlow<()>,
+    is_stopped: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl Teller<'_> {
+    /// True if it was stopped.
+    fn finish(self, status: i32) -> Result<bool, Error> {
+        if let Some(panic) = self.panic {
+            resume_unwind(panic);
+        }
+        if self.is_stopped {
+            return Ok(true);
+        }
+        Error::check(status)?;
+        Ok(false)
+    }
+}
+
+/// # Safety
+/// `context` must be a `Teller` that nobody else uses.
+unsafe extern "C" fn tell(context: *mut c_void, done: f64) -> i32 {
+    let teller = &mut *context.cast::<Teller>();
+    match catch_unwind(AssertUnwindSafe(|| (teller.progress)(done))) {
+        Ok(ControlFlow::Continue(())) => return 0,
+        Ok(ControlFlow::Break(())) => {}
+        Err(panic) => teller.panic = Some(panic),
+    }
+    teller.is_stopped = true;
+    1
+}
+
+impl Cache {
+    /// Tests a file that no program uses, without trust in any byte of it; it can be opened if nothing is
+    /// found. Stops after `limit` findings; 0 is 100.
+    pub fn verify(path: impl AsRef<Path>, limit: usize) -> Result<Vec<Finding>, Error> {
+        let path = c_path(path.as_ref())?;
+        let mut findings: Vec<Finding> = Vec::new();
+        let context: *mut Vec<Finding> = &mut findings;
+        let mut count = 0;
+        // SAFETY: as for `check`.
+        Error::check(unsafe {
+            sys::quire_verify(path.as_ptr(), limit, Some(collect), context.cast(), &mut count)
+        })?;
+        Ok(findings)
+    }
+
+    /// Makes a damaged file a cache again and keeps the damaged one beside it; see `quire_repair`.
+    pub fn repair(path: impl AsRef<Path>, dry_run: bool) -> Result<RepairReport, Error> {
+        let report = Cache::repair_with(path, dry_run, &mut |_| ControlFlow::Continue(()))?;
+        report.ok_or_else(|| Error::new(Status::BadArgument, "the repair was stopped"))
+    }
+
+    /// The same; `progress` is told now and then how far it has come, from 0 to 1. `None` if it broke off:
+    /// nothing has changed then.
+    pub fn repair_with(
+        path: impl AsRef<Path>, dry_run: bool, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Option<RepairReport>, Error> {
+        let path = c_path(path.as_ref())?;
+        let flags = if dry_run { sys::QUIRE_REPAIR_DRY_RUN as u32 } else { 0 };
+        // SAFETY: a struct of numbers and pointers may be zero.
+        let mut c: sys::quire_repair_report = unsafe { std::mem::zeroed() };
+        c.struct_size = std::mem::size_of::<sys::quire_repair_report>() as u32;
+        let mut teller = Teller { progress, is_stopped: false, panic: None };
+        let context: *mut Teller = &mut teller;
+        // SAFETY: the callback is called before this returns, on this thread, with this context.
+        let status = unsafe { sys::quire_repair(path.as_ptr(), flags, Some(tell), context.cast(), &mut c) };
+        if teller.finish(status)? {
+            return Ok(None);
+        }
+        // SAFETY: the report's texts and feeds live until it is freed.
+        let report = unsafe { RepairReport::from_c(&c) };
+        // SAFETY: filled by `quire_repair`, and freed once.
+        unsafe { sys::quire_repair_report_free(&mut c) };
+        Ok(Some(report))
+    }
+
+    /// Writes the cache anew without free space and deleted bodies, in place; nobody may have it open.
+    /// Returns by how many bytes the file became smaller.
+    pub fn compact(path: impl AsRef<Path>) -> Result<u64, Error> {
+        let freed = Cache::compact_with(path, &mut |_| ControlFlow::Continue(()))?;
+        freed.ok_or_else(|| Error::new(Status::BadArgument, "the compaction was stopped"))
+    }
+
+    /// The same; `progress` is as for [`Cache::repair_with`].
+    pub fn compact_with(
+        path: impl AsRef<Path>, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Option<u64>, Error> {
+        let path = c_path(path.as_ref())?;
+        let mut freed = 0;
+        let mut teller = Teller { progress, is_stopped: false, panic: None };
+        let context: *mut Teller = &mut teller;
+        // SAFETY: as for `repair_with`.
+        let status = unsafe { sys::quire_compact(path.as_ptr(), Some(tell), context.cast(), &mut freed) };
+        Ok(if teller.finish(status)? { None } else { Some(freed) })
+    }
+}

@@ -1,0 +1,101 @@
+import CLMDB
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A cache file that nobody else has open, by its ``Gate``: who comes to open it waits at the door, or hears that
+/// it is busy. This is for putting another file in the place of the cache, which no open handle would survive.
+/// Elsewhere than on Linux, other processes are not noticed.
+struct SoleUse: ~Copyable {
+    /// Without links.
+    let path: String
+    private let file: Environment.FileKey
+    private let gate: Gate
+    private let mode: mode_t
+
+    /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has.
+    init(_ given: String) throws(QuireError) {
+        if try FileCheck.isMissing(given) {
+            throw QuireError(.io, "\(given): there is no such file", osError: ENOENT)
+        }
+        let path = FileCheck.resolved(given)
+        try FileCheck.requireLocalFileSystem(path)
+        var status = stat()
+        if stat(path, &status) != 0 { throw QuireError.system("cannot open the cache", path, errno) }
+        let file = try Environment.reserve(path)
+        let gate: Gate
+        do throws(QuireError) {
+            gate = try Gate(path)
+            try gate.requireAlone()
+        } catch {
+            Environment.forget(file)
+            throw error
+        }
+        self.path = path
+        self.file = file
+        self.gate = gate
+        mode = status.st_mode & 0o777
+    }
+
+    deinit {
+        gate.shut()
+        Environment.forget(file)
+    }
+
+    /// A name for a file that is to take the place of this one; what an earlier run left there is removed.
+    func draft(_ kind: String) -> String {
+        let draft = "\(path).\(kind)"
+        Self.remove(draft)
+        return draft
+    }
+
+    static func remove(_ draft: String) {
+        for name in [draft, draft + "-lock", draft + "-gate"] { unlink(name) }
+    }
+
+    /// Gives the file a second name beside the first, which it keeps when another one takes its place.
+    func keep(as kind: String) throws(QuireError) -> String {
+        var number = 1
+        while true {
+            let name = "\(path).\(kind)-\(number)"
+            if link(path, name) == 0 { return name }
+            if errno != EEXIST { throw QuireError.system("cannot keep the damaged file", path, errno) }
+            if let other = try? FileCheck.key(name), other == file { return name }  // an earlier run's
+            number += 1
+        }
+    }
+
+    /// Puts a whole, closed cache in the place of this one. Whoever looks sees one of the two, whatever
+    /// happens.
+    func replace(with draft: String) throws(QuireError) {
+        let descriptor = open(draft, O_RDWR | O_CLOEXEC)
+        if descriptor < 0 { throw QuireError.system("cannot replace the cache", path, errno) }
+        fchmod(descriptor, mode)
+        let synced = fsync(descriptor)
+        let failure = errno
+        close(descriptor)
+        if synced != 0 { throw QuireError.system("cannot replace the cache", path, failure) }
+        try FileCheck.syncFolder(of: path)  // the name of the kept file, before the old one goes
+        if rename(draft, path) != 0 { throw QuireError.system("cannot replace the cache", path, errno) }
+        try FileCheck.syncFolder(of: path)
+    }
+
+    // MARK: Without LMDB's locks
+
+    /// Everything that ``Cache/verify(at:limit:)`` finds about this file, or about a draft.
+    func findings(at path: String) throws(QuireError) -> [Finding] {
+        try Cache.verify(at: path, isAlone: true) { _ in true }.findings
+    }
+
+    /// Writes the records of a sound file, without free space, to a new one.
+    func copy(_ path: String, to target: String) throws(QuireError) {
+        let handle = try Environment.openHandle(path, CacheOptions(), isReadOnly: true)
+        defer { mdb_env_close(handle) }
+        try check(mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT)), "cannot copy to \(target)", path)
+    }
+}

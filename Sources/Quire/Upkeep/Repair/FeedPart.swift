@@ -1,0 +1,167 @@
+/// Rows of a feed that are added to it in one commit, at its tail.
+struct FeedPart {
+    enum Row {
+        case entry(PostID, Entry, body: Range<Int>)
+        /// The post is known, its body is not; or a lost commit took the post away.
+        case lost(PostID, Entry)
+        case unknown
+        case gap(Gap)
+    }
+
+    let record: FeedRecord
+    private let pages: [UInt64: PageRecord]
+    var rows: [Row] = []
+    private(set) var bytes: [UInt8] = []
+    /// Posts that are known to be lost, and bodies lost without their post.
+    var lost = 0
+    private(set) var faults = 0
+    private var isFirst = true
+    /// Pages of the parts before.
+    private var written: Set<UInt64> = []
+
+    init(record: FeedRecord, pages: [UInt64: PageRecord]) { (self.record, self.pages) = (record, pages) }
+
+    private var isIDs: Bool { record.options.paging == .ids }
+
+    var ids: [PostID] {
+        rows.compactMap { row in
+            switch row {
+            case .entry(let id, _, _), .lost(let id, _): id
+            case .unknown, .gap: nil
+            }
+        }
+    }
+
+    private var pageNumbers: Set<UInt64> {
+        Set(
+            rows.compactMap { row in
+                switch row {
+                case .entry(_, let entry, _), .lost(_, let entry): entry.page
+                case .unknown, .gap: nil
+                }
+            }
+        ).subtracting([0])
+    }
+
+    var pagesBefore: Set<UInt64> { pageNumbers.intersection(written) }
+
+    /// The last row stays in the feed whatever comes below it.
+    var endsInEntry: Bool {
+        if case .entry(_, let entry, _)? = rows.last { !entry.isRider } else { false }
+    }
+
+    mutating func beginNext() {
+        written.formUnion(pageNumbers)
+        (rows, bytes, isFirst) = ([], [], false)
+    }
+
+    // MARK: Gathering
+
+    mutating func add(_ id: PostID, _ entry: Entry, _ body: ArraySlice<UInt8>) {
+        rows.append(.entry(id, entry, body: bytes.count..<bytes.count + body.count))
+        bytes += body
+    }
+
+    /// In a feed of ids the place stays. A rider is of no sequence, so it leaves no hole.
+    mutating func addLost(_ id: PostID, _ entry: Entry) {
+        if isIDs {
+            var fault = entry
+            (fault.isFault, fault.page) = (true, 0)
+            rows.append(.entry(id, fault, body: 0..<0))
+            faults += 1
+        } else if entry.isRider {
+            lost += 1
+        } else {
+            rows.append(.lost(id, entry))
+        }
+    }
+
+    // MARK: The rule
+
+    /// Adds the rows below those of the state and lets go of what is lost. Returns the bodies of those that
+    /// stay, and how many posts left.
+    func append(
+        to state: inout FeedState
+    ) throws(Interruption) -> (placements: [WriteSession.Placement], lost: Int) {
+        if isFirst { begin(&state) }
+        for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
+        var placements: [WriteSession.Placement] = []
+        var doomed: [PostID] = []
+        let before = state.gapRows.map { state.gaps[$0] }
+        var lost = 0
+        for row in rows {
+            switch row {
+            case .entry(let id, let entry, let body) where state.cached(id) == nil:
+                place(id, entry, in: &state)
+                if entry.isFault { continue }
+                let post = Post(id: id, key: entry.key, version: entry.version, body: body)
+                placements.append(.init(entry: state.entries.count - 1, post: post))
+            case .lost(let id, var entry) where state.cached(id) == nil:
+                entry.isPinned = false
+                place(id, entry, in: &state)
+                doomed.append(id)
+                lost += 1
+            case .gap(let gap):
+                state.rows.append(.gap(state.gaps.count))
+                state.gaps.append(gap)
+            case .unknown where isIDs, .entry where isIDs, .lost where isIDs:
+                state.rows.append(state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown)))
+            case .unknown, .entry, .lost:  // a post that stands in the feed already was put there by damage
+                doomed.append(placeholder(in: &state))
+            }
+        }
+        if isIDs {
+            try state.setRows(state.rows)
+            _ = state.settleGapIDs(since: before)
+        } else {
+            try evict(doomed, from: &state)
+        }
+        return (placements, lost)
+    }
+
+    /// An eviction may bring back an end that the server once reported above what leaves. Here nobody knows what
+    /// is missing, so nothing ends there.
+    private func evict(_ doomed: [PostID], from state: inout FeedState) throws(Interruption) {
+        let (head, tail) = (state.head, state.tail)
+        try state.evict(doomed)
+        if state.serverRows.isEmpty { return }
+        if state.head != head && state.head.link == .end { state.head = state.newEdge(.unknown) }
+        if state.tail != tail && state.tail.link == .end { state.tail = state.newEdge(.unknown) }
+    }
+
+    private func begin(_ state: inout FeedState) {
+        state.generation = record.generation
+        state.changed = record.changed
+        state.edgeNumbers = record.edgeNumbers
+        state.pageNumbers = record.pageNumbers
+        state.ticketNumbers = record.ticketNumbers
+        state.gapNumbers = record.gapNumbers
+        (state.head, state.tail) = (record.head, record.tail)
+        (state.drift, state.overlap) = (record.drift, record.overlap)
+        state.skippedAbove = record.skippedAbove
+    }
+
+    private func place(_ id: PostID, _ entry: Entry, in state: inout FeedState) {
+        var entry = entry
+        (entry.body, entry.version, entry.piece) = (BodyReference(), nil, 0)
+        state.rows.append(.entry(state.entries.count))
+        state.append(id, entry)
+    }
+
+    private func placeholder(in state: inout FeedState) -> PostID {
+        var number = state.entries.count
+        while true {
+            let id = PostID("\0lost \(number)")!
+            if state.index[id] == nil {
+                place(id, Entry(), in: &state)
+                return id
+            }
+            number += 1
+        }
+    }
+
+    /// Of a page whose record is lost only its entries are known.
+    private func page(_ number: UInt64) -> StoredPage {
+        pages[number]?.page ?? StoredPage(number: number, own: .unknown)
+    }
+}

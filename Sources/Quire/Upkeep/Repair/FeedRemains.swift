@@ -1,0 +1,180 @@
+/// What can be read of one feed of a damaged cache, and where something of it may be missing.
+struct FeedRemains {
+    /// The tables of a feed in the order of their keys.
+    enum Part: Int {
+        case pieces, gaps, rest
+
+        init(_ table: String) {
+            self = table == "pieces" ? .pieces : table == "gaps" ? .gaps : .rest
+        }
+    }
+
+    struct Piece {
+        let place: Salvage.Place
+        let position: UInt64
+        /// How many are of the server's sequence.
+        let entries: Int
+        /// Pieces may be missing above this one.
+        let isAfterBreak: Bool
+    }
+
+    /// What the feed is put together from.
+    enum Stretch {
+        case piece(Piece)
+        case gap(Gap)
+        /// There may have been entries here, or a gap.
+        case unknown
+    }
+
+    let number: UInt32
+    var name: String?
+    private(set) var record: FeedRecord?
+    private(set) var pieces: [Piece] = []
+    /// By position; nil for one of which only that is known.
+    private(set) var gaps: [(position: UInt64, record: GapRecord?)] = []
+    private(set) var pages: [UInt64: PageRecord] = [:]
+    private(set) var attributes: [(name: [UInt8], value: [UInt8])] = []
+    private(set) var tombstones: [(key: [UInt8], value: [UInt8])] = []
+    /// The newest clock that anything of it names.
+    private(set) var clock: UInt64 = 0
+    /// What commits changed that are lost themselves.
+    var lostChanges: [Change] = []
+    /// Pieces may be missing below the last one.
+    private var isCutOff = false
+    /// Gaps may be missing without a trace.
+    private var mayLackGaps = false
+
+    init(number: UInt32) { self.number = number }
+
+    // MARK: Taking records
+
+    /// False if the record is not what its key says.
+    mutating func take(
+        _ table: String, _ key: [UInt8], _ value: [UInt8], _ place: Salvage.Place, isAfterBreak: Bool
+    ) -> Bool {
+        let number = Wreck.number(key)
+        return value.withUnsafeBytes { bytes in
+            do throws(QuireError) {
+                switch table {
+                case "pieces":
+                    let piece = try PieceRecord(bytes, table)
+                    guard let number else { return false }
+                    clock = piece.entries.reduce(clock) { max($0, $1.confirmed) }
+                    pieces.append(
+                        Piece(
+                            place: place, position: number,
+                            entries: piece.entries.count { !$0.isRider }, isAfterBreak: isAfterBreak))
+                case "gaps":
+                    guard let number else { return false }
+                    gaps.append((number, try GapRecord(bytes, table)))
+                case "feeds":
+                    let feed = try FeedRecord(bytes, table)
+                    guard feed.canGoOn else { return false }
+                    clock = max(clock, feed.changed)
+                    record = feed
+                case "pages":
+                    let page = try PageRecord(bytes, table)
+                    pages[page.page.number] = page
+                case "attributes":
+                    try ByteReader.read(bytes, table) { reader throws(QuireError) in _ = try reader.blob() }
+                    attributes.append((key, value))
+                case "tombstones":
+                    clock = max(clock, try ByteReader.number(bytes, table))
+                    tombstones.append((key, value))
+                default: _ = try TicketRecord(bytes, table)  // answers to it will be stale
+                }
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    /// A record with this key is lost. False if that leaves open what is missing.
+    mutating func note(lost table: String, _ key: [UInt8]) -> Bool {
+        if table == "gaps", let number = Wreck.number(key) { gaps.append((number, nil)) }
+        return table != "pieces"
+    }
+
+    /// Records may be missing between one of the first part and one of the second.
+    mutating func noteBreak(from upper: Part, to lower: Part) {
+        if upper == .pieces && lower != .pieces { isCutOff = true }
+        if upper != .rest && lower != .pieces { mayLackGaps = true }
+    }
+
+    // MARK: Putting together
+
+    /// The feed from its head to its tail. A segment that has as many entries as the record of the gap below
+    /// it says, or that of the feed, is whole. In any other, posts may be missing wherever LMDB's tree has a
+    /// hole, or, if it has none, between any two pieces.
+    func stretches(of feed: FeedRecord) -> [Stretch] {
+        if lostChanges.contains(.reset) { return [.unknown] }
+        let knowsGaps = !mayLackGaps || gaps.count == feed.counts.gaps
+        var stretches: [Stretch] = []
+        var next = 0
+        for segment in 0...gaps.count {
+            let gap = segment < gaps.count ? gaps[segment] : nil
+            let start = next
+            while next < pieces.count, gap.map({ pieces[next].position < $0.position }) ?? true { next += 1 }
+            let found = pieces[start..<next].reduce(0) { $0 + $1.entries }
+            let expected = gap.map { $0.record?.above.entries } ?? feed.lastSegment.entries
+            var broken: Set<Int> = []
+            if found != expected {
+                let isBelowBroken = next < pieces.count ? pieces[next].isAfterBreak : isCutOff
+                broken = Set((start..<next).filter { pieces[$0].isAfterBreak } + (isBelowBroken ? [next] : []))
+                let isExplained = !broken.isEmpty || expected == nil
+                if !knowsGaps || !isExplained { broken = Set(start...next) }
+            }
+            for place in start...next {
+                if broken.contains(place) { stretches.append(.unknown) }
+                if place < next { stretches.append(.piece(pieces[place])) }
+            }
+            if let gap { stretches.append(gap.record.map { .gap($0.gap) } ?? .unknown) }
+        }
+        return Self.guarded(stretches)
+    }
+
+    /// A gap lies between two entries: where one of them is missing, it is said to.
+    private static func guarded(_ stretches: [Stretch]) -> [Stretch] {
+        var result: [Stretch] = []
+        var mayTakeGap = false
+        for stretch in stretches {
+            switch stretch {
+            case .gap:
+                if !mayTakeGap { result.append(.unknown) }
+                mayTakeGap = false
+            case .piece(let piece): mayTakeGap = mayTakeGap || piece.entries > 0
+            case .unknown: mayTakeGap = true
+            }
+            result.append(stretch)
+        }
+        if case .gap? = result.last { result.append(.unknown) }
+        return result
+    }
+
+    /// What lost commits changed: posts that they removed or moved, and those below which they inserted.
+    /// Nil among the latter is the head.
+    var lostRows: (removed: Set<PostID>, insertedBelow: Set<PostID?>) {
+        var (removed, below): (Set<PostID>, Set<PostID?>) = ([], [])
+        for change in lostChanges {
+            switch change {
+            case .removed(.post(let id)): removed.insert(id)
+            case .inserted(_, below: nil): below.insert(nil)
+            case .inserted(_, below: .post(let id)?): below.insert(id)
+            case .inserted, .removed, .updated, .reset: break
+            }
+        }
+        return (removed, below)
+    }
+}
+
+extension FeedRecord {
+    /// It can be counted on from: the bytes may be anybody's.
+    fileprivate var canGoOn: Bool {
+        let limit: UInt64 = 1 << 60
+        let numbers = [generation, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]
+        let sizes = [counts.entries, counts.riders, counts.gaps, lastSegment.entries, skippedAbove]
+        return 1...255 ~= name.utf8.count && numbers.allSatisfy { $0 < limit }
+            && sizes.allSatisfy { $0 < Int(limit) }
+    }
+}

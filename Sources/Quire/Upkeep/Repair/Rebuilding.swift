@@ -1,0 +1,149 @@
+/// Puts what is left of a damaged cache into a new one, by the engine's own way of writing: what is derived
+/// (the id index, counts, the use of bodies, free space) is right because it is made like in any other cache.
+///
+/// What is lost leaves the feed as an eviction does (R15): a placeholder, or the post without a body, is put
+/// where it was and evicted. So the links of the gap that opens are those which the rules give it.
+struct Rebuilding {
+    private var wreck: Wreck
+    private let cache: Cache
+    private(set) var feeds: [RepairReport.Feed] = []
+    private let progress: (Double) throws -> Void
+    private var done = 0
+    private let pieceCount: Int
+
+    /// Bodies that are written in one commit, about.
+    private static let byteLimit = 8 << 20
+
+    init(_ wreck: Wreck, into cache: Cache, progress: @escaping (Double) throws -> Void) {
+        (self.wreck, self.cache, self.progress) = (wreck, cache, progress)
+        pieceCount = wreck.feeds.values.reduce(0) { $0 + $1.pieces.count }
+    }
+
+    mutating func run() throws {
+        for remains in wreck.feeds.values { wreck.raise(clock: remains.clock) }
+        try cache.write { $0.counters.clock = wreck.clock }
+        var names: Set<String> = []
+        for remains in wreck.feeds.values.sorted(by: { $0.number < $1.number }) {
+            guard let record = remains.record, names.insert(record.name).inserted else {
+                let isKnown = remains.name != nil || !remains.pieces.isEmpty
+                if isKnown { feeds.append(.init(lost: remains.name ?? "number \(remains.number)")) }
+                continue
+            }
+            try rebuild(remains, record)
+        }
+        try copyFields()
+        try settleLog()
+    }
+
+    // MARK: A feed
+
+    private mutating func rebuild(_ remains: FeedRemains, _ record: FeedRecord) throws {
+        let feed = try cache.feed(named: record.name, options: record.options)
+        let isIDs = record.options.paging == .ids
+        var part = FeedPart(record: record, pages: remains.pages)
+        let lost = remains.lostRows
+        if lost.insertedBelow.contains(nil) { part.rows.append(.unknown) }
+        for stretch in remains.stretches(of: record) {
+            switch stretch {
+            case .gap(let gap): part.rows.append(.gap(gap))
+            case .unknown: part.rows.append(.unknown)
+            case .piece(let piece):
+                try add(piece, to: &part, lost)
+                done += 1
+                try progress(Double(done) / Double(pieceCount))
+            }
+            let isFull = part.rows.count > cache.tuning.repairLimit || part.bytes.count > Self.byteLimit
+            if isFull && part.endsInEntry && !isIDs { try write(&part, to: feed) }
+        }
+        try write(&part, to: feed)
+        try cache.write { session in
+            for (name, value) in remains.attributes {
+                try session.transaction.put(.attributes(of: feed.number), name, value)
+            }
+            for (key, value) in remains.tombstones {
+                try session.transaction.put(.tombstones(of: feed.number), key, value)
+            }
+            session.touch()
+        }
+        feeds.append(try report(on: feed, part, record))
+    }
+
+    private mutating func add(
+        _ piece: FeedRemains.Piece, to part: inout FeedPart,
+        _ lost: (removed: Set<PostID>, insertedBelow: Set<PostID?>)
+    ) throws {
+        guard let value = try wreck.salvage.value(at: piece.place) else { return part.rows.append(.unknown) }
+        let record = try value.withUnsafeBytes { try PieceRecord($0, "a piece") }
+        for (id, entry) in zip(record.ids, record.entries) {
+            let body = entry.body.record == 0 ? [] : try wreck.body(entry.body, of: id)
+            if let body, !lost.removed.contains(id) {
+                part.add(id, entry, body)
+            } else {
+                part.addLost(id, entry)
+            }
+            if lost.insertedBelow.contains(id) { part.rows.append(.unknown) }
+        }
+    }
+
+    private mutating func write(_ part: inout FeedPart, to feed: Feed) throws {
+        let (now, bytes) = (part, part.bytes)
+        part.lost += try cache.write { session in
+            try session.change(
+                feed.number,
+                focus: { loader in
+                    try loader.loadBottom()
+                    try loader.load(posts: now.ids)
+                    for number in now.pagesBefore { _ = try loader.page(number) }
+                },
+                { state throws(Interruption) in
+                    let (placements, lost) = try now.append(to: &state)
+                    return WriteSession.Effect(result: lost, placements: placements, bytes: bytes)
+                })
+        }
+        part.beginNext()
+    }
+
+    private func report(on feed: Feed, _ part: FeedPart, _ old: FeedRecord) throws -> RepairReport.Feed {
+        let new = try cache.environment.read { try $0.feed(feed.number) }
+        let (before, after) = (old.counts, new.counts)
+        return RepairReport.Feed(
+            name: feed.name, isLost: false, posts: after.entries + after.riders,
+            lostPosts: max(part.lost, before.entries + before.riders - after.entries - after.riders),
+            lostBodies: part.faults, gaps: after.gaps, newGaps: max(0, after.gaps - before.gaps))
+    }
+
+    // MARK: What is not of a feed
+
+    private mutating func copyFields() throws {
+        for place in wreck.fields {
+            guard let value = try wreck.salvage.value(at: place) else { continue }
+            let record = try value.withUnsafeBytes { try FieldsRecord($0, "fields") }
+            try cache.write { session in
+                for field in record.fields {
+                    _ = try session.update(
+                        record.id, fields: [field.name: field.value], version: field.version)
+                }
+            }
+        }
+    }
+
+    /// Commits are counted on from those of the old cache, and the log says of the last one that every feed
+    /// must be read anew: whoever followed the old cache does so.
+    private func settleLog() throws {
+        let numbers = try cache.feeds().map(\.number)
+        try cache.write { session in
+            let written = session.counters.generation
+            let last = max(written, wreck.generation) + 1
+            if written > 0 {
+                for number in 1...written { try session.transaction.delete(.log, NumberKey(number)) }
+            }
+            let log = ChangeLog(transaction: session.transaction)
+            for number in (last > ChangeLog.length ? last - ChangeLog.length : 0) + 1..<last {
+                try log.append([], generation: number)
+            }
+            session.counters.generation = last - 1
+            session.touch()
+            for number in numbers { session.note([.reset], in: number) }
+        }
+    }
+}

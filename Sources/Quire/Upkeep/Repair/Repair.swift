@@ -1,0 +1,79 @@
+extension Cache {
+    /// Makes a damaged file a cache again, of what is sound in it, and keeps the damaged file beside it, as
+    /// `<path>.corrupt-1` or the next free number. A sound file is left as it is.
+    ///
+    /// Posts are kept with their bodies, places and pins; fields, attributes, tombstones and gaps too. What is
+    /// lost becomes a gap, or an open head or tail, with the best link that is left: a feed is complete
+    /// afterwards only where nothing was lost. Requests under way become stale, and whoever follows changes is
+    /// told to read the feeds anew. A feed whose own record is lost is lost: nobody knows its order class. Of a
+    /// file in which nothing can be read an empty cache is made.
+    ///
+    /// The new file is built aside, tested by everything that ``verify(at:limit:)`` and ``check(limit:)`` know,
+    /// and put in place at once: whatever happens, the old file or the new one is there.
+    /// - Parameters:
+    ///   - dryRun: Say what would be done; builds the new file, and removes it again.
+    ///   - progress: Called with 0 to 1 now and then; what it throws stops the repair, which then has changed
+    ///     nothing.
+    /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has it open, `.notACache` and `.newerFormat` for files that are none, or not ours to
+    ///   change; `.diskFull`, `.noPermission`.
+    public static func repair(
+        at path: String, dryRun: Bool = false, progress: (Double) throws -> Void = { _ in }
+    ) throws -> RepairReport {
+        try repair(at: path, dryRun: dryRun, Tuning(), progress: progress)
+    }
+
+    static func repair(
+        at path: String, dryRun: Bool, _ tuning: Tuning, progress: (Double) throws -> Void
+    ) throws -> RepairReport {
+        let use = try SoleUse(path)
+        let draft = use.draft("repaired")
+        defer { SoleUse.remove(draft) }
+        try progress(0)
+        let findings = try damage(of: path, use)
+        if findings.isEmpty {
+            return RepairReport(
+                findings: [], feeds: [], damagedRecords: 0, keptFile: nil, isEmptied: false)
+        }
+        let (feeds, damaged, isEmptied) = try withoutActuallyEscaping(progress) { progress in
+            var wreck = try Wreck(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
+            try wreck.requireOurs()
+            let feeds = try rebuild(wreck, at: draft, tuning) { try progress(0.5 + $0 * 0.4) }
+            if try use.findings(at: draft).isEmpty { return (feeds, wreck.damaged, false) }
+            // Damage that looks like something else: nothing of it can be believed.
+            SoleUse.remove(draft)
+            _ = try rebuild(nil, at: draft, tuning) { _ in }
+            return (feeds.map { RepairReport.Feed(lost: $0.name) }, wreck.damaged, true)
+        }
+        try progress(0.95)
+        var kept: String?
+        if !dryRun {
+            kept = try use.keep(as: "corrupt")
+            try use.replace(with: draft)
+        }
+        return RepairReport(
+            findings: findings, feeds: feeds, damagedRecords: damaged, keptFile: kept,
+            isEmptied: isEmptied)
+    }
+
+    private static func damage(of path: String, _ use: borrowing SoleUse) throws -> [Finding] {
+        do throws(QuireError) {
+            return try use.findings(at: path)
+        } catch {
+            if ![.notACache, .corrupt].contains(error.code) { throw error }
+            return [Finding(code: .page, place: "file", message: error.message)]
+        }
+    }
+
+    private static func rebuild(
+        _ wreck: Wreck?, at draft: String, _ tuning: Tuning,
+        progress: @escaping (Double) throws -> Void
+    ) throws -> [RepairReport.Feed] {
+        var options = CacheOptions(durability: .relaxed)
+        options.tuning = tuning
+        let cache = try Cache(at: draft, options: options)
+        guard let wreck else { return [] }
+        var rebuilding = Rebuilding(wreck, into: cache, progress: progress)
+        try rebuilding.run()
+        return rebuilding.feeds
+    }
+}

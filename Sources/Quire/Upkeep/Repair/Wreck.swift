@@ -1,0 +1,192 @@
+/// What can be read of a damaged cache, before any of it is believed to be whole.
+///
+/// Trusted are records whose checksum is right, and two kinds of evidence that nothing is missing between
+/// them: LMDB's tree, and the counts that gaps and feeds keep of their segments. The id index, counts of
+/// pages, the use of bodies and the log are derived: they are not read, but made anew.
+struct Wreck {
+    let salvage: Salvage
+    private(set) var feeds: [UInt32: FeedRemains] = [:]
+    private(set) var clock: UInt64 = 0
+    private(set) var generation: UInt64 = 0
+    private(set) var fields: [Salvage.Place] = []
+    /// Records that do not read back.
+    private(set) var damaged = 0
+    /// One of ours was found, or nothing that speaks against it.
+    private var isOurs = false
+    /// Records of no table.
+    private var foreign = 0
+    private var seed: UInt64?
+    private var version: UInt64?
+    private var bodies: [UInt64: Salvage.Place] = [:]
+    private var recentBodies: [UInt64: [UInt8]?] = [:]
+    /// The feed that the record before was of, and the part of it.
+    private var last: (feed: UInt32, part: FeedRemains.Part)?
+    private var isBroken = false
+
+    init(_ salvage: Salvage, progress: (Double) throws -> Void) throws {
+        self.salvage = salvage
+        try salvage.forEach(progress: progress) { take($0) }
+        isBroken = isBroken || salvage.isCutOff
+        leaveFeed(for: nil)
+        if salvage.mayLackCommit {
+            let known = generation
+            try salvage.forEachUnused { record in
+                guard let (table, _) = Table.owner(of: record.key), table == .log, let value = record.value,
+                    let number = table.key(record.key).flatMap(NumberKey.init)?.number, number > known
+                else { return }
+                try takeLostCommit(number, value)
+            }
+        }
+        // Numbers of commits go on from the last one that anybody may have seen.
+        generation = min(max(generation, salvage.transaction ?? 0), 1 << 62)
+        clock = min(clock, 1 << 62)
+    }
+
+    /// Throws if it was never a cache, or is one of a newer Quire.
+    mutating func requireOurs() throws {
+        let path = salvage.file.path
+        if let version, version > CacheFile.formatVersion { throw CacheFile.newer(path, version) }
+        if salvage.transaction == nil {
+            isOurs = try FileCheck.size(path) == 0  // a file that was made, and no more
+            try salvage.forEachUnused { record in
+                if Table.owner(of: record.key) != nil && record.value != nil { isOurs = true }
+            }
+        }
+        if !isOurs && (foreign > 0 || salvage.transaction == nil) {
+            throw QuireError(.notACache, "\(path): is not a Quire cache")
+        }
+    }
+
+    // MARK: Taking records
+
+    private mutating func take(_ record: Salvage.Record) {
+        if record.isAfterBreak { isBroken = true }
+        guard let (table, feed) = Table.owner(of: record.key), let key = table.key(record.key) else {
+            (damaged, foreign) = (damaged + 1, foreign + 1)
+            isBroken = true
+            return
+        }
+        let name = table.name.description
+        if let feed {
+            let part = FeedRemains.Part(name)
+            enter(feed, part)
+            if let value = record.value,
+                feeds[feed]!.take(name, Array(key), value, record.place, isAfterBreak: isBroken)
+            {
+                isOurs = true
+                isBroken = false
+            } else {
+                damaged += 1
+                isBroken = !feeds[feed]!.note(lost: name, Array(key))
+            }
+            return
+        }
+        leaveFeed(for: nil)
+        guard let value = record.value, takeOfCache(name, Array(key), value, record.place) else {
+            damaged += 1
+            isBroken = true
+            return
+        }
+        isOurs = true
+        isBroken = false
+    }
+
+    /// A break between two parts of a feed, or between two feeds, may hide records of all parts in between.
+    private mutating func enter(_ feed: UInt32, _ part: FeedRemains.Part) {
+        if last?.feed != feed {
+            leaveFeed(for: feed)
+            feeds[feed] = feeds[feed] ?? FeedRemains(number: feed)
+            if isBroken { feeds[feed]!.noteBreak(from: .pieces, to: part) }
+        } else if isBroken, let last {
+            feeds[feed]!.noteBreak(from: last.part, to: part)
+        }
+        last = (feed, part)
+    }
+
+    private mutating func leaveFeed(for next: UInt32?) {
+        if let last, isBroken, last.feed != next { feeds[last.feed]!.noteBreak(from: last.part, to: .rest) }
+        last = nil
+    }
+
+    /// False if the record is not what its key says.
+    private mutating func takeOfCache(
+        _ name: String, _ key: [UInt8], _ value: [UInt8], _ place: Salvage.Place
+    ) -> Bool {
+        value.withUnsafeBytes { bytes in
+            do throws(QuireError) {
+                switch name {
+                case "format":
+                    let format = try CacheFile.format(bytes)
+                    (version, seed) = (format.version, format.seed)
+                    if format.version == 0 { return false }
+                case "names":
+                    let number = UInt32(truncatingIfNeeded: try ByteReader.number(bytes, name))
+                    feeds[number, default: FeedRemains(number: number)].name =
+                        String(decoding: key, as: UTF8.self)
+                case "counters":
+                    let counters = try Counters(bytes, name)
+                    (clock, generation) = (
+                        max(clock, counters.clock), max(generation, counters.generation)
+                    )
+                case "log":
+                    _ = try ChangeLog.entries(bytes, name)
+                    generation = max(generation, Self.number(key) ?? 0)
+                case "fields":
+                    _ = try FieldsRecord(bytes, name)
+                    fields.append(place)
+                case "bodies":
+                    guard let number = Self.number(key), BodyStore.contents(bytes) != nil else { return false }
+                    bodies[~number] = place
+                default: break  // derived
+                }
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    static func number(_ key: [UInt8]) -> UInt64? {
+        key.withUnsafeBytes { NumberKey($0)?.number }
+    }
+
+    /// The newest meta page is gone, and this is what one of its commits changed.
+    private mutating func takeLostCommit(_ number: UInt64, _ value: [UInt8]) throws {
+        generation = max(generation, number)
+        let changes = value.withUnsafeBytes { try? ChangeLog.entries($0, "the log") }
+        for (feed, changes) in changes ?? [] {
+            feeds[feed]?.lostChanges.append(contentsOf: changes)
+        }
+    }
+
+    // MARK: Bodies
+
+    /// The bytes of a body; nil if they are lost. `id` is the post it is said to be of: a body record that
+    /// stands under a wrong key is found out.
+    mutating func body(_ reference: BodyReference, of id: PostID) throws -> ArraySlice<UInt8>? {
+        if recentBodies[reference.record] == nil {
+            if recentBodies.count == 8 { recentBodies = [:] }
+            recentBodies[reference.record] =
+                .some(try bodies[reference.record].flatMap { try salvage.value(at: $0) })
+        }
+        guard case .some(.some(let record)) = recentBodies[reference.record],
+            record.withUnsafeBytes({ holds($0, reference, of: id) })
+        else { return nil }
+        return record[Int(reference.offset)..<Int(reference.offset) + Int(reference.length)]
+    }
+
+    private func holds(
+        _ record: UnsafeRawBufferPointer, _ reference: BodyReference, of id: PostID
+    ) -> Bool {
+        guard let (payload, hashes) = BodyStore.contents(record),
+            Int(reference.offset) + Int(reference.length) <= payload
+        else { return false }
+        guard let seed else { return true }
+        let hash = PostAddress(id, seed: seed).hash.littleEndian
+        return stride(from: 0, to: hashes.count, by: 8).contains {
+            hashes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == hash
+        }
+    }
+
+    mutating func raise(clock other: UInt64) { clock = max(clock, min(other, 1 << 62)) }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import Quire
+
+struct Compact: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write a cache anew without free space, in place.",
+        discussion: """
+            The file shrinks to what it holds, and bodies that were deleted, replaced or pruned are in it no longer. \
+            The disk may still have them in blocks that it has not used again, an SSD above all; so may \
+            backups. Ids of posts deleted lately stay in the cache's log. Nobody may have the cache open; it is \
+            tested before, and the new file before it takes the old one's place.
+            """)
+
+    @Argument(help: "The file of the cache.", completion: .file())
+    var cache: String
+
+    func run(_ output: Output) throws -> ExitStatus {
+        if !exists(cache) { throw Failure(.noInput, "\(cache): no such cache") }
+        let freed = try Cache.compact(at: cache)
+        try output.line(freed > 0 ? "\(sized(freed)) less" : "there was nothing to free")
+        return .ok
+    }
+}

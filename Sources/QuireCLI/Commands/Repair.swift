@@ -1,0 +1,65 @@
+import ArgumentParser
+import Quire
+
+struct Repair: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a damaged cache usable again.",
+        discussion: """
+            Builds a new cache of everything that reads back, tests it, and puts it in place of the damaged \
+            file, which is kept beside it as CACHE.corrupt-1 or the next free number. What is lost becomes a gap, \
+            with the link that fills it where one is left. A sound cache is left as it is. Nobody may have the \
+            cache open. Exit code 1 if something was lost.
+            """)
+
+    @Argument(help: "The file of the cache.", completion: .file())
+    var cache: String
+
+    @Flag(help: "Say what would be lost, and change nothing.")
+    var dryRun = false
+
+    @OptionGroup var json: JSONOption
+
+    private struct Line: Encodable {
+        let feed: String
+        let posts: Int
+        let lostPosts: Int
+        let lostBodies: Int
+        let gaps: Int
+        let newGaps: Int
+        let isLost: Bool
+    }
+
+    func run(_ output: Output) throws -> ExitStatus {
+        if !exists(cache) { throw Failure(.noInput, "\(cache): no such cache") }
+        let report = try Cache.repair(at: cache, dryRun: dryRun)
+        if report.isSound {
+            if !json.isOn { try output.line("the cache is sound; nothing was changed") }
+            return .ok
+        }
+        for feed in report.feeds { try print(feed, output) }
+        if !json.isOn {
+            try output.line(counted(report.damagedRecords, "record") + " did not read back")
+            if let kept = report.keptFile {
+                try output.line("the damaged file is kept: \(shown(kept))")
+            } else {
+                try output.line("nothing was changed")
+            }
+        }
+        return report.feeds.allSatisfy(\.isWhole) ? .ok : .findings
+    }
+
+    private func print(_ feed: RepairReport.Feed, _ output: Output) throws {
+        if json.isOn {
+            return try JSONLines(output).print(
+                Line(
+                    feed: feed.name, posts: feed.posts, lostPosts: feed.lostPosts, lostBodies: feed.lostBodies,
+                    gaps: feed.gaps, newGaps: feed.newGaps, isLost: feed.isLost))
+        }
+        if feed.isLost { return try output.line("\(shown(feed.name)): lost") }
+        let verb = dryRun ? "would keep" : "kept"
+        try output.line(
+            "\(shown(feed.name)): \(verb) \(counted(feed.posts, "post")), lost \(grouped(feed.lostPosts)), "
+                + "\(counted(feed.newGaps, "new gap"))"
+                + (feed.lostBodies > 0 ? ", \(counted(feed.lostBodies, "body", "bodies")) to fetch again" : ""))
+    }
+}

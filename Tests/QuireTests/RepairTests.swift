@@ -1,0 +1,160 @@
+import Foundation
+import QuireSimulator
+import Testing
+
+@testable import Quire
+
+/// A damaged cache becomes a cache again, and nothing that was lost is called complete: small worlds with every
+/// record, every page and every cut in turn, then damage at random.
+@Suite struct RepairTests {
+    private let world: DamagedWorld
+
+    init() throws { world = try DamagedWorld() }
+
+    // MARK: Small worlds
+
+    @Test func aSoundFileIsLeftAlone() throws {
+        let before = try world.write(world.whole)
+        let report = try Cache.repair(at: before)
+        #expect(report.isSound && report.keptFile == nil && report.feeds.isEmpty)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: before)) == world.whole)
+        #expect(try world.openAndLook() == world.portrait)
+    }
+
+    /// Every record with a byte changed, and every record missing, as LMDB itself would write it.
+    @Test(arguments: [true, false]) func everyRecord(_ isMissing: Bool) throws {
+        for (table, key, value) in try world.records() {
+            let name = "\(table.name) \(key)"
+            var damaged: [UInt8]? = value
+            if isMissing { damaged = nil } else { damaged![value.count / 2] ^= 0x10 }
+            let repaired = try world.repair(table, key, damaged)
+            world.judge(repaired, name)
+            let lost = try world.posts(in: table, key, value)
+            for post in world.postsOf(world.portrait).subtracting(lost) {
+                #expect(repaired.portrait.feeds[post.feed]?.posts[post.id] != nil, "\(name): \(post) was lost")
+            }
+            let isDerived = ["names", "log", "counters", "locations", "body-use", "format"].contains(
+                table.name.description)
+            if isDerived { #expect(repaired.portrait == world.portrait, "\(name)") }
+        }
+    }
+
+    /// Every LMDB page zeroed, and with bits flipped here and there.
+    @Test func everyPage() throws {
+        let stride = Shared.number("QUIRE_FLIPS") ?? 509
+        for page in 0..<world.whole.count / 4096 {
+            var file = world.whole
+            file.replaceSubrange(page * 4096..<page * 4096 + 4096, with: Data(count: 4096))
+            let repaired = try world.repair(file)
+            world.judge(repaired, "page \(page) zeroed")
+            if page > 1 {
+                let lost = try world.posts(in: UInt64(page))
+                for post in world.postsOf(world.portrait).subtracting(lost) {
+                    #expect(
+                        repaired.portrait.feeds[post.feed]?.posts[post.id] != nil,
+                        "page \(page) zeroed: \(post) was lost")
+                }
+            }
+            for offset in Swift.stride(from: page % 7, to: 4096, by: stride) {
+                var file = world.whole
+                file[page * 4096 + offset] ^= UInt8(1 << (offset % 8))
+                let repaired = try world.repair(file)
+                // LMDB itself falls back to the older commit when the newer one has a lower number.
+                if page < 2 && repaired.report.isSound { continue }
+                world.judge(repaired, "page \(page), bit \(offset % 8) of byte \(offset)")
+            }
+        }
+    }
+
+    @Test func everyTruncation() throws {
+        for pages in 0...world.whole.count / 4096 {
+            world.judge(try world.repair(world.whole.prefix(pages * 4096)), "cut after \(pages) pages")
+        }
+        world.judge(try world.repair(world.whole.prefix(world.whole.count - 700)), "cut within a page")
+    }
+
+    // MARK: Pictures
+
+    @Test func whatIsLostIsAGap() throws {
+        let whole = "[+L 65 64 63 62 61] ~n60~ [45 44 43 41] ~n40~ [25 24 23 22 21] |n20"
+        #expect(world.portrait.feeds["stable"]!.picture == whole)
+        let without = [
+            "[65 64 63 62 61] ~n60~ [45 44 43 41] ~n40~ [25 24 23 22 21] |n20",
+            "?| [+L 62 61] ~n60~ [45 44 43 41] ~n40~ [25 24 23 22 21] |n20",
+            "?| [+L 65 64 63] ~?~ [45 44 43 41] ~n40~ [25 24 23 22 21] |n20",
+            "[+L 65 64 63 62 61] ~n60~ [41] ~n40~ [25 24 23 22 21] |n20",
+            "[+L 65 64 63 62 61] ~n60~ [45 44 43] ~?~ [25 24 23 22 21] |n20",
+            "[+L 65 64 63 62 61] ~n60~ [45 44 43 41] ~n40~ [22 21] |n20",
+            "[+L 65 64 63 62 61] ~n60~ [45 44 43 41] ~n40~ [25 24 23] |?",
+        ]
+        let pieces = try world.records().filter { $0.table == .pieces(of: 1) }
+        for (piece, picture) in zip(pieces, without) {
+            let repaired = try world.repair(.pieces(of: 1), piece.key, nil)
+            #expect(repaired.portrait.feeds["stable"]!.picture == picture)
+        }
+        // A gap that is lost without a trace: only the counts of the segments tell that there was one.
+        for gap in try world.records() where gap.table == .gaps(of: 1) {
+            let repaired = try world.repair(.gaps(of: 1), gap.key, nil).portrait.feeds["stable"]!
+            #expect(repaired.rows.contains { if case .gap = $0 { true } else { false } }, "\(repaired.picture)")
+        }
+    }
+
+    /// An observer of the old file is told to read the feeds anew, however far it had come.
+    @Test func followersReadAnew() throws {
+        let (table, key, _) = try #require(try world.records().first { $0.table == .pieces(of: 1) })
+        let path = try world.write(world.whole)
+        let cache = try Cache(at: path)
+        let before = try cache.withSnapshot { try $0.generation }
+        try cache.environment.write { try $0.delete(table, key) }
+        _ = consume cache
+        _ = try Cache.repair(at: path)
+        let repaired = try Cache(at: path)
+        let now = try repaired.withSnapshot { try $0.generation }
+        #expect(now > before)
+        try repaired.environment.read { transaction in
+            let log = ChangeLog(transaction: transaction)
+            for old in before - 3...before {
+                let changes = try #require(try log.changes(since: old, now: now))
+                #expect(Set(changes.map(\.feed)) == [1, 2, 3] && changes.allSatisfy { $0.changes == [.reset] })
+            }
+        }
+    }
+
+    // MARK: Damage at random
+
+    /// Caches of random histories with one to three changes: bits, bytes, pages, old pages, the size.
+    @Test func damageAtRandom() throws {
+        let first = UInt64(Shared.number("QUIRE_FIRST_SEED") ?? 0)
+        var (damaged, files) = (0, 0)
+        for seed in first..<first + UInt64(Shared.number("QUIRE_SEEDS") ?? 60) {
+            let world = try DamagedWorld(seed: seed, steps: 40)
+            var random = SplitMix64(seed: seed)
+            for round in 0..<4 {
+                var file = world.whole
+                let changes = (0..<random.number(in: 1...3)).map { _ in Damage(&random, file.count) }
+                for change in changes { change.apply(to: &file) }
+                let isMeta = changes.contains(where: \.touchesMeta)
+                let repaired: DamagedWorld.Repaired
+                do {
+                    repaired = try world.repair(file)
+                } catch let error as QuireError where error.code == .notACache && isMeta {
+                    continue  // nothing is left by which it could be told
+                }
+                (damaged, files) = (damaged + (repaired.report.isSound ? 0 : 1), files + 1)
+                if isMeta && repaired.report.isSound { continue }
+                world.judge(repaired, "seed \(seed), round \(round): \(changes)", mayLackCommit: isMeta)
+            }
+        }
+        #expect(damaged > files / 4, "\(damaged) of \(files) files were damaged where it matters")
+    }
+
+    // MARK: What is no cache
+
+    @Test func whatIsNoCacheIsRefused() throws {
+        for (bytes, code) in [(Data(repeating: 120, count: 9000), QuireError.Code.notACache)] {
+            let path = try world.write(bytes)
+            #expect { try Cache.repair(at: path) } throws: { ($0 as? QuireError)?.code == code }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+        }
+    }
+}
