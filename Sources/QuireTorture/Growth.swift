@@ -63,9 +63,13 @@ struct Growth: TortureCommand {
                 switch Order(rawValue: number) {
                 case .write:
                     snapshot = nil
-                    let posts = try cache.withSnapshot { try $0.info(of: feed).riders }
-                    let body = [UInt8](repeating: UInt8(posts + 1), count: 1 << 19)
-                    _ = try feed.insertLocal(PostID(UInt64(posts + 1)), body: body)
+                    // Nothing is read before: it is the write that finds the file larger than the map.
+                    try cache.batch { batch in
+                        let post = 1 + (try batch.attribute("posts", of: feed)?.first ?? 0)
+                        let body = [UInt8](repeating: post, count: 1 << 19)
+                        try batch.insertLocal(PostID(UInt64(post)), body: body, in: feed)
+                        try batch.setAttribute("posts", to: [post], of: feed)
+                    }
                 case .begin: snapshot = try OpenSnapshot(cache)
                 default: break
                 }

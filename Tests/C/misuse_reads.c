@@ -71,7 +71,8 @@ static void reads(void)
 
 static void upkeep(void)
 {
-    quire_statistics statistics = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    quire_statistics statistics = QUIRE_STATISTICS_INIT;
+    statistics.struct_size = 0;
     quire_list list = QUIRE_LIST_INIT;
     uint64_t number;
     size_t count;
@@ -164,11 +165,67 @@ static void files(void)
     REQUIRE(count == 0);
 }
 
+/* ---- Limits ---------------------------------------------------------------------------------------- */
+
+static quire_feed *limited_feed;
+
+static void *reset_limited(void *status)
+{
+    *(quire_status *)status = quire_reset(limited_feed, NULL);
+    return NULL;
+}
+
+static quire_status wait_for_other(void *status, quire_batch *batch)
+{
+    pthread_t thread;
+    (void)batch;
+    pthread_create(&thread, NULL, reset_limited, status);
+    pthread_join(thread, NULL);
+    return QUIRE_OK;
+}
+
+/* A snapshot that is too old, and a write that waits too long. */
+static void limits(void)
+{
+    quire_cache *limited;
+    quire_snapshot *view;
+    quire_row row;
+    quire_status status = QUIRE_OK;
+    size_t count;
+    int32_t done;
+    quire_cache_options options = QUIRE_CACHE_OPTIONS_INIT;
+    quire_statistics statistics = QUIRE_STATISTICS_INIT;
+    options.write_timeout_ms = 10;
+    options.maximum_snapshot_age = 1;
+    EXPECT(QUIRE_OK, quire_open(path("limited.quire"), &options, &limited));
+    EXPECT(QUIRE_OK, quire_feed_open(limited, text("f"), NULL, &limited_feed));
+    EXPECT(QUIRE_OK, quire_insert_local(limited_feed, NULL, text("a"), text("body"), &done));
+    EXPECT(QUIRE_OK, quire_snapshot_begin(limited, &view));
+    EXPECT(QUIRE_OK, quire_read_after(view, limited_feed, NULL, &row, 1, &count));
+    EXPECT(QUIRE_OK, quire_remove_local(limited_feed, NULL, text("a"), &done));
+    EXPECT(QUIRE_OK, quire_find(view, limited_feed, text("a"), &row));
+    EXPECT(QUIRE_OK, quire_insert_local(limited_feed, NULL, text("b"), text("others"), &done));
+    quire_row late;
+    EXPECT(QUIRE_SNAPSHOT_EXPIRED, quire_find(view, limited_feed, text("a"), &late));
+    EXPECT(QUIRE_SNAPSHOT_EXPIRED, quire_read_after(view, limited_feed, NULL, &late, 1, &count));
+    REQUIRE(row.body.size == 4 && memcmp(row.body.data, "body", 4) == 0);
+    EXPECT(QUIRE_OK, quire_stats(limited, &statistics));
+    REQUIRE(statistics.snapshots == 2 && statistics.oldest_snapshot_age == 2);
+    REQUIRE(statistics.oldest_snapshot_process == getpid() && statistics.pinned_bytes > 0);
+    quire_snapshot_end(view);
+    EXPECT(QUIRE_OK, quire_batch_run(limited, wait_for_other, &status));
+    REQUIRE(status == QUIRE_BUSY);
+    EXPECT(QUIRE_OK, quire_reset(limited_feed, NULL));
+    quire_feed_close(limited_feed);
+    quire_close(limited);
+}
+
 void misuse_reads(void)
 {
     reads();
     upkeep();
     files();
+    limits();
 }
 
 /* ---- Batches --------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -99,6 +100,21 @@ def test_a_batch_runs_again_when_the_file_grows(tmp_path: Path) -> None:
         cache.batch(work)
         assert len(times) > 1 and len(ids(cache, feed)) == 200
         assert cache.check() == []
+
+
+def test_a_snapshot_has_an_age(tmp_path: Path) -> None:
+    with quire.Cache(tmp_path / "aging.quire", maximum_snapshot_age=1, write_timeout_ms=1000) as cache:
+        feed = cache.feed("timeline")
+        with cache.snapshot() as old:
+            fill(feed, ["a"])
+            fill(feed, ["b"])
+            with pytest.raises(quire.QuireError) as caught:
+                old.info(feed)
+            assert caught.value.status == Status.SNAPSHOT_EXPIRED
+            seen = cache.stats()
+            assert seen.snapshots == 2 and seen.oldest_snapshot_age > 1
+            assert seen.oldest_snapshot_process == os.getpid() and seen.pinned_bytes > 0
+        assert cache.stats().snapshots == 1
 
 
 def test_changes_lead_from_one_state_to_the_other(cache: quire.Cache, feed: quire.Feed) -> None:

@@ -187,7 +187,7 @@ fn batches() -> Result<(), Error> {
 #[test]
 fn a_batch_that_outgrows_the_file_runs_again() -> Result<(), Error> {
     let scratch = Scratch::new("growth");
-    let options = CacheOptions { is_durable: false, map_size: 1 << 20 };
+    let options = CacheOptions { is_durable: false, map_size: 1 << 20, ..CacheOptions::default() };
     let cache = Cache::open_with(scratch.path(), &options)?;
     let feed = cache.feed("f")?;
     let mut calls = 0;

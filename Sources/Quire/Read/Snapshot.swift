@@ -7,28 +7,28 @@
 /// bodies `.snapshotExpired` if more commits were made since it began than
 /// ``CacheOptions/maximumSnapshotAge`` allows. Bodies that were lent stay valid even then.
 public struct Snapshot: ~Copyable {
-    private let begun: Transaction
+    private let transaction: Transaction
     private let bodies: BodyReader
-    private unowned let environment: Environment
+    /// Whoever lends the snapshot keeps it.
+    private unowned(unsafe) let environment: Environment
 
     init(_ transaction: Transaction, _ bodies: BodyReader, of environment: Environment) {
-        (begun, self.bodies, self.environment) = (transaction, bodies, environment)
+        (self.transaction, self.bodies, self.environment) = (transaction, bodies, environment)
     }
 
-    private var transaction: Transaction {
-        get throws(QuireError) {
-            try environment.requireYoung(begun)
-            return begun
-        }
-    }
+    private func requireYoung() throws(QuireError) { try environment.requireYoung(transaction) }
 
     private func reader(_ feed: Feed) throws(QuireError) -> RowReader {
-        RowReader(transaction: try transaction, feed: feed.number)
+        try requireYoung()
+        return RowReader(transaction: transaction, feed: feed.number)
     }
 
     /// Number of commits made so far, by all processes.
     public var generation: UInt64 {
-        get throws { try WriteSession.counters(transaction).generation }
+        get throws {
+            try requireYoung()
+            return try WriteSession.counters(transaction).generation
+        }
     }
 
     /// What the feed holds, from its counters.
@@ -45,7 +45,8 @@ public struct Snapshot: ~Copyable {
     /// What a program remembers about the feed under a name, nil if nothing; see
     /// ``Batch/setAttribute(_:to:of:)``.
     public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
-        try transaction.attribute(name, of: feed)
+        try requireYoung()
+        return try transaction.attribute(name, of: feed)
     }
 
     // MARK: Rows
@@ -87,7 +88,8 @@ public struct Snapshot: ~Copyable {
 
     /// Which of these posts the feed holds: one answer each, in the order asked.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
-        try PostIndex(transaction).positions(of: ids, in: feed.number).map { $0 != nil }
+        try requireYoung()
+        return try PostIndex(transaction).positions(of: ids, in: feed.number).map { $0 != nil }
     }
 
     /// The post in its place in the feed, nil if the feed does not hold it.
@@ -95,6 +97,7 @@ public struct Snapshot: ~Copyable {
 
     /// What is stored about a post, nil if no feed holds it.
     public func post(_ id: PostID) throws -> PostInfo? {
+        try requireYoung()
         let positions = try PostIndex(transaction).positions(of: id)
         guard let entry = try transaction.post(id, at: positions) else { return nil }
         let fields = try transaction.fields(of: id)?.fields ?? []
@@ -135,7 +138,8 @@ public struct Snapshot: ~Copyable {
 
     /// Totals of the cache and of its file.
     public func statistics() throws -> CacheStatistics {
-        try CacheStatistics(try transaction, of: environment)
+        try requireYoung()
+        return try CacheStatistics(transaction, of: environment)
     }
 }
 

@@ -113,19 +113,21 @@ final class Environment: @unchecked Sendable {
     /// Throws if so many commits were made since it began that it keeps too much of the file from reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
         let age = age(ofTransaction: snapshot.number)
-        if age > options.maximumSnapshotAge {
-            throw QuireError(
-                .snapshotExpired,
-                "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
-                    + "allowed")
-        }
+        if age > options.maximumSnapshotAge { throw expired(age) }
+    }
+
+    private func expired(_ age: Int) -> QuireError {
+        QuireError(
+            .snapshotExpired,
+            "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
+                + "allowed")
     }
 
     /// Commits since this one.
     func age(ofTransaction number: UInt64) -> Int {
         var info = MDB_envinfo()
         mdb_env_info(handle, &info)
-        return max(0, info.me_last_txnid - Int(clamping: number))
+        return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
     /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
