@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: [
         ["kill", "--count", "8"], ["kill", "--survivors", "--count", "8"], ["power", "--count", "50"],
-        ["points", "--act", "refresh", "--act", "creation"], ["faults", "--act", "prune"],
+        ["points", "--act", "refresh", "--act", "creation"], ["faults", "--act", "prune", "--act", "creation"],
         ["allocations", "--act", "update", "--count", "3"], ["limits", "--count", "1"],
         ["clocks", "--count", "3"], ["readers", "--count", "3"],
     ])
