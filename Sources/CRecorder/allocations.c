@@ -1,7 +1,14 @@
 #define _GNU_SOURCE
 #include "recorder.h"
 
-#if defined(__linux__) && defined(__GLIBC__)
+/* Sanitizers stand before malloc themselves. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+#if defined(__linux__) && defined(__GLIBC__) && !defined(SANITIZED)
 
 #include <errno.h>
 #include <stdatomic.h>

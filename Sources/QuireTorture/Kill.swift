@@ -128,11 +128,13 @@ struct Times: CustomStringConvertible {
 
     mutating func add(_ time: UInt64) { microseconds.append(time) }
 
-    /// The median, and the longest.
+    /// The median, what 99 of 100 took at most, and the longest.
     var description: String {
         if isEmpty { return "no time" }
         let sorted = microseconds.sorted()
         func milliseconds(_ time: UInt64) -> String { String(Double(time / 10) / 100) }
-        return "\(milliseconds(sorted[sorted.count / 2])) ms, at most \(milliseconds(sorted.last!)) ms"
+        let most = sorted[sorted.count * 99 / 100]
+        return "\(milliseconds(sorted[sorted.count / 2])) ms, 99 of 100 within \(milliseconds(most)) ms, "
+            + "at most \(milliseconds(sorted.last!)) ms"
     }
 }

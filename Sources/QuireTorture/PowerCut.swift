@@ -90,7 +90,7 @@ struct PowerCut: TortureCommand {
                 let image = disk.image { random.chance(share) }
                 var digest = Digest()
                 digest.add(image)
-                digest.add(disk.acknowledged)
+                digest.add(disk.acknowledged << 1 | (workload.durability == .full ? 1 : 0))
                 if !seen.insert(digest.value).inserted { continue }
                 if try inspect(image, disk.acknowledged, workload, digests, folder, place) { beyond += 1 }
                 files += 1

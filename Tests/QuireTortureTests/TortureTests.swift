@@ -29,7 +29,8 @@ import Testing
 
     @Test(arguments: [
         ["kill", "--count", "8"], ["kill", "--survivors", "--count", "8"], ["power", "--count", "50"],
-        ["points", "--act", "refresh", "--act", "creation"], ["faults", "--act", "prune"],
+        ["points", "--act", "refresh", "--act", "creation"],
+        ["faults", "--act", "prune", "--act", "creation"], ["limits", "--count", "10"],
         ["allocations", "--act", "update", "--count", "3"], ["suspended", "--count", "3"],
         ["growth", "--count", "10"], ["slots", "--count", "1"],
         ["clocks", "--count", "3"], ["readers", "--count", "3"],

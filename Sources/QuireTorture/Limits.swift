@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireSimulator
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A process reaches its limit of file sizes anywhere in a commit or while a cache is being opened. That is an error
+/// which says so, and no signal ends the process; without the limit, the same cache goes on.
+struct Limits: TortureCommand {
+    static let configuration = CommandConfiguration(abstract: "Limit the size of files.")
+
+    @OptionGroup var common: CommonOptions
+    @Option(help: "How many processes have a limit.") var count = 60
+
+    /// Longest that is tried to run into the limit.
+    private static let chapter = 60
+    /// So many commits follow when there is room again.
+    private static let later = 3
+
+    func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
+        let digests = try Story.digests(upTo: 2 * Self.chapter + Self.later, in: folder)
+        var summary = Summary(name: "file size limits", unit: "processes")
+        var met = 0
+        for number in 0..<count {
+            let start = random.number(in: 0...Self.chapter)
+            let path = folder + "/limit-\(number).quire"
+            let limit = random.below(random.chance(0.2) ? 20_000 : 500_000)
+            let (ending, numbers) = Child { Self.child(path, start, UInt(limit), $0) }.wait()
+            let place = "process \(number), \(limit) bytes from state \(start) on"
+            guard case .exited(let status) = ending, status <= 1 else {
+                throw Violation(what: "\(place): \(ending)")
+            }
+            met += Int(status)
+            if case .failure(let violation) = Aftermath.inspect(
+                path, acknowledged: numbers.last ?? 0, digests: digests)
+            {
+                throw Violation(what: "\(place): \(violation.what)")
+            }
+            summary.count += 1
+        }
+        summary.notes = "\(met) met their limit; all caches went on"
+        return summary
+    }
+
+    /// Of files that this process writes.
+    private static func limitFiles(to size: UInt) {
+        let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        var limit = rlimit()
+        getrlimit(kind, &limit)
+        limit.rlim_cur = min(size, limit.rlim_max)
+        setrlimit(kind, &limit)
+    }
+
+    /// 1 if it met the limit, 0 if the story went on without; anything else is wrong.
+    private static func child(
+        _ path: String, _ start: Int, _ limit: UInt, _ tell: (UInt64) -> Void
+    ) -> Int32 {
+        do {
+            var story: Story?
+            var isMet = false
+            if start > 0 { story = try Story(at: path) }
+            for _ in 0..<start { tell(try story!.next()) }
+            limitFiles(to: limit)
+            for _ in 0..<chapter where !isMet {
+                do {
+                    if story == nil { story = try Story(at: path) }
+                    tell(try story!.next())
+                } catch let error as QuireError where error.code == .diskFull {
+                    isMet = true
+                }
+            }
+            limitFiles(to: .max)
+            if story == nil { story = try Story(at: path) }
+            for _ in 0..<later { tell(try story!.next()) }
+            return try story!.cache.check().isEmpty ? (isMet ? 1 : 0) : 3
+        } catch {
+            complain("\(path): \(error)")
+            return 2
+        }
+    }
+}
