@@ -93,7 +93,12 @@ struct Rebuilding {
                 focus: { loader in
                     try loader.loadBottom()
                     try loader.load(posts: now.ids)
-                    for number in now.pagesBefore { _ = try loader.page(number) }
+                    for number in now.pagesBefore {
+                        // One of which everything was lost so far was not stored.
+                        let key = NumberKey(newestFirst: number)
+                        let page = try session.transaction.get(.pages(of: feed.number), key)
+                        if page != nil { _ = try loader.page(number) }
+                    }
                 },
                 { state throws(Interruption) in
                     let (placements, lost) = try now.append(to: &state)
