@@ -11,11 +11,20 @@ public final class Cache: Sendable {
     let tuning: Tuning
 
     /// Opens the cache at a path, creating it if there is none. The file gets a companion, `<path>-lock`.
-    /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.noPermission`, `.diskFull` or
-    ///   `.io`. A file that is not a cache is left untouched.
+    /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`, `.diskFull`
+    ///   or `.io`. A file that is not a cache is left untouched.
     public init(at path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
+        if options.verifiesOnOpen { try Self.requireSound(path) }
         environment = try Environment.open(path, options)
         tuning = options.tuning
+    }
+
+    private static func requireSound(_ path: String) throws(QuireError) {
+        if try FileCheck.isMissing(path) { return }
+        if try Environment.isOpen(path) { return }
+        if let finding = try verify(at: path, limit: 1).first {
+            throw QuireError(.corrupt, "\(path): is damaged: \(finding)")
+        }
     }
 
     /// The path it was opened at.

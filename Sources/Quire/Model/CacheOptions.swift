@@ -11,10 +11,17 @@ public struct CacheOptions: Sendable, Hashable {
     public var durability: Durability
     /// Address space reserved for the file, in bytes; it grows when it must. Not disk space.
     public var mapSize: Int64
+    /// Test the whole file before it is used, as ``Cache/verify(at:limit:progress:)`` does: for files from
+    /// somebody else, which could otherwise crash the process. It reads all of it. A cache that this process
+    /// has open already is not tested again.
+    public var verifiesOnOpen: Bool
     var tuning = Tuning()
 
-    public init(durability: Durability = .full, mapSize: Int64 = 64 << 30) {
+    public init(
+        durability: Durability = .full, mapSize: Int64 = 64 << 30, verifiesOnOpen: Bool = false
+    ) {
         self.durability = durability
         self.mapSize = mapSize
+        self.verifiesOnOpen = verifiesOnOpen
     }
 }
