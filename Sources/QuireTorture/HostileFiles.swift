@@ -112,6 +112,7 @@ struct HostileFiles: TortureCommand {
     private static func use(_ path: String) -> Int32 {
         var limit = rlimit(rlim_cur: 1 << 28, rlim_max: 1 << 28)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        let stderr = dup(STDERR_FILENO)
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO)  // LMDB's last words
         var isOpen = false
         do {
@@ -127,7 +128,10 @@ struct HostileFiles: TortureCommand {
         } catch let error as QuireError where isOpen || error.code != .io {
             // a feed may have been given other options, which is nobody's damage
             if !isOpen || error.code == .optionsDiffer { return Verdict.refused.rawValue }
-            return error.code == .corrupt ? Verdict.reported.rawValue : Verdict.other.rawValue
+            if error.code == .corrupt { return Verdict.reported.rawValue }
+            dup2(stderr, STDERR_FILENO)
+            complain("\(path): \(error.code): \(error)")
+            return Verdict.other.rawValue
         } catch {
             return Verdict.other.rawValue
         }

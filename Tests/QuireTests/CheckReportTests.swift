@@ -51,6 +51,25 @@ import Testing
         #expect(report.findings.count == 2 && !report.isComplete)
     }
 
+    /// However few body records and pages it counts at a time.
+    @Test func littleMemoryFindsTheSame() throws {
+        let cache = forgery.storage.cache
+        let pages = try forgery.records("pages")
+        for atOnce in [1, 2, 3, 7] {
+            #expect(try cache.check(.full, atOnce: atOnce) { _ in true }.findings == [], "\(atOnce)")
+        }
+        try forgery.edit("body-use", BodyUse.self) {
+            $0.live += 1
+            return true
+        }
+        for page in [pages[0], pages[2], pages[pages.count - 1]] { try forgery.put(page.table, page.key, nil) }
+        let findings = Set(try cache.check())
+        #expect(findings.count > 4)
+        for atOnce in [1, 2, 3, 7] {
+            #expect(Set(try cache.check(.full, atOnce: atOnce) { _ in true }.findings) == findings, "\(atOnce)")
+        }
+    }
+
     @Test func aQuickCheckSeesWhatFeedsSay() throws {
         let cache = forgery.storage.cache
         #expect(try cache.check(.quick) { _ in true } == CheckReport(findings: [], isComplete: true))

@@ -35,7 +35,7 @@ struct FeedCheck {
         inspection.find(code, "feed \(record.name)", message())
     }
 
-    mutating func run(_ index: PostIndex, _ bodies: BodyTally) throws {
+    mutating func run(_ index: PostIndex, _ bodies: BodyTally, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)
         try eachPiece { check, position, piece in
@@ -50,7 +50,7 @@ struct FeedCheck {
         }
         // repeated for the next body records, everything else was tested
         if inspection.isMuted { return }
-        try checkPages()
+        try checkPages(pagesAtOnce)
         try checkRest()
         if counts != record.counts && !inspection.isStopped {
             find(.count, "counters say \(record.counts), there are \(counts)")
@@ -226,18 +226,15 @@ struct FeedCheck {
 
     // MARK: Pages
 
-    /// So many pages are counted at a time, 24 bytes each.
-    private static let pagesAtOnce = 1 << 17
-
     /// Each page has the entries it says, none above its start; each entry of a page has a record of it.
-    private mutating func checkPages() throws {
+    private mutating func checkPages(_ atOnce: Int) throws {
         var owned = 0
         var next: UInt64? = 0  // the complement of a number, as in keys
         while let from = next, !inspection.isStopped {
             var (keys, tallies): ([UInt64], [(entries: Int, first: UInt64)]) = ([], [])
             next = try transaction.withCursor(.pages(of: feed)) { cursor in
                 var found = try cursor.seek(NumberKey(from))
-                while let (key, _) = found, keys.count < Self.pagesAtOnce {
+                while let (key, _) = found, keys.count < atOnce {
                     if let key = NumberKey(key) { keys.append(key.number) }
                     found = try cursor.next()
                 }
