@@ -3,68 +3,108 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// Files that somebody changed. `verify` survives each of them, and the engine each that `verify` accepts.
-/// What the engine does with others is counted: LMDB trusts what it maps, and opening does only the cheap
-/// part of `verify`.
+/// Files that somebody changed, many of them with right checksums. `verify` survives each of them, and the
+/// engine each that `verify` accepts. What the engine does with others is counted: LMDB trusts what it maps,
+/// and opening does only the cheap part of `verify`.
 struct HostileFiles: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "hostile", abstract: "Open caches that were damaged on purpose.")
 
     @OptionGroup var common: CommonOptions
     @Option(help: "How many files are tried.") var count = 1000
+    @Option(help: "How many commits the cache has before it is damaged.") var commits = 60
 
     private static let pageSize = 4096
+    /// Files that one child verifies.
+    private static let atOnce = 100
 
     private enum Verdict: Int32 {
         case sound, refused, reported, other
     }
 
+    /// What became of the files.
+    private struct Tally {
+        var accepted = 0
+        var refused = 0
+        var reported = 0
+        var unnoticed = 0
+        var crashed = 0
+    }
+
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        let original = folder + "/original.quire"
-        let written = Child { _ in
-            guard let story = try? Story(at: original, durability: .relaxed) else { return 1 }
-            for _ in 0..<60 where (try? story.next()) == nil { return 1 }
-            return 0
-        }
-        if written.wait().ending != .exited(0) { throw Violation(what: "no cache to damage") }
-        let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: original)))
+        let whole = try original(in: folder)
+        let places = RecordPlaces(of: whole)
         var summary = Summary(name: "hostile files", unit: "files")
-        var (accepted, refused, reported, unnoticed, crashed) = (0, 0, 0, 0, 0)
-        for number in 0..<count {
-            let path = folder + "/hostile.quire"
-            try Data(Self.damaged(whole, &random)).write(to: URL(fileURLWithPath: path))
-            let verified = Child { _ in Self.verify(path).rawValue }.wait().ending
-            guard case .exited(let verdict) = verified else {
-                throw Violation(what: "file \(number): verify ended with \(verified)")
+        var tally = Tally()
+        while summary.count < count {
+            let paths = (summary.count..<min(summary.count + Self.atOnce, count)).map {
+                "\(folder)/hostile-\($0).quire"
             }
-            let isAccepted = verdict == Verdict.sound.rawValue
-            if isAccepted { accepted += 1 }
-            // On a file that verify rejects LMDB may as well go in circles.
-            let used = Child(seconds: isAccepted ? 20 : 2) { _ in Self.use(path) }.wait().ending
-            switch used {
-            case .exited(Verdict.refused.rawValue): refused += 1
-            case .exited(Verdict.reported.rawValue): reported += 1
-            case .exited(Verdict.sound.rawValue): unnoticed += isAccepted ? 0 : 1
-            case .exited: if isAccepted { throw Violation(what: "file \(number): accepted, but fails") }
-            case .killed(let signal):
-                if isAccepted { throw Violation(what: "file \(number): accepted; signal \(signal)") }
-                crashed += 1
+            for path in paths {
+                let file = Self.damaged(whole, places, &random)
+                try Data(file).write(to: URL(fileURLWithPath: path))
             }
-            unlink(path + "-lock")
-            summary.count += 1
+            for (path, verdict) in zip(paths, try verdicts(of: paths)) {
+                try use(path, verdict, &tally)
+                unlink(path)
+                unlink(path + "-lock")
+            }
+            summary.count += paths.count
         }
         summary.notes = """
-            verify accepts \(accepted); opening refuses \(refused), the engine reports \(reported); of those \
-            verify rejects, \(unnoticed) do not matter to the engine and \(crashed) end it
+            verify accepts \(tally.accepted); opening refuses \(tally.refused), the engine reports \
+            \(tally.reported); of those verify rejects, \(tally.unnoticed) do not matter to the engine and \
+            \(tally.crashed) end it
             """
         return summary
     }
 
+    private func original(in folder: String) throws -> [UInt8] {
+        let path = folder + "/original.quire"
+        let written = Child(seconds: 600) { _ in
+            guard let story = try? Story(at: path, durability: .relaxed) else { return 1 }
+            for _ in 0..<commits where (try? story.next()) == nil { return 1 }
+            return 0
+        }
+        if written.wait().ending != .exited(0) { throw Violation(what: "no cache to damage") }
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// What `verify` says, in a child: nothing in a file may end it.
+    private func verdicts(of paths: [String]) throws -> [Verdict] {
+        let (ending, numbers) = Child(seconds: 600) { tell in
+            for path in paths { tell(UInt64(Self.verify(path).rawValue)) }
+            return 0
+        }.wait()
+        if ending != .exited(0) {
+            throw Violation(what: "\(paths[numbers.count]): verify ended with \(ending)")
+        }
+        return numbers.map { Verdict(rawValue: Int32($0))! }
+    }
+
     private static func verify(_ path: String) -> Verdict {
         do throws(QuireError) {
-            return try Cache.verify(at: path).isEmpty ? .sound : .reported
+            return try Cache.verify(at: path, limit: 1).isEmpty ? .sound : .reported
         } catch {
             return .refused
+        }
+    }
+
+    // MARK: Use
+
+    private func use(_ path: String, _ verdict: Verdict, _ tally: inout Tally) throws {
+        let isAccepted = verdict == .sound
+        if isAccepted { tally.accepted += 1 }
+        // On a file that verify rejects LMDB may as well go in circles.
+        let used = Child(seconds: isAccepted ? 60 : 2) { _ in Self.use(path) }.wait().ending
+        switch used {
+        case .exited(Verdict.refused.rawValue): tally.refused += 1
+        case .exited(Verdict.reported.rawValue): tally.reported += 1
+        case .exited(Verdict.sound.rawValue): tally.unnoticed += isAccepted ? 0 : 1
+        case .exited: if isAccepted { throw Violation(what: "\(path): accepted, but fails") }
+        case .killed(let signal):
+            if isAccepted { throw Violation(what: "\(path): accepted; signal \(signal)") }
+            tally.crashed += 1
         }
     }
 
@@ -72,6 +112,7 @@ struct HostileFiles: TortureCommand {
     private static func use(_ path: String) -> Int32 {
         var limit = rlimit(rlim_cur: 1 << 28, rlim_max: 1 << 28)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        let stderr = dup(STDERR_FILENO)
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO)  // LMDB's last words
         var isOpen = false
         do {
@@ -79,20 +120,58 @@ struct HostileFiles: TortureCommand {
             isOpen = true
             let findings = try story.cache.check()
             _ = try story.digest()
-            for _ in 0..<6 { _ = try story.next() }
+            if try story.state() < 1 << 32 {
+                for _ in 0..<6 { _ = try story.next() }
+            }
+            try tryEverything(story)
             return findings.isEmpty ? Verdict.sound.rawValue : Verdict.reported.rawValue
         } catch let error as QuireError where isOpen || error.code != .io {
-            if !isOpen { return Verdict.refused.rawValue }
-            return error.code == .corrupt ? Verdict.reported.rawValue : Verdict.other.rawValue
+            // a feed may have been given other options, which is nobody's damage
+            if !isOpen || error.code == .optionsDiffer { return Verdict.refused.rawValue }
+            if error.code == .corrupt { return Verdict.reported.rawValue }
+            dup2(stderr, STDERR_FILENO)
+            complain("\(path): \(error.code): \(error)")
+            return Verdict.other.rawValue
         } catch {
             return Verdict.other.rawValue
         }
     }
 
+    /// What the story does not do.
+    private static func tryEverything(_ story: Story) throws {
+        let (cache, feed) = (story.cache, story.feed)
+        let rows = try cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
+        var places: [Place] = [.tail, .openHead, .around(7)]
+        for case .gap(let gap) in rows.prefix(400) { places += [.gap(gap.id), .aboveGap(gap.id)] }
+        for (number, place) in places.enumerated() {
+            guard let request = try feed.plan(place).request else { continue }
+            var answer = Answer(next: number.isMultiple(of: 2) ? .end : .token("more"))
+            for id in [9_000_000 - UInt64(number) * 2, 8_999_999 - UInt64(number) * 2] {
+                answer.append(id: PostID(id), key: Int64(id), body: [1, 2, 3])
+            }
+            _ = try feed.ingest(answer, for: request.ticket)
+        }
+        for case .post(let post) in rows.prefix(5) {
+            try feed.pin(post.id)
+            _ = try cache.update(post.id, body: [4, 5])
+            _ = try cache.update(post.id, fields: ["seen": [1]], version: 1)
+        }
+        for case .post(let post) in rows.suffix(5) { try feed.delete(post.id) }
+        _ = try cache.reclaim()
+        _ = try cache.withSnapshot { try $0.changes(since: 0) }
+        try feed.reset()
+    }
+
     // MARK: Damage
 
-    private static func damaged(_ whole: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+    private static func damaged(
+        _ whole: [UInt8], _ places: RecordPlaces, _ random: inout SplitMix64
+    ) -> [UInt8] {
         var file = whole
+        if random.chance(0.5) {
+            for _ in 0...random.below(3) { places.forge(&file, &random) }
+            if random.chance(0.9) { return file }
+        }
         let pages = file.count / pageSize
         for _ in 0...random.below(3) {
             switch random.below(12) {

@@ -17,15 +17,21 @@ public struct CacheOptions: Sendable, Hashable {
     /// So many commits after it began, a snapshot is read no longer and throws `.snapshotExpired`: what it
     /// sees cannot be reused, so the file grows with each of them. What it has lent stays until it ends.
     public var maximumSnapshotAge: Int
+    /// Test the whole file before it is used, as ``Cache/verify(at:limit:progress:)`` does: for files from
+    /// somebody else, which could otherwise crash the process. It reads all of it. A cache that this process
+    /// has open already is not tested again.
+    public var verifiesOnOpen: Bool
     var tuning = Tuning()
 
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,
-        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000
+        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000,
+        verifiesOnOpen: Bool = false
     ) {
         self.durability = durability
         self.mapSize = mapSize
         self.writeTimeout = writeTimeout
         self.maximumSnapshotAge = maximumSnapshotAge
+        self.verifiesOnOpen = verifiesOnOpen
     }
 }

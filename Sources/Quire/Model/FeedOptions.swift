@@ -51,6 +51,9 @@ public struct FeedOptions: Sendable, Hashable {
     /// Recorded runs: open a gap where only the numbering claims contiguity (R25).
     public var isStrict: Bool
 
+    /// Sizes and numbers of pages are taken for this where they are larger.
+    static let countLimit = 1 << 31
+
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,
@@ -59,10 +62,10 @@ public struct FeedOptions: Sendable, Hashable {
         self.order = order
         self.paging = paging
         self.trustsEnd = trustsEnd
-        self.pageSize = max(1, pageSize)
-        self.minimumRun = max(1, minimumRun)
+        self.pageSize = min(max(1, pageSize), Self.countLimit)
+        self.minimumRun = min(max(1, minimumRun), Self.countLimit)
         self.sticky = sticky
-        self.firstPage = firstPage
+        self.firstPage = min(max(-Self.countLimit, firstPage), Self.countLimit)
         self.isStrict = isStrict
     }
 }

@@ -13,7 +13,7 @@ extension FeedState {
     mutating func plan(
         _ place: Place, limit: Int?, isBounded: Bool, link: Link?
     ) throws(Interruption) -> Result<Request, Refusal> {
-        let limit = max(1, limit ?? options.pageSize)
+        let limit = min(max(1, limit ?? options.pageSize), FeedOptions.countLimit)
         if options.paging == .ids { return try planIDs(place, limit: limit) }
         switch place {
         case .head:

@@ -47,10 +47,14 @@ enum FileCheck {
         return Int64(status.st_size)
     }
 
+    /// Of each tree, whenever a cache is opened: the way to its first record and what lies beside it. All of a
+    /// cache of about 100 posts.
+    private static let pagesLookedAt = 24
+
     /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
     /// closing any descriptor of it may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
-        _ = try LMDBFile(path).soundMeta()
+        _ = try LMDBFile(path).soundMeta(firstPages: pagesLookedAt)
     }
 
     /// The size of an open file, which must still have a name and not have shrunk.

@@ -110,12 +110,12 @@ final class LMDBFile {
     }
 
     /// The meta page that LMDB will read, if both are as LMDB writes them and what this one names lies in the
-    /// file. This is the cheap part of ``Cache/verify(at:limit:)``, done whenever a cache is opened: a few
-    /// reads, whatever the size of the file.
-    func soundMeta() throws(QuireError) -> MetaPage {
+    /// file. With so many of the first pages of each tree this is the cheap part of ``Cache/verify(at:limit:)``,
+    /// done whenever a cache is opened: a few reads, whatever the size of the file.
+    func soundMeta(firstPages: Int = 0) throws(QuireError) -> MetaPage {
         var metas = try metaPages()
         while true {
-            if let damage = try damage(of: metas) {
+            if let damage = try damage(of: metas, firstPages) {
                 // Somebody else may be committing: then the pages are others now, or their roots reused.
                 let again = try metaPages()
                 if again != metas {
@@ -141,7 +141,7 @@ final class LMDBFile {
         return metas
     }
 
-    private func damage(of metas: [MetaPage]) throws(QuireError) -> String? {
+    private func damage(of metas: [MetaPage], _ firstPages: Int) throws(QuireError) -> String? {
         for (page, meta) in metas.enumerated() {
             if let damage = meta.damage(page: UInt64(page), pageSize: pageSize) {
                 return "meta page \(page): \(damage)"
@@ -159,10 +159,19 @@ final class LMDBFile {
             }
             if let damage = try damage(ofRoot: root, tree) { return "page \(root): \(damage)" }
         }
-        if meta.lastPage < count { return nil }
-        // Pages at the end that are free need not exist; any other that is missing was cut off.
         let inspection = Inspection(limit: 1) { _ in true }
-        return try TreeWalk(file: self, meta: meta, pageCount: count, inspection).missingPages()
+        // Pages at the end that are free need not exist; any other that is missing was cut off.
+        if meta.lastPage >= count {
+            let walk = TreeWalk(file: self, meta: meta, pageCount: count, inspection)
+            if let damage = try walk.missingPages() { return damage }
+        }
+        if firstPages == 0 { return nil }
+        let walk = TreeWalk(file: self, meta: meta, pageCount: count, inspection)
+        try walk.run(firstPages: firstPages)
+        if walk.isForeign {
+            throw QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
+        }
+        return inspection.result.findings.first?.description
     }
 
     private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {

@@ -85,12 +85,10 @@ extension Environment {
 
     static func forget(_ file: FileKey) { registry.withLock { $0[file] = nil } }
 
-    /// Throws if this process has the file open.
-    static func requireUnopened(_ path: String) throws(QuireError) {
+    /// True if this process has the file open.
+    static func isOpen(_ path: String) throws(QuireError) -> Bool {
         let file = try FileCheck.key(path)
-        if registry.withLock({ $0[file]?.environment != nil }) {
-            throw QuireError(.badArgument, "\(path): is open in this process")
-        }
+        return registry.withLock { $0[file]?.environment != nil }
     }
 
     private static func openFile(

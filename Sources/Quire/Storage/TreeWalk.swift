@@ -12,6 +12,14 @@ final class TreeWalk {
     private var order = Order()
     private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
     private let inspection: Inspection
+    /// How many more pages of a tree are looked at.
+    private var budget = Int.max
+    /// Values that are longer are not read.
+    private var longestValue = Int.max
+    /// Something was left out.
+    private var isPartial = false
+    /// True if the file holds records, and the first is none of a cache.
+    private(set) var isForeign = false
 
     /// Pages that the file may lack at its end: free ones that were never written.
     private static let mostMissing: UInt64 = 1 << 20
@@ -41,7 +49,21 @@ final class TreeWalk {
         }
         try walk(meta.main, "tree", isFreeList: false, visit)
         try walkFreeList()
-        if inspection.isStopped { return }
+        // After a part of the pages nobody knows which are lost.
+        findLostPages()
+    }
+
+    /// Looks at the first pages of both trees, and at no long value.
+    func run(firstPages count: Int) throws(QuireError) {
+        (budget, longestValue) = (count, file.pageSize)
+        try walk(meta.main, "tree", isFreeList: false) { _, _ in }
+        (budget, longestValue) = (count, 1 << 18)
+        try walkFreeList()
+        findLostPages()
+    }
+
+    private func findLostPages() {
+        if inspection.isStopped || isPartial { return }
         if let lost = used.firstMissing(from: 2) { find(.space, "page \(lost)", "is neither in use nor free") }
     }
 
@@ -131,7 +153,7 @@ final class TreeWalk {
         let said = Tally(
             branches: tree.branchPages, leaves: tree.leafPages, overflow: tree.overflowPages,
             entries: tree.entries)
-        if said != tally && !inspection.isStopped { find(.space, name, "says \(said), there are \(tally)") }
+        if said != tally && !isPartial && !inspection.isStopped { find(.space, name, "says \(said), there are \(tally)") }
     }
 
     private func damaged(_ page: UInt64, _ message: String) { find(.page, "page \(page)", message) }
@@ -153,6 +175,8 @@ final class TreeWalk {
 
     private func walkPage(_ page: UInt64, levels: Int, _ visit: Visit) throws(QuireError) {
         guard !inspection.isStopped, claim(page, for: page) else { return }
+        if budget == 0 { return isPartial = true }
+        budget -= 1
         inspection.step()
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: file.pageSize, alignment: 8)
         defer { bytes.deallocate() }
@@ -163,6 +187,9 @@ final class TreeWalk {
         let isLeaf = levels == 1
         if header.flags != (isLeaf ? PageHeader.leaf : PageHeader.branch) {
             return damaged(page, "is no \(isLeaf ? "leaf" : "branch"): flags \(header.flags)")
+        }
+        if isLeaf, !order.isFreeList, tally.leaves == 0, let key = Node.firstKey(of: content) {
+            isForeign = Table.format.key(key) == nil
         }
         guard let nodes = Node.all(of: content, header, isLeaf: isLeaf) else {
             return damaged(page, "its nodes do not lie in it side by side")
@@ -208,6 +235,10 @@ final class TreeWalk {
         guard claim(first, count: found.pages, for: page) else { return }
         tally.overflow += found.pages
         inspection.step(found.pages)
+        if node.valueSize > longestValue {
+            isPartial = isPartial || order.isFreeList
+            return
+        }
         let size = PageHeader.size + node.valueSize
         if value.count < size {
             value.deallocate()
@@ -258,6 +289,14 @@ struct Node {
             next = span.end
         }
         return next == page.count ? nodes : nil
+    }
+
+    /// Also of a page whose nodes are not ours.
+    static func firstKey(of page: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let start = Int(page.loadUnaligned(fromByteOffset: PageHeader.size, as: UInt16.self))
+        guard start + head <= page.count else { return nil }
+        let end = start + head + Int(page.loadUnaligned(fromByteOffset: start + 6, as: UInt16.self))
+        return end <= page.count ? UnsafeRawBufferPointer(rebasing: page[(start + head)..<end]) : nil
     }
 
     private init?(_ page: UnsafeRawBufferPointer, at start: Int, isLeaf: Bool) {

@@ -9,16 +9,13 @@ final class BodyTally {
     private var recent = 0
     private let isAll: Bool
 
-    /// 16 bytes each.
-    static let capacity = 1 << 19
-
-    /// The records with numbers below this one; nil is all.
-    init(_ transaction: Transaction, below number: UInt64?) throws {
+    /// The first so many records with numbers below this one; nil is of all.
+    init(_ transaction: Transaction, below number: UInt64?, atMost limit: Int) throws {
         self.transaction = transaction
         var numbers: [UInt64] = []
         isAll = try transaction.withCursor(.bodies) { cursor in
             var found = try number.map { try cursor.seek(NumberKey(newestFirst: $0 - 1)) } ?? cursor.first()
-            while let (key, _) = found, numbers.count < Self.capacity {
+            while let (key, _) = found, numbers.count < limit {
                 if let number = NumberKey(key)?.newestFirst { numbers.append(number) }
                 found = try cursor.next()
             }

@@ -25,10 +25,16 @@ extension Cache {
     public func check(
         _ level: CheckLevel, limit: Int = 100, progress: (CheckProgress) -> Bool
     ) throws -> CheckReport {
+        try check(level, limit: limit, atOnce: Check.atOnce, progress: progress)
+    }
+
+    func check(
+        _ level: CheckLevel, limit: Int = 100, atOnce: Int, progress: (CheckProgress) -> Bool
+    ) throws -> CheckReport {
         try withoutActuallyEscaping(progress) { progress in
             let inspection = Inspection(limit: limit, report: progress)
             try environment.read { transaction in
-                var check = Check(transaction, inspection)
+                var check = Check(transaction, inspection, atOnce: atOnce)
                 switch level {
                 case .quick: try check.runQuickly()
                 case .full: try check.run()
@@ -48,9 +54,12 @@ struct Check {
     private var posts = PostTally()
     /// Feed -> its entries, to be compared with the index.
     private var entries: [UInt32: Int] = [:]
+    /// So many body records, and so many pages, are counted at a time: 16 and 24 bytes each.
+    private let atOnce: Int
+    static let atOnce = 1 << 18
 
-    init(_ transaction: Transaction, _ inspection: Inspection) {
-        (self.transaction, self.inspection) = (transaction, inspection)
+    init(_ transaction: Transaction, _ inspection: Inspection, atOnce: Int = Self.atOnce) {
+        (self.transaction, self.inspection, self.atOnce) = (transaction, inspection, atOnce)
         index = PostIndex(runs: [], transaction.file.seed)
     }
 
@@ -64,7 +73,7 @@ struct Check {
         inspection.expect(counters.entries)
         inspection.expect(index.runs.reduce(0) { $0 + UInt64($1.count) })
         var isRepeated = false
-        var bodies = try BodyTally(transaction, below: nil)
+        var bodies = try BodyTally(transaction, below: nil, atMost: atOnce)
         while !inspection.isStopped {
             // the first time everything is tested, later only the next body records are counted
             inspection.isMuted = isRepeated
@@ -73,7 +82,7 @@ struct Check {
             try checkBodies(bodies)
             isRepeated = true
             guard let last = bodies.last else { break }
-            bodies = try BodyTally(transaction, below: last)
+            bodies = try BodyTally(transaction, below: last, atMost: atOnce)
         }
         try checkIndex()
         try checkFields()
@@ -189,7 +198,7 @@ struct Check {
     private mutating func checkFeeds(_ bodies: BodyTally) throws {
         try eachFeed { check, number, record in
             var feed = FeedCheck(check.transaction, record, number, check.counters, check.inspection)
-            try feed.run(check.index, bodies)
+            try feed.run(check.index, bodies, pagesAtOnce: check.atOnce)
             if check.inspection.isMuted { return }
             check.entries[number] = feed.counts.entries + feed.counts.riders
             check.posts.add(feed.posts)

@@ -9,6 +9,9 @@ struct FeedCheck {
     /// Posts that this feed has to count: no feed with a lower number holds them, or shows their body.
     private(set) var posts = PostTally()
 
+    /// The numbers of edges that lead down, and of those that lead up.
+    private var downs: [UInt64] = []
+    private var ups: [UInt64] = []
     private var segment = SegmentCount()
     private var lastKey: Int64?
     /// What stands directly above, riders not counted.
@@ -32,7 +35,7 @@ struct FeedCheck {
         inspection.find(code, "feed \(record.name)", message())
     }
 
-    mutating func run(_ index: PostIndex, _ bodies: BodyTally) throws {
+    mutating func run(_ index: PostIndex, _ bodies: BodyTally, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)
         try eachPiece { check, position, piece in
@@ -47,7 +50,7 @@ struct FeedCheck {
         }
         // repeated for the next body records, everything else was tested
         if inspection.isMuted { return }
-        try checkPages()
+        try checkPages(pagesAtOnce)
         try checkRest()
         if counts != record.counts && !inspection.isStopped {
             find(.count, "counters say \(record.counts), there are \(counts)")
@@ -93,11 +96,10 @@ struct FeedCheck {
 
     /// That each lies above a piece, and that nothing is numbered twice.
     private mutating func checkGaps(_ index: PostIndex?) throws {
-        var edges: [UInt64] = []
         var ids: [UInt64] = []
+        (downs, ups) = ([record.tail.number], [record.head.number])
         check(record.head, index)
         check(record.tail, index)
-        edges += [record.head.number, record.tail.number]
         try transaction.withCursor(.gaps(of: feed)) { cursor in
             var found = try cursor.first()
             while let (key, value) = found, !inspection.isStopped {
@@ -111,14 +113,16 @@ struct FeedCheck {
                     find(.gap, "gap \(gap.id) lies above no entry")
                 }
                 if gap.down.link == .end { find(.gap, "gap \(gap.id) lies below an end") }
-                if gap.up.link == .end { find(.gap, "gap \(gap.id) lies above an end") }
                 check(gap.down, index)
                 check(gap.up, index)
-                edges += [gap.down.number, gap.up.number]
+                downs.append(gap.down.number)
+                ups.append(gap.up.number)
                 ids.append(gap.id.number)
             }
         }
-        checkNumbered(edges, upTo: record.edgeNumbers, "edge")
+        downs.sort()
+        ups.sort()
+        checkNumbered(downs + ups, upTo: record.edgeNumbers, "edge")
         checkNumbered(ids, upTo: record.gapNumbers, "gap")
     }
 
@@ -222,18 +226,15 @@ struct FeedCheck {
 
     // MARK: Pages
 
-    /// So many pages are counted at a time, 24 bytes each.
-    private static let pagesAtOnce = 1 << 17
-
     /// Each page has the entries it says, none above its start; each entry of a page has a record of it.
-    private mutating func checkPages() throws {
+    private mutating func checkPages(_ atOnce: Int) throws {
         var owned = 0
         var next: UInt64? = 0  // the complement of a number, as in keys
         while let from = next, !inspection.isStopped {
             var (keys, tallies): ([UInt64], [(entries: Int, first: UInt64)]) = ([], [])
             next = try transaction.withCursor(.pages(of: feed)) { cursor in
                 var found = try cursor.seek(NumberKey(from))
-                while let (key, _) = found, keys.count < Self.pagesAtOnce {
+                while let (key, _) = found, keys.count < atOnce {
                     if let key = NumberKey(key) { keys.append(key.number) }
                     found = try cursor.next()
                 }
@@ -318,6 +319,14 @@ struct FeedCheck {
             || ticket.issued > counters.clock || ticket.generation > record.generation
             || ticket.edges.contains(where: { $0 > record.edgeNumbers })
         { find(.ahead, "ticket \(ticket.number) is of the future") }
+        if ticket.operation == .recorded { find(.orphan, "ticket \(ticket.number) is of a recorded run") }
+        if ticket.operation == .down || ticket.operation == .up || ticket.minted != nil {
+            // its answer is attached where this edge leads
+            let others = ticket.operation == .down ? ups : downs
+            if ticket.edges.first.map({ others.place(of: $0) != nil }) ?? true {
+                find(.gap, "ticket \(ticket.number) is for an edge of another kind")
+            }
+        }
         if [ticket.limit, ticket.offset ?? 0].contains(where: { $0.magnitude > Numbers.mostRows }) {
             find(.ahead, "ticket \(ticket.number) asks for \(ticket.limit) rows")
         }

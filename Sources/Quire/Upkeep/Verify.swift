@@ -22,7 +22,9 @@ extension Cache {
     public static func verify(
         at path: String, limit: Int = 100, progress: (CheckProgress) -> Bool
     ) throws(QuireError) -> CheckReport {
-        try Environment.requireUnopened(path)
+        if try Environment.isOpen(path) {
+            throw QuireError(.badArgument, "\(path): is open in this process")
+        }
         return try verify(at: path, limit: limit, isAlone: false, progress: progress)
     }
 

@@ -6,8 +6,8 @@ struct Verify: ToolCommand {
         abstract: "Test a file before it is opened, without trust in any byte of it.",
         discussion: """
             For files from somewhere else, or after an accident: reads the file without LMDB, which would \
-            crash on a damaged one. Nobody may be writing to it. Then check tests what holds between the \
-            records. Exit code 1 when there are findings. Changes nothing.
+            crash on a damaged one; if LMDB can read it, tests all that check tests. Nobody may be writing \
+            to it. Exit code 1 when there are findings. Changes nothing.
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())
