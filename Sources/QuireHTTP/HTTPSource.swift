@@ -171,7 +171,7 @@ public struct HTTPSource: PagingSource {
             let advice = parser.advice(in: envelope)
             var failure = PageFailure(error.message, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
-            failure.quota = advice.allowance
+            failure.quota = advice.allowance ?? failure.quota
             throw failure
         }
         var answer = page.answer
@@ -180,7 +180,7 @@ public struct HTTPSource: PagingSource {
         }
         var response = PageResponse(answer, status: status, headers: headers)
         response.pause = page.pause(atLeast: response.pause)
-        response.quota = page.allowance
+        response.quota = page.allowance ?? response.quota
         return response
     }
 }

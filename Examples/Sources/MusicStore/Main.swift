@@ -27,82 +27,47 @@ struct Track: Codable {
         let server: String
 
         /// The albums of a band: ids now, ten values at a time.
-        func albums(of band: Int) throws -> Relation<Album> {
+        func albums(of band: Int) throws -> LazyPosts<Album> {
             let list = Data(#"{"name":"ids","id":{},"paging":"ids","order":"ranked"}"#.utf8)
             let values = Data(#"{"name":"albums","id":{"path":"id"}}"#.utf8)
             let source = try HTTPSource(
                 "\(server)/bands/\(band)/albums", profile: Profile(json: Array(list), name: "ids"),
                 bodies: ("\(server)/albums?ids={ids}", Profile(json: Array(values), name: "albums")))
-            return try relation("albums of \(band)", source) { bytes in
-                let album = try JSONDecoder().decode(Album.self, from: Data(bytes))
-                try prime(tracks(of: album.id), with: album.tracks)
+            let withTracks = Interceptor.embedding { _, body in
+                let album = try JSONDecoder().decode(Album.self, from: Data(body))
+                return [try Self.tracks(in: album)]
             }
+            return try pager("albums of \(band)", source, [withTracks]).posts(as: Album.self)
         }
 
         /// The tracks of an album, in their order.
-        func tracks(of album: Int) throws -> Relation<Track> {
-            let profile = Data(#"{"name":"tracks","id":{"path":"track_id"}}"#.utf8)
-            let source = try HTTPSource(
-                "\(server)/albums/\(album)/tracks",
-                profile: Profile(json: Array(profile), name: "tracks"))
-            return try relation("tracks of \(album)", source) { _ in }
+        func tracks(of album: Int) throws -> LazyPosts<Track> {
+            let source = try HTTPSource("\(server)/albums/\(album)/tracks", profile: try Self.tracks)
+            return try pager("tracks of \(album)", source, []).posts(as: Track.self)
         }
 
-        private func relation<Value>(
-            _ name: String, _ source: HTTPSource, arrived: @escaping @Sendable ([UInt8]) throws -> Void
-        ) throws -> Relation<Value> {
+        private func pager(
+            _ name: String, _ source: HTTPSource, _ interceptors: [Interceptor]
+        ) throws -> Pager {
             let feed = try cache.feed(named: name, options: source.profile.options)
-            let watching = Interceptor { request, next in
-                let response = try await next(request)
-                if case .page(let answer) = response.content {
-                    for post in answer.posts where !post.body.isEmpty {
-                        try arrived(Array(answer.bytes[post.body]))
-                    }
-                }
-                return response
-            }
-            let pager = Pager(
-                feed, source: source, interceptors: [watching], options: PagerOptions(pageSize: 10))
-            return Relation(feed: feed, pager: pager)
+            return Pager(
+                feed, source: source, interceptors: interceptors, options: PagerOptions(pageSize: 10))
         }
 
-        /// What came along with something else is as good as fetched.
-        private func prime(_ relation: Relation<Track>, with tracks: [Track]) throws {
-            guard let request = try relation.feed.plan(.head).request else { return }
-            var answer = Answer(next: .end, previous: .end)
-            for track in tracks {
+        private static var tracks: Profile {
+            get throws {
+                let json = #"{"name":"tracks","id":{"path":"track_id"},"next":{"header":"X-Next-Page"}}"#
+                return try Profile(json: Array(json.utf8), name: "tracks")
+            }
+        }
+
+        /// All tracks of an album that came with it.
+        private static func tracks(in album: Album) throws -> EmbeddedPage {
+            var answer = Answer(next: .end)
+            for track in album.tracks {
                 answer.append(id: PostID(UInt64(track.id)), body: Array(try JSONEncoder().encode(track)))
             }
-            _ = try relation.feed.ingest(answer, for: request.ticket)
-        }
-    }
-
-    /// Objects that stand in another one, in order.
-    struct Relation<Value: Codable & SendableMetatype>: Sendable {
-        let feed: Feed
-        let pager: Pager
-
-        /// The ids, fetched if nobody has asked before.
-        var ids: [PostID] {
-            get async throws {
-                if try isEmpty { try await pager.refresh() }
-                let rows = try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
-                return rows.compactMap { $0.post?.id }
-            }
-        }
-
-        /// A value, fetched with its neighbours if it is not here; nil if there is no such object.
-        func value(_ id: PostID) async throws -> Value? {
-            if try isEmpty { try await pager.refresh() }
-            while let post = try feed.posts(as: Value.self).find(id) {
-                if !post.row.isFault { return try post.decoded() }
-                guard case .loaded = try await pager.append() else { return nil }
-            }
-            return nil
-        }
-
-        private var isEmpty: Bool {
-            get throws { try feed.cache.withSnapshot { try $0.info(of: feed).posts == 0 } }
+            return EmbeddedPage(of: "tracks of \(album.id)", options: try tracks.options, answer)
         }
     }
 
@@ -129,26 +94,32 @@ struct Track: Codable {
             do {
                 let store = MusicStore(cache: try Cache(at: path), server: server.address)
                 let albums = try store.albums(of: 7)
-                print("albums:", try await albums.ids.count, "of them fetched:", try albums.feed.picture)
+                print("albums:", try await albums.all().count, "of them fetched:", try picture(albums))
                 print("asked: ", server.takeRequests())
-                print("value: ", try await albums.value(124)?.title ?? "none")
-                print("now:   ", try albums.feed.picture)
+                print("value: ", try await albums[124].decoded().title)
+                print("now:   ", try picture(albums))
                 print("asked: ", server.takeRequests().count, "request for ten of them")
 
                 let tracks = try store.tracks(of: 124)
-                print("tracks:", try await tracks.ids, try await tracks.value(1_242)?.title ?? "none")
+                print("tracks:", try await ids(tracks), try await tracks[1_242].decoded().title)
                 print("asked: ", server.takeRequests().count, "requests: they came with the album")
-                print("tracks of another album:", try await store.tracks(of: 300).ids, server.takeRequests())
+                print("tracks of another album:", try await ids(store.tracks(of: 300)), server.takeRequests())
                 do {
-                    _ = try await store.tracks(of: 301).ids
+                    _ = try await ids(store.tracks(of: 301))
                 } catch {
                     print("tracks of no album:", "\(error)".components(separatedBy: ": ").last ?? "")
                     _ = server.takeRequests()
                 }
             }
             let store = MusicStore(cache: try Cache(at: path), server: server.address)
-            let album = try await store.albums(of: 7).value(120)
-            print("after a restart:", album?.title ?? "none", server.takeRequests())
+            let album = try await store.albums(of: 7)[120].decoded()
+            print("after a restart:", album.title, server.takeRequests())
         }
+    }
+
+    private static func picture(_ albums: LazyPosts<Album>) throws -> String { try albums.pager.feed.picture }
+
+    private static func ids(_ tracks: LazyPosts<Track>) async throws -> [PostID] {
+        try await tracks.all().map(\.id)
     }
 }

@@ -5,60 +5,37 @@ import QuireHTTP
 import QuirePaging
 import Stage
 
+struct Repository: Decodable {
+    var id: Int
+    var full_name: String
+}
+
 /// Infinite scroll of a repository search: pages follow the links of the response's headers, interceptors
 /// rewrite and log requests, the list always knows what it is doing, and no failure is the end of it.
 @main struct RepositorySearch {
-    /// What the screen shows below the rows.
-    enum State: Equatable {
-        case idle, loading, end
-        case failed(String)
-    }
-
     /// The list of one query. Other queries are other feeds, so no cache mixes them up.
-    @MainActor final class SearchList {
-        let feed: Feed
-        let pager: Pager
-        private(set) var state = State.idle { didSet { history.append(state) } }
-        private(set) var history: [State] = []
-
-        init(_ query: String, in cache: Cache, from server: String, log: Shared<[String]>) throws {
-            let profile = Profile.named("github-search")!
-            feed = try cache.feed(named: "search \(query)", options: profile.options)
-            let source = try HTTPSource(
-                "\(server)/search/repositories?q={q}&per_page={limit}", profile: profile,
-                prepare: { $0.setValue("Bearer secret", forHTTPHeaderField: "Authorization") })
-            let tagging = Interceptor { request, next in
-                var request = request
-                request.parameters["q"] = query
-                return try await next(request)
-            }
-            let watching = Interceptor(observe: { request, result in
-                guard case .success(let result) = result else { return }
-                log.change { $0.append("\(request.place): \(result)") }
-            })
-            pager = Pager(
-                feed, source: source,
-                interceptors: [watching, .answeringFresh(within: .seconds(600)), tagging],
-                options: PagerOptions(pageSize: 5, retries: RetryPolicy(attempts: 1)))
+    @MainActor static func search(
+        _ query: String, in cache: Cache, from server: String, log: Shared<[String]>
+    ) throws -> FeedModel<Repository> {
+        let profile = Profile.named("github-search")!
+        let feed = try cache.feed(named: "search \(query)", options: profile.options)
+        let source = try HTTPSource(
+            "\(server)/search/repositories?q={q}&per_page={limit}", profile: profile,
+            prepare: { $0.setValue("Bearer secret", forHTTPHeaderField: "Authorization") })
+        let tagging = Interceptor { request, next in
+            var request = request
+            request.parameters["q"] = query
+            return try await next(request)
         }
-
-        func refresh() async { await run { try await self.pager.refresh() } }
-
-        /// The row with this index came into view.
-        func loadMore(near index: Int) async {
-            let count = (try? feed.cache.withSnapshot { try $0.info(of: self.feed).posts }) ?? 0
-            guard index + 2 >= count, state != .end, state != .loading else { return }
-            await run { try await self.pager.append() }
-        }
-
-        private func run(_ body: () async throws -> PageResult) async {
-            state = .loading
-            do {
-                state = try await body() == .refused(.end) ? .end : .idle
-            } catch {
-                state = .failed("\(error)".components(separatedBy: ": ").last ?? "")
-            }
-        }
+        let watching = Interceptor(observe: { request, result in
+            guard case .success(let result) = result else { return }
+            log.change { $0.append("\(request.place): \(result)") }
+        })
+        let pager = Pager(
+            feed, source: source,
+            interceptors: [watching, .answeringFresh(within: .seconds(600)), tagging],
+            options: PagerOptions(pageSize: 5, retries: RetryPolicy(attempts: 1)))
+        return try FeedModel(pager, as: Repository.self, reach: 2)
     }
 
     /// GitHub's search, in small.
@@ -79,23 +56,32 @@ import Stage
         let server = try await LocalServer.start { reply($0, isDown: isDown.value) }
         let log = Shared<[String]>([])
         try await withCache { path in
-            let list = try SearchList("cache", in: try Cache(at: path), from: server.address, log: log)
+            let list = try search("cache", in: try Cache(at: path), from: server.address, log: log)
+            let feed = list.pager.feed
             await list.refresh()
             await list.refresh()
             print("pulled twice, asked once:", server.takeRequests())
             isDown.value = true
-            await list.loadMore(near: 4)
-            print("the server is down:", list.state)
+            await list.loadMore(near: .post(5))
+            print("the server is down:", reason(list.state(at: .tail)))
+            await list.loadMore(near: .post(5))
+            print("the reader waits, requests:", server.takeRequests().count)
             isDown.value = false
-            async let first: Void = list.loadMore(near: 4)
-            async let second: Void = list.loadMore(near: 4)
-            _ = await (first, second)
-            print("two rows came into view: ", try list.feed.picture, list.state)
-            _ = server.takeRequests()
-            while list.state != .end { await list.loadMore(near: 11) }
-            print("scrolled to the end:     ", try list.feed.picture, list.state)
+            async let retry: Void = list.retry(.tail)
+            async let first: Void = list.loadMore(near: .post(4))
+            async let second: Void = list.loadMore(near: .post(5))
+            _ = await (retry, first, second)
+            print("two rows came into view: ", try feed.picture, list.state(at: .tail), server.takeRequests().count)
+            while let row = list.rows.last, row.missing != nil { await list.loadMore(near: row.id) }
+            print("scrolled to the end:     ", try feed.picture, list.state(at: .tail))
             print("pages asked for at last: ", server.takeRequests())
+            print("the last row:", try list.rows.last?.post?.decoded().full_name ?? "none")
             for line in log.value { print("log:", line) }
         }
+    }
+
+    /// What the server said, without its address.
+    static func reason(_ state: LoadState) -> String {
+        "\(state.error.map { "\($0)" } ?? "no error")".components(separatedBy: ": ").last ?? ""
     }
 }

@@ -3,13 +3,13 @@ import Quire
 
 extension PageResponse {
     /// A page, and what the headers of its HTTP response say: `ETag`, `Last-Modified`, `Cache-Control`,
-    /// `Retry-After`. Status 304 is "not modified", whatever the answer is.
+    /// `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Status 304 is "not modified", whatever the answer is.
     /// - Parameter headers: by name, in any case.
     public init(_ answer: Answer, status: Int, headers: [String: String]) {
         let headers = HTTPHeaders(headers)
         self.init(
             status == 304 ? .notModified : .page(answer), validators: headers.validators,
-            lifetime: headers.lifetime, pause: headers.pause)
+            lifetime: headers.lifetime, pause: headers.pause, quota: headers.quota)
     }
 }
 
@@ -18,7 +18,8 @@ extension PageFailure {
     /// - Parameter headers: by name, in any case.
     public init(_ message: String, status: Int, headers: [String: String]) {
         let passes = [408, 425, 429].contains(status) || (500...599).contains(status) && status != 501
-        self.init(message, isTransient: passes, pause: HTTPHeaders(headers).pause)
+        let headers = HTTPHeaders(headers)
+        self.init(message, isTransient: passes, pause: headers.pause, quota: headers.quota)
     }
 }
 
@@ -57,6 +58,21 @@ private struct HTTPHeaders {
         if let seconds = Self.seconds(text) { return seconds }
         guard let end = Self.date(text), let now = values["date"].flatMap(Self.date) else { return nil }
         return .seconds(max(0, end.timeIntervalSince(now)))
+    }
+
+    /// As GitHub and many others count: requests that are left, and when there are new ones, in seconds since 1970
+    /// by the server's clock. Small numbers, which some send, are seconds from now.
+    var quota: Quota? {
+        func number(_ name: String) -> Duration? {
+            values[name].flatMap { Self.seconds($0.trimmingCharacters(in: .whitespaces)) }
+        }
+        guard let remaining = number("x-ratelimit-remaining") else { return nil }
+        let quota = Quota(remaining: Int(remaining.components.seconds))
+        guard let reset = number("x-ratelimit-reset") else { return quota }
+        if reset < .seconds(1_000_000_000) { return Quota(remaining: quota.remaining, renewsIn: reset) }
+        guard let now = values["date"].flatMap(Self.date) else { return quota }
+        let rest = reset - .seconds(now.timeIntervalSince1970)
+        return Quota(remaining: quota.remaining, renewsIn: max(.zero, rest))
     }
 
     /// A century stands for everything longer.

@@ -180,6 +180,23 @@ import Testing
         #expect(server.requests.map { $0.query["site"] } == ["a&b=c", "a&b=c"])
     }
 
+    @Test func theRateLimitOfGitHubIsHeeded() async throws {
+        let headers = [
+            "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795302090", "Date": "Sat, 21 Nov 2026 23:00:00 GMT",
+        ]
+        let server = try await Self.server(
+            .json(#"[{"id":9}]"#, headers: ["X-RateLimit-Remaining": "1"]),
+            .json(#"{"message":"API rate limit exceeded"}"#, status: 403, headers: headers))
+        let desk = try Desk(Profile.named("github")!.options)
+        let pager = desk.pager(try HTTPSource("\(server.address)/issues", profile: .named("github")!))
+        try await pager.refresh()
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        await #expect(throws: PagerError.quotaSpent(.seconds(90))) { try await pager.refresh() }
+        desk.clock.advance(.seconds(90))
+        await #expect(throws: PageFailure.self) { try await pager.refresh() }
+        #expect(server.requests.count == 3)
+    }
+
     // MARK: Failures
 
     @Test func aLostConnectionIsTriedAgain() async throws {

@@ -1,0 +1,46 @@
+import Foundation
+import Quire
+import Synchronization
+import Testing
+
+@testable import QuirePaging
+
+/// A commit that waits holds up its pager and no other task.
+@Suite(.timeLimit(.minutes(2))) struct PagerThreadTests {
+    /// A writer that holds the cache until it is told to let go. The longest wait ends the test if nobody can.
+    private final class Writer: Sendable {
+        let isWriting = Mutex(false)
+        let wasLetGo = Mutex<Bool?>(nil)
+        let mayEnd = DispatchSemaphore(value: 0)
+
+        init(_ cache: Cache) {
+            let thread = Thread { [self] in
+                try? cache.batch { _ in
+                    isWriting.withLock { $0 = true }
+                    let result = mayEnd.wait(timeout: .now() + 60)
+                    wasLetGo.withLock { $0 = result == .success }
+                }
+            }
+            thread.start()
+        }
+    }
+
+    /// More pagers than there are threads for tasks wait for a writer, and that one for a task.
+    @Test func commitsThatWaitLeaveTheThreadsOfTasksAlone() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 8, options: desk.feed.options)
+        let cache = desk.feed.cache
+        let pagers = try (0..<32).map { number in
+            Pager(
+                try cache.feed(named: "feed \(number)", options: desk.feed.options), source: server,
+                clock: desk.clock.pagerClock())
+        }
+        let writer = Writer(cache)
+        await until { writer.isWriting.withLock { $0 } }
+        let calls = pagers.map { pager in Task { try await pager.refresh().verdict } }
+        for _ in 0..<100 { await Task.yield() }  // they plan, which is a commit
+        await Task.detached { _ = writer.mayEnd.signal() }.value
+        for call in calls { #expect(try await call.value == .ok) }
+        #expect(writer.wasLetGo.withLock { $0 } == true)
+    }
+}
