@@ -9,16 +9,27 @@ import Testing
     static let oracle = Shared.folder.map { $0 + "/oracle" }
     static let count = Shared.number("QUIRE_HISTORIES") ?? 270
     static let start = Shared.number("QUIRE_START") ?? 1_000_000
+    /// So many are written at a time.
+    private static let chunk = 90
 
     @Test(.enabled(if: oracle != nil, "needs ../shared/oracle"))
     func agreeWithTheModel() throws {
-        let histories = try Self.emit(Self.count, from: Self.start)
-        #expect(histories.count == Self.count)
-        for (i, history) in histories.enumerated() {
-            let tuning = i % 2 == 0 ? ScenarioTests.cramped : Tuning()
-            let sound = Self.upToSharedBodies(history)
-            try ScenarioTests.replay(sound, tuning, reopeningEvery: 7 + i % 20)
+        var (seen, broken) = (0, 0)
+        for start in stride(from: Self.start, to: Self.start + Self.count, by: Self.chunk) {
+            let count = min(Self.chunk, Self.start + Self.count - start)
+            guard let histories = try Self.emit(count, from: start) else {
+                broken += count
+                continue
+            }
+            for (i, history) in histories.enumerated() {
+                let tuning = i % 2 == 0 ? ScenarioTests.cramped : Tuning()
+                let sound = Self.upToSharedBodies(history)
+                try ScenarioTests.replay(sound, tuning, reopeningEvery: 7 + i % 20)
+                seen += sound["steps"]!.list!.count
+            }
         }
+        print("\(Self.count - broken) histories of \(seen) operations")
+        #expect(broken * 5 <= Self.count, "the model itself breaks too often; try another QUIRE_START")
     }
 
     /// The model lets two requests for bodies share a ticket although they name different posts, and
@@ -39,7 +50,8 @@ import Testing
         return .object(members)
     }
 
-    private static func emit(_ count: Int, from start: Int) throws -> [JSON] {
+    /// Nil if the model breaks a promise of its own in one of them (about 1 in 3,000).
+    private static func emit(_ count: Int, from start: Int) throws -> [JSON]? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.currentDirectoryURL = URL(fileURLWithPath: oracle!)
@@ -51,9 +63,7 @@ import Testing
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        try #require(
-            process.terminationStatus == 0,
-            "fuzz.py stopped: one of these histories breaks the model itself; try another QUIRE_START")
+        if process.terminationStatus != 0 { return nil }
         return try JSON(data).list!
     }
 }
