@@ -66,6 +66,26 @@ import Testing
         }
     }
 
+    /// The tree's root leads to another page of the file than it should: to another leaf, to one that was given up.
+    @Test func everyWrongBranch() throws {
+        let root = try #require(try LMDBFile(world.write(world.whole)).soundMeta().main.rootPage)
+        let page = world.whole.subdata(in: Int(root) * 4096..<Int(root + 1) * 4096)
+        let children = page.withUnsafeBytes { bytes in
+            Node.all(of: bytes, PageHeader(bytes), isLeaf: false)!.map { $0.key.lowerBound - 8 }
+        }
+        #expect(children.count > 1, "a tree of two levels")
+        for child in children {
+            for target in 2..<world.whole.count / 4096 {
+                var file = world.whole
+                file[Int(root) * 4096 + child] = UInt8(target)
+                if file == world.whole { continue }
+                let repaired = try world.repair(file)
+                world.judge(repaired, "node at \(child) leads to page \(target)")
+                #expect(repaired.portrait == world.portrait, "no leaf is lost")
+            }
+        }
+    }
+
     @Test func everyTruncation() throws {
         for pages in 0...world.whole.count / 4096 {
             world.judge(try world.repair(world.whole.prefix(pages * 4096)), "cut after \(pages) pages")
