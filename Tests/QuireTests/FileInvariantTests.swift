@@ -84,12 +84,14 @@ import Testing
 
     @Test("I29: keys that are not in order")
     func swappedKeys() throws {
-        let (first, second) = (number(at: leaf + 16, UInt16.self), number(at: leaf + 18, UInt16.self))
+        let (first, second) = (number(at: leaf + 18, UInt16.self), number(at: leaf + 20, UInt16.self))
         let codes = try codes {
-            put(second, at: leaf + 16, in: &$0)
-            put(first, at: leaf + 18, in: &$0)
+            put(second, at: leaf + 18, in: &$0)
+            put(first, at: leaf + 20, in: &$0)
         }
         #expect(codes.contains(.page), "\(codes)")
+        // it is one of the first pages, at which opening looks
+        #expect { try Cache(at: path) } throws: { ($0 as? QuireError)?.code == .corrupt }
     }
 
     @Test("I30: a file without its last page in use")

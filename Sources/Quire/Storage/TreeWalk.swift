@@ -14,8 +14,10 @@ final class TreeWalk {
     private let inspection: Inspection
     /// How many more pages of a tree are looked at.
     private var budget = Int.max
-    /// Values that are longer are not read.
-    private var longestValue = Int.max
+    /// Values that are longer are not read: a run of the id index may have a quarter of it.
+    private var longestValue = 1 << 22
+    /// Some were longer.
+    private(set) var hasUnread = false
     /// Something was left out.
     private var isPartial = false
     /// True if the file holds records, and the first is none of a cache.
@@ -48,8 +50,8 @@ final class TreeWalk {
             return find(.space, "file", "says it has \(meta.lastPage + 1) pages, it has \(pageCount)")
         }
         try walk(meta.main, "tree", isFreeList: false, visit)
+        longestValue = .max
         try walkFreeList()
-        // After a part of the pages nobody knows which are lost.
         findLostPages()
     }
 
@@ -62,6 +64,7 @@ final class TreeWalk {
         findLostPages()
     }
 
+    /// After a part of the pages nobody knows.
     private func findLostPages() {
         if inspection.isStopped || isPartial { return }
         if let lost = used.firstMissing(from: 2) { find(.space, "page \(lost)", "is neither in use nor free") }
@@ -69,6 +72,7 @@ final class TreeWalk {
 
     /// What is wrong with a file that ends before its last page; nil if only free pages are missing.
     func missingPages() throws(QuireError) -> String? {
+        longestValue = .max
         let cut = "is cut off after \(pageCount) of \(meta.lastPage + 1) pages"
         if meta.lastPage >= pageCount + Self.mostMissing { return cut }
         try walkFreeList()
@@ -237,7 +241,7 @@ final class TreeWalk {
         inspection.step(found.pages)
         if node.valueSize > longestValue {
             isPartial = isPartial || order.isFreeList
-            return
+            return hasUnread = true
         }
         let size = PageHeader.size + node.valueSize
         if value.count < size {

@@ -42,7 +42,6 @@ enum RecordFuzzing {
     }
 
     private static func piece(_ value: UnsafeRawBufferPointer) {
-        _ = try? PieceRecord.page(of: value, "a piece")
         _ = try? PieceRecord.entry(of: "absent", in: value, "a piece")
         guard let piece = record(PieceRecord.self, value) else { return }
         for id in piece.ids { _ = try? PieceRecord.entry(of: id, in: value, "a piece") }
@@ -51,11 +50,14 @@ enum RecordFuzzing {
     private static func run(of value: UnsafeRawBufferPointer) {
         guard let run = SortedRun(value) else { return }
         var count = 0
-        run.forEach { location in
+        var next = run.next(from: 0)
+        while let (slot, location) = next {
             _ = run.first(hash: location.hash)
             _ = run.position(of: location)
             count += 1
+            next = run.next(from: slot + 1)
         }
+        _ = run.isAsWritten(in: value)
         precondition(count <= value.count, "a run of more locations than bytes")
     }
 }
