@@ -13,7 +13,7 @@ import Testing
                 "ok, 10 new, 0 removed", "ok, 10 new, 0 removed", "fresh",
                 "50 Question 50 31 bytes", "49 Question 49 31 bytes",
                 "31 rows, below them: idle",
-                "reached: true after 3 pages",
+                "reached: true after 2 pages",
                 #""newest": ask for link head"#, #""newest": ok, 0 new, 0 removed"#,
                 "3 changes, 39 rows, 45 is now gap(g1)",
                 "Unread(count: 36, isExact: false)", "[true, false]",
