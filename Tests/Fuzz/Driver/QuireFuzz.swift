@@ -16,7 +16,6 @@ public func initialize(
         exit(2)
     }
     target = wanted
-    atexit { Scratch.remove() }
     if count.pointee == 4, String(cString: words[2]!) == "seeds" { exit(writeSeeds(String(cString: words[3]!))) }
     for i in 1..<Int(count.pointee) { words[i] = words[i + 1] }
     count.pointee -= 1

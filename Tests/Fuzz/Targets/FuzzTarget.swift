@@ -38,8 +38,7 @@ enum Scratch {
         let place = FileManager.default.fileExists(atPath: memory) ? memory : NSTemporaryDirectory()
         let folder = "\(place)/quire-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
         try! FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        atexit { try? FileManager.default.removeItem(atPath: Scratch.folder) }
         return folder
     }()
-
-    static func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }
