@@ -82,7 +82,7 @@ struct SecurityTests {
         #expect(try box.shell("umask 0; \"$Q\" ingest \"$C\" a '\(page)'").status == 0)
         let files = try FileManager.default.contentsOfDirectory(atPath: box.folder)
             .filter { $0.hasPrefix("test.quire") }
-        #expect(files.count >= 2 && !files.contains { $0.contains(".new-") }, "\(files)")
+        #expect(files.count >= 2 && !files.contains { $0.contains(".new") }, "\(files)")
         for file in files {
             let mode = try FileManager.default.attributesOfItem(atPath: box.path(file))[.posixPermissions]
             #expect(mode as? Int == 0o600, "\(file)")

@@ -12,13 +12,9 @@ extension Environment {
     /// A new file is built under another name and linked into place when it is complete and on disk:
     /// a crash leaves either no cache or a whole one (LMDB's own creation is not atomic).
     static func create(_ path: String, _ options: CacheOptions) throws(QuireError) {
-        let draft = "\(path).new-\(getpid())"
-        defer {
-            unlink(draft)
-            unlink(draft + "-lock")
-        }
-        unlink(draft)
-        unlink(draft + "-lock")
+        let draft = draft(of: path)
+        removeDraft(of: path)
+        defer { removeDraft(of: path) }
         var fresh = options
         fresh.durability = .full
         do {
@@ -47,6 +43,20 @@ extension Environment {
         try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun), "cannot read", path)
         defer { mdb_txn_abort(begun) }
         return try body(Transaction(handle: begun!, file: file))
+    }
+
+    /// One name for all who may create the cache: behind the ``Gate`` there is only one of them.
+    private static func draft(of path: String) -> String {
+        #if os(Linux)
+            "\(path).new"
+        #else
+            "\(path).new-\(getpid())"
+        #endif
+    }
+
+    /// Also one that was left by a process which is no more.
+    static func removeDraft(of path: String) {
+        for end in ["", "-lock"] { unlink(draft(of: path) + end) }
     }
 
     /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has no

@@ -60,6 +60,7 @@ extension Environment {
         try FileCheck.requireLocalFileSystem(path)
         // Whoever opens it by a link must find the same companions.
         let gate = try Gate(FileCheck.resolved(path))
+        removeDraft(of: path)
         if isMissing {
             try create(path, options)
             try FileCheck.requireCache(path)

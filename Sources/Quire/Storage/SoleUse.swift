@@ -55,7 +55,8 @@ struct SoleUse: ~Copyable {
     }
 
     static func remove(_ draft: String) {
-        for name in [draft, draft + "-lock", draft + "-gate"] { unlink(name) }
+        Environment.removeDraft(of: draft)
+        for end in ["", "-lock", "-gate"] { unlink(draft + end) }
     }
 
     /// Gives the file a second name beside the first, which it keeps when another one takes its place.

@@ -21,7 +21,10 @@ struct Rebuilding {
 
     mutating func run() throws {
         for remains in wreck.feeds.values { wreck.raise(clock: remains.clock) }
-        try cache.write { $0.counters.clock = wreck.clock }
+        try cache.write { session in
+            session.counters.clock = wreck.clock
+            session.touch()
+        }
         var names: Set<String> = []
         for remains in wreck.feeds.values.sorted(by: { $0.number < $1.number }) {
             guard let record = remains.record, names.insert(record.name).inserted else {
