@@ -77,7 +77,7 @@ struct Faults: TortureCommand {
             outcome != .wrong
         else { throw Violation(what: "\(place): \(ending)") }
         if outcome == .noSuchCall || outcome == .untouched { return outcome }
-        if fault.error == EINTR && outcome == .threw, case .operation = stage.act {
+        if fault.error == EINTR && outcome == .threw, stage.act.isCommit {
             throw Violation(what: "\(place): a commit that was interrupted once was not tried again")
         }
         // An operation that threw may yet be there: its last write reached the disk, its sync did not.

@@ -19,6 +19,9 @@ struct Stage {
             }
         }
 
+        /// It writes to a cache that is open, and to nothing else.
+        var isCommit: Bool { if case .operation(let operation) = self { operation != .copy } else { false } }
+
         static let all = [.creation, .opening] + Operation.allCases.map(Self.operation)
     }
 
