@@ -5,6 +5,7 @@
  */
 #include "lines.h"
 #include "picture.h"
+#include "words.h"
 
 static char folder[256], case_id[64];
 static int cases, failed_cases, line_number, has_failed;

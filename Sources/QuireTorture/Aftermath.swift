@@ -18,11 +18,13 @@ enum Aftermath {
     }
 
     /// Opens the cache in a child: `verify` and `check` find nothing, and it is in a state from `acknowledged`
-    /// to one later, exactly as the undisturbed run was. So is its copy, if there is one.
+    /// to one later, exactly as the undisturbed run was. So is its copy, if there is one. A violation says at which
+    /// place of the torture it was.
+    @discardableResult
     static func inspect(
         _ path: String, acknowledged: UInt64, digests: [UInt64], promise: Promise = .all,
-        isAlone: Bool = true
-    ) -> Result<Reopened, Violation> {
+        isAlone: Bool = true, _ place: String
+    ) throws(Violation) -> Reopened {
         let child = Child { tell in
             do {
                 if isAlone, let finding = try Cache.verify(at: path).first {
@@ -53,13 +55,13 @@ enum Aftermath {
         }
         let (ending, numbers) = child.wait()
         guard ending == .exited(0), numbers.count == 2 else {
-            return .failure(Violation(what: "reopening ended with \(ending) in state \(numbers)"))
+            throw Violation(what: "\(place): reopening ended with \(ending) in state \(numbers)")
         }
         let first = promise == .all ? acknowledged : 0
         guard first...acknowledged + 1 ~= numbers[0] else {
-            return .failure(Violation(what: "acknowledged \(acknowledged), found \(numbers[0])"))
+            throw Violation(what: "\(place): acknowledged \(acknowledged), found \(numbers[0])")
         }
-        return .success(Reopened(state: numbers[0], microseconds: numbers[1]))
+        return Reopened(state: numbers[0], microseconds: numbers[1])
     }
 
     /// A copy that has its name is whole: one of the states there were.

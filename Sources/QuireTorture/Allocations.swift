@@ -67,11 +67,8 @@ struct Allocations: TortureCommand {
         if allocation == 0 && ending != .exited(0) { throw Violation(what: "\(place): \(ending)") }
         let all = numbers.count == 2 ? Int(numbers[1]) : 0
         if access(stage.path, F_OK) != 0 && stage.act == .creation { return (ending, all) }
-        if case .failure(let violation) = Aftermath.inspect(
-            stage.path, acknowledged: numbers.first ?? stage.state, digests: digests)
-        {
-            throw Violation(what: "\(place): \(violation.what)")
-        }
+        try Aftermath.inspect(
+            stage.path, acknowledged: numbers.first ?? stage.state, digests: digests, place)
         return (ending, all)
     }
 }

@@ -87,11 +87,8 @@ struct Faults: TortureCommand {
         if last != expected && (outcome == .committed || last != expected - 1) {
             throw Violation(what: "\(place): state \(last) afterwards")
         }
-        if case .failure(let violation) = Aftermath.inspect(
-            stage.path, acknowledged: last, digests: digests)
-        {
-            throw Violation(what: "\(place): \(violation.what)")
-        }
+        try Aftermath.inspect(
+            stage.path, acknowledged: last, digests: digests, place)
         return outcome
     }
 

@@ -51,13 +51,10 @@ struct FileSystems: TortureCommand {
             try mount.attach()
             let path = "\(mount.folder)/\(file).quire"
             if access(path, F_OK) == 0 || acknowledged > 0 {
-                switch Aftermath.inspect(path, acknowledged: acknowledged, digests: digests) {
-                case .success(let reopened):
-                    if reopened.state > acknowledged { beyond += 1 }
-                    acknowledged = reopened.state
-                case .failure(let violation):
-                    throw Violation(what: "\(kind), cycle \(cycle): \(violation.what)")
-                }
+                let reopened = try Aftermath.inspect(
+                    path, acknowledged: acknowledged, digests: digests, "\(kind), cycle \(cycle)")
+                if reopened.state > acknowledged { beyond += 1 }
+                acknowledged = reopened.state
             }
             try mount.detach()
             if acknowledged >= UInt64(Kill.chapter) { (acknowledged, file) = (0, file + 1) }

@@ -45,11 +45,8 @@ struct FullDisk: TortureCommand {
             guard ending == .exited(0), let state = numbers.last else {
                 throw Violation(what: "\(place): \(ending)")
             }
-            if case .failure(let violation) = Aftermath.inspect(
-                path, acknowledged: state, digests: digests)
-            {
-                throw Violation(what: "\(place): \(violation.what)")
-            }
+            try Aftermath.inspect(
+                path, acknowledged: state, digests: digests, place)
             summary.count += 1
         }
         summary.notes = "\(creations) at the creation of a cache; all handles went on"

@@ -38,7 +38,7 @@ struct Growth: TortureCommand {
                 orders += 3
             }
             for process in processes { process.stop() }
-            if case .failure(let violation) = Self.inspect(path) { throw violation }
+            try Self.inspect(path)
         }
         summary.notes = "\(files) files, \(orders) orders"
         return summary
@@ -92,7 +92,7 @@ struct Growth: TortureCommand {
         return posts.count
     }
 
-    private static func inspect(_ path: String) -> Result<Void, Violation> {
+    private static func inspect(_ path: String) throws {
         let child = Child { _ in
             do {
                 let isSound = try Cache.verify(at: path).isEmpty && Cache(at: path).check().isEmpty
@@ -103,6 +103,6 @@ struct Growth: TortureCommand {
             }
         }
         let ending = child.wait().ending
-        return ending == .exited(0) ? .success(()) : .failure(Violation(what: "afterwards: \(ending)"))
+        if ending != .exited(0) { throw Violation(what: "afterwards: \(ending)") }
     }
 }

@@ -89,8 +89,8 @@ struct Kill: TortureCommand {
         // Killed before there was a file: nothing can have been acknowledged.
         if access(path, F_OK) != 0 && acknowledged == 0 { return 0 }
         let reopened = try Aftermath.inspect(
-            path, acknowledged: acknowledged, digests: digests, isAlone: survivor == nil
-        ).get()
+            path, acknowledged: acknowledged, digests: digests, isAlone: survivor == nil,
+            "killed in state \(state) after \(time) microseconds")
         if ending != .exited(0) { tally.interrupted.insert(Operation(leadingTo: acknowledged + 1)) }
         if reopened.state > acknowledged { tally.unacknowledged += 1 }
         tally.reopening.add(reopened.microseconds)

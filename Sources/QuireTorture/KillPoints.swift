@@ -61,11 +61,8 @@ struct KillPoints: TortureCommand {
         default: throw Violation(what: "\(place): ended with \(ending)")
         }
         if access(stage.path, F_OK) != 0 && stage.act == .creation { return 0 }
-        switch Aftermath.inspect(
-            stage.path, acknowledged: numbers.last ?? stage.state, digests: digests)
-        {
-        case .success(let reopened): return reopened.state
-        case .failure(let violation): throw Violation(what: "\(place): \(violation.what)")
-        }
+        return try Aftermath.inspect(
+            stage.path, acknowledged: numbers.last ?? stage.state, digests: digests, place
+        ).state
     }
 }

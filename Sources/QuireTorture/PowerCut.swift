@@ -110,13 +110,10 @@ struct PowerCut: TortureCommand {
         let written = image.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         close(file)
         if written != image.count { throw Violation(what: "\(place): no room for a file") }
-        switch Aftermath.inspect(
+        let reopened = try Aftermath.inspect(
             path, acknowledged: acknowledged, digests: digests,
-            promise: workload.durability == .full ? .all : .someBeginning)
-        {
-        case .success(let reopened): return reopened.state > acknowledged
-        case .failure(let violation):
-            throw Violation(what: "\(place), pieces of \(workload.piece): \(violation.what)")
-        }
+            promise: workload.durability == .full ? .all : .someBeginning,
+            "\(place), pieces of \(workload.piece)")
+        return reopened.state > acknowledged
     }
 }

@@ -53,11 +53,8 @@ struct Suspended: TortureCommand {
             let (_, numbers) = writer.wait()
             acknowledged = numbers.last ?? acknowledged
             other.stop()
-            if case .failure(let violation) = Aftermath.inspect(
-                path, acknowledged: acknowledged, digests: digests)
-            {
-                throw Violation(what: "cycle \(cycle): \(violation.what)")
-            }
+            try Aftermath.inspect(
+                path, acknowledged: acknowledged, digests: digests, "cycle \(cycle)")
             summary.count += 1
         }
         summary.notes = "\(busy) times another was told for whom it waited"

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "../../Bindings/c/lines.h"
 #include "../../Bindings/c/picture.h"
+#include "../../Bindings/c/words.h"
 
 enum { MANY = 256 };
 
@@ -39,39 +40,6 @@ static void say_ids(const char *name, quire_ids ids)
 }
 
 /* ---- Operations ------------------------------------------------------------------------------------ */
-
-static int index_of(const char *word, const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(word, words[i]) == 0) return i;
-    }
-    malformed(word);
-    return 0;
-}
-
-static quire_link link_of(const char *word)
-{
-    static const char *const words[] = {"?", "end", "confirm-end", "head", "more"};
-    quire_link link = {QUIRE_LINK_UNKNOWN, 0, {NULL, 0}};
-    if (word[0] == 0) return link;
-    for (int i = 0; i < 5; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            link.kind = i;
-            return link;
-        }
-    }
-    link.kind = QUIRE_LINK_TOKEN;
-    link.text = bytes_of(word);
-    return link;
-}
-
-static quire_ids ids_of(const struct line *line, const char *name, quire_bytes *room)
-{
-    const struct member *member = find(line, name);
-    quire_ids ids = {room, member ? member->count : 0};
-    for (size_t i = 0; i < ids.count; i++) room[i] = bytes_of(member->items[i]);
-    return ids;
-}
 
 static quire_status plan(
     const struct line *line, quire_feed *feed, quire_batch *batch, quire_snapshot *before)

@@ -4,37 +4,15 @@ import Testing
 
 /// `check` finds what is wrong, whatever it is, and nothing that is damaged crashes the process.
 @Suite struct CheckTests {
-    private let storage: TemporaryCache
+    private let forgery: Forgery
+    private var storage: TemporaryCache { forgery.storage }
 
-    init() throws {
-        storage = try TemporaryCache()
-        try Self.fill(storage.cache)
-    }
-
-    /// Two feeds with shared posts, gaps, riders, a tombstone, an open ticket and dead bodies.
-    private static func fill(_ cache: Cache) throws {
-        let options = FeedOptions(order: .stable)
-        for (name, shift) in [("a", UInt64(0)), ("b", 4)] {
-            let feed = try cache.feed(named: name, options: options)
-            for start in [10, 30, 50] as [UInt64] {
-                var answer = Answer(next: .token("n\(start)"))
-                for id in (start..<start + 6).reversed() {
-                    answer.append(id: PostID(id + shift), key: Int64(id), body: Array("\(id) \(start)".utf8))
-                }
-                _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
-            }
-            try feed.insertLocal(PostID("L" + name)!, body: [1])
-            try feed.delete(PostID(31 + shift))
-            _ = try feed.plan(.tail)
-            try feed.setAttribute("key", to: [1, 2, 3])
-        }
-        _ = try cache.update(52, body: Array("new".utf8))
-    }
+    init() throws { forgery = try Forgery() }
 
     /// Every record with one byte changed.
     @Test func changedBytesAreFound() throws {
         #expect(try storage.cache.check().isEmpty)
-        for (table, key, value) in try records() {
+        for (table, key, value) in try forgery.records() {
             var damaged = value
             damaged[value.count / 2] ^= 0x40
             try damage(table, key, damaged, restoring: value) { findings in
@@ -47,7 +25,7 @@ import Testing
     /// Every record missing. Tickets, tombstones and attributes may go: nothing else names them.
     @Test func missingRecordsAreFound() throws {
         let forgettable = ["tickets", "tombstones", "attributes"]
-        for (table, key, value) in try records() where !forgettable.contains(table.name.description) {
+        for (table, key, value) in try forgery.records() where !forgettable.contains(table.name.description) {
             if [.format, .counters].contains(table) { continue }  // without them nothing can be opened
             try damage(table, key, nil, restoring: value) { findings in
                 #expect(!findings.isEmpty, "\(table.name): \(key)")
@@ -57,15 +35,15 @@ import Testing
 
     /// Records nobody asked for: of a feed that does not exist, of a table that does not.
     @Test func strangeRecordsAreFound() throws {
-        let (_, _, piece) = try records().first { $0.table.name.description == "pieces" }!
+        let (_, _, piece) = try forgery.records().first { $0.table.name.description == "pieces" }!
         for table in Table.parts(of: 77) {
-            try put(table, [0, 0, 0, 0, 0, 0, 0, 9], piece)
+            try forgery.put(table, [0, 0, 0, 0, 0, 0, 0, 9], piece)
             #expect(try storage.cache.check().contains { $0.code == .orphan }, "\(table.name)")
-            try put(table, [0, 0, 0, 0, 0, 0, 0, 9], nil)
+            try forgery.put(table, [0, 0, 0, 0, 0, 0, 0, 9], nil)
         }
-        try put(.bodies, [0, 0, 0, 0, 0, 0, 0, 9], [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
+        try forgery.put(.bodies, [0, 0, 0, 0, 0, 0, 0, 9], [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4])
         #expect(try !storage.cache.check().isEmpty)
-        try put(.bodies, [0, 0, 0, 0, 0, 0, 0, 9], nil)
+        try forgery.put(.bodies, [0, 0, 0, 0, 0, 0, 0, 9], nil)
         #expect(try storage.cache.check().isEmpty)
     }
 
@@ -89,29 +67,11 @@ import Testing
 
     // MARK: Damage
 
-    private func records() throws -> [(table: Table, key: [UInt8], value: [UInt8])] {
-        try storage.cache.environment.read { transaction in
-            var records: [(table: Table, key: [UInt8], value: [UInt8])] = []
-            try transaction.forEachRecord { key, value in
-                let table = Table.owner(of: key)!.table
-                records.append((table, Array(table.key(key)!), Array(value)))
-            }
-            return records
-        }
-    }
-
-    private func put(_ table: Table, _ key: [UInt8], _ value: [UInt8]?) throws {
-        try storage.cache.environment.write { transaction in
-            try transaction.delete(table, key)
-            if let value { try transaction.put(table, key, value) }
-        }
-    }
-
     private func damage(
         _ table: Table, _ key: [UInt8], _ value: [UInt8]?, restoring old: [UInt8],
         _ judge: ([Finding]) -> Void
     ) throws {
-        try put(table, key, value)
+        try forgery.put(table, key, value)
         judge((try? storage.cache.check()) ?? [Finding(code: .checksum, place: "all", message: "")])
         // whatever these answer, they answer
         _ = try? storage.cache.withSnapshot { snapshot in
@@ -123,19 +83,19 @@ import Testing
             }
             _ = try? snapshot.statistics()
         }
-        try put(table, key, old)
+        try forgery.put(table, key, old)
     }
 
     /// Changes each record of a table in turn and expects a finding.
     private func change<R: Record>(
         _ name: String, _ type: R.Type, _ change: (inout R) -> Void
     ) throws {
-        for (table, key, value) in try records() where table.name.description == name {
+        for (table, key, value) in try forgery.records(name) {
             var record = try value.withUnsafeBytes { try R($0, table.name.description) }
             change(&record)
-            try put(table, key, record.encoded())
+            try forgery.put(table, key, record.encoded())
             #expect(try !storage.cache.check().isEmpty, "\(table.name): \(key)")
-            try put(table, key, value)
+            try forgery.put(table, key, value)
         }
     }
 }

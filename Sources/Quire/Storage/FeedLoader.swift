@@ -233,16 +233,8 @@ final class FeedLoader {
 
     func state() throws -> FeedState {
         var state = try loadedRows()
-        state.generation = record.generation
-        state.changed = record.changed
+        state.take(record)
         state.clock = clock
-        state.edgeNumbers = record.edgeNumbers
-        state.pageNumbers = record.pageNumbers
-        state.ticketNumbers = record.ticketNumbers
-        state.gapNumbers = record.gapNumbers
-        (state.head, state.tail) = (record.head, record.tail)
-        (state.drift, state.overlap) = (record.drift, record.overlap)
-        state.skippedAbove = record.skippedAbove
         state.tombstones = tombstones
         state.tickets = tickets
         return state

@@ -245,15 +245,7 @@ struct FeedWriter {
 
     private var newRecord: FeedRecord {
         var record = loader.record
-        record.generation = new.generation
-        record.changed = new.changed
-        record.edgeNumbers = new.edgeNumbers
-        record.pageNumbers = new.pageNumbers
-        record.ticketNumbers = new.ticketNumbers
-        record.gapNumbers = new.gapNumbers
-        (record.head, record.tail) = (new.head, new.tail)
-        (record.drift, record.overlap) = (new.drift, new.overlap)
-        record.skippedAbove = new.skippedAbove
+        record.take(new)
         return record
     }
 }

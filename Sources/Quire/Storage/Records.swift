@@ -135,6 +135,36 @@ struct FeedRecord: Record {
     }
 }
 
+// What a record says of a feed beside its rows, and a state too.
+
+extension FeedState {
+    mutating func take(_ record: FeedRecord) {
+        generation = record.generation
+        changed = record.changed
+        edgeNumbers = record.edgeNumbers
+        pageNumbers = record.pageNumbers
+        ticketNumbers = record.ticketNumbers
+        gapNumbers = record.gapNumbers
+        (head, tail) = (record.head, record.tail)
+        (drift, overlap) = (record.drift, record.overlap)
+        skippedAbove = record.skippedAbove
+    }
+}
+
+extension FeedRecord {
+    mutating func take(_ state: FeedState) {
+        generation = state.generation
+        changed = state.changed
+        edgeNumbers = state.edgeNumbers
+        pageNumbers = state.pageNumbers
+        ticketNumbers = state.ticketNumbers
+        gapNumbers = state.gapNumbers
+        (head, tail) = (state.head, state.tail)
+        (drift, overlap) = (state.drift, state.overlap)
+        skippedAbove = state.skippedAbove
+    }
+}
+
 /// How many entries of the server's sequence a segment has, and how many of them lack a key.
 struct SegmentCount: Record, Hashable {
     var entries = 0

@@ -83,7 +83,7 @@ struct FeedPart {
     func append(
         to state: inout FeedState
     ) throws(Interruption) -> (placements: [WriteSession.Placement], lost: Int) {
-        if isFirst { begin(&state) }
+        if isFirst { state.take(record) }
         for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
         var placements: [WriteSession.Placement] = []
         var doomed: [PostID] = []
@@ -127,18 +127,6 @@ struct FeedPart {
         if state.serverRows.isEmpty { return }
         if state.head != head && state.head.link == .end { state.head = state.newEdge(.unknown) }
         if state.tail != tail && state.tail.link == .end { state.tail = state.newEdge(.unknown) }
-    }
-
-    private func begin(_ state: inout FeedState) {
-        state.generation = record.generation
-        state.changed = record.changed
-        state.edgeNumbers = record.edgeNumbers
-        state.pageNumbers = record.pageNumbers
-        state.ticketNumbers = record.ticketNumbers
-        state.gapNumbers = record.gapNumbers
-        (state.head, state.tail) = (record.head, record.tail)
-        (state.drift, state.overlap) = (record.drift, record.overlap)
-        state.skippedAbove = record.skippedAbove
     }
 
     private func place(_ id: PostID, _ entry: Entry, in state: inout FeedState) {
