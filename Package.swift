@@ -63,7 +63,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .executableTarget(name: "QuireCost", dependencies: ["Quire"], swiftSettings: strict),
-        // What several test targets use: the oracle that judges a feed by the simulated server's truth.
+        // What several test targets and the torture use: the oracle that judges a feed by the simulated server's truth.
         .target(
             name: "TestSupport", dependencies: ["Quire", "QuireSimulator"], path: "Tests/Support",
             swiftSettings: strict),
@@ -71,7 +71,7 @@ let package = Package(
         .executableTarget(
             name: "QuireTorture",
             dependencies: [
-                "Quire", "QuireSimulator", "CRecorder",
+                "Quire", "QuireSimulator", "TestSupport", "CRecorder",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         .executableTarget(

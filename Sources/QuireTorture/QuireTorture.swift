@@ -10,7 +10,8 @@ struct QuireTorture: ParsableCommand {
         discussion: "The same seed repeats the same faults, but for the moments at which processes die.",
         subcommands: [
             Kill.self, KillPoints.self, PowerCut.self, Faults.self, Allocations.self, FileSystems.self, FullDisk.self,
-            Suspended.self, Growth.self, ReaderSlots.self, Limits.self, Clocks.self, Readers.self, HostileFiles.self, TurnTaking.self,
+            Suspended.self, Growth.self, ReaderSlots.self, Limits.self, Clocks.self, Readers.self, HostileFiles.self,
+            TurnTaking.self, OracleHistories.self,
         ])
 }
 

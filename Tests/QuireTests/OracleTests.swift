@@ -17,15 +17,8 @@ struct OracleTests {
 
     @Test("recorded crawls")
     func recordedCrawls() {
-        for seed in OracleSettings.range {
-            let crawl = RecordedCrawl(seed: seed)
-            do {
-                try RecordedHistory(crawl).run()
-            } catch {
-                Issue.record("recorded, seed \(seed): \(error)\n\(crawl)")
-                return
-            }
-        }
+        let failure = OracleRun.firstFailureOfCrawls(seeds: OracleSettings.range)
+        if let failure { Issue.record("\(failure)") }
     }
 }
 
@@ -51,6 +44,15 @@ struct OracleToolTests {
         #expect([10, 11, 19, 20].map { map.time(at: $0) } == [1, nil, nil, 1])
         map.forget(.min ... .max)
         #expect(map.time(at: 0) == nil)
+    }
+
+    @Test("what was known before counts again")
+    func coverageGoesBack() {
+        var map = CoverageMap()
+        map.cover(.min ... .max, at: 1)
+        map.cover(10...20, at: 5)
+        map.forget(15...15, since: 4)
+        #expect([14, 15, 16, 21].map { map.time(at: $0) } == [5, 1, 5, 1])
     }
 
     @Test("shrinking keeps what matters")

@@ -4,28 +4,20 @@ import QuireSimulator
 /// When each place of the server's list was last covered by an accepted answer.
 ///
 /// Places are whole numbers, so closed ranges are exact and a range can be taken out of another one
-/// without asking which of them owns the border. The pieces are disjoint and ascending.
+/// without asking which of them owns the border. Older knowledge stays below newer, which may be given up.
 struct CoverageMap {
     private var pieces: [(range: ClosedRange<Int64>, time: Int)] = []
 
     /// The server time as of which a place is known; nil if nothing is known about it.
-    func time(at place: Int64) -> Int? { pieces.first { $0.range.contains(place) }?.time }
+    func time(at place: Int64) -> Int? { pieces.lazy.filter { $0.range.contains(place) }.map(\.time).max() }
 
-    /// An answer covered a range as of a time. Where newer knowledge exists, that stays.
-    mutating func cover(_ range: ClosedRange<Int64>, at time: Int) {
-        var added = [range]
-        for newer in pieces where newer.time > time {
-            added = added.flatMap { Self.rest(of: $0, without: newer.range) }
-        }
-        for range in added { forget(range) }
-        pieces += added.map { ($0, time) }
-        pieces.sort { $0.range.lowerBound < $1.range.lowerBound }
-    }
+    /// An answer covered a range as of a time.
+    mutating func cover(_ range: ClosedRange<Int64>, at time: Int) { pieces.append((range, time)) }
 
-    /// Nothing is known about a range any more.
-    mutating func forget(_ range: ClosedRange<Int64>) {
+    /// Nothing is known about a range any more, or nothing of a time or later.
+    mutating func forget(_ range: ClosedRange<Int64>, since time: Int = .min) {
         pieces = pieces.flatMap { piece in
-            Self.rest(of: piece.range, without: range).map { ($0, piece.time) }
+            piece.time < time ? [piece] : Self.rest(of: piece.range, without: range).map { ($0, piece.time) }
         }
     }
 
@@ -94,6 +86,28 @@ struct Knowledge {
             let first = low == .min ? low : low + 1
             let last = high == .max ? high : high - 1
             if first <= last { coverage.forget(first...last) }
+        }
+    }
+
+    /// The client gave up posts, and some of them had a gap between them and their neighbours on the server. For all
+    /// that is still claimed, these may have arrived later: a gap can stand on the wrong side of a place whose
+    /// post is gone from the server.
+    ///
+    ///     [8 7] ~ [21 6]      server: 8 21 6
+    ///     [8 7] |…            given up: 21 6
+    ///     [8 7 6]             the link of 7 leads to 6; that 21 is missing above 7 cannot be known
+    mutating func forgetPlaces(givenUpFrom old: OracleView, to view: OracleView, on server: SimulatedServer) {
+        let settled = settled(in: old, on: server)
+        let kept = settled.filter { view.places[$0] != nil }.compactMap { id in seen[id].map { (id, place: $0) } }
+        for id in old.entries where view.places[id] == nil && settled.contains(id) {
+            guard let place = seen[id], let arrival = server.arrival(of: id) else { continue }
+            let neighbours = [
+                kept.filter { $0.place > place }.min { $0.place < $1.place },
+                kept.filter { $0.place < place }.max { $0.place < $1.place },
+            ]
+            let segment = old.segment(of: id)
+            let isApart = neighbours.contains { $0.map { !segment.contains($0.0) } ?? false }
+            if isApart { coverage.forget(place...place, since: arrival) }
         }
     }
 

@@ -127,9 +127,9 @@ final class OracleHistory {
         case .request: try request(&random)
         case .late: try late(&random)
         case .clientDelete: try clientDelete(&random)
-        case .clientEvict: try clientEvict(&random)
-        case .clientEvictPage: try clientEvictPage(&random)
-        case .clientPrune: try clientPrune(&random)
+        case .clientEvict: try giveUp { try clientEvict(&random) }
+        case .clientEvictPage: try giveUp { try clientEvictPage(&random) }
+        case .clientPrune: try giveUp { try clientPrune(&random) }
         case .clientLocal: try clientLocal(&random)
         case .clientPin: try clientPin(&random)
         case .clientReset: try clientReset(&random)
@@ -182,6 +182,13 @@ extension OracleHistory {
         diary.noteDeletion(id)
         try look()
         if isEverywhere { server.delete(id) } else { knowledge.hide(id) }
+    }
+
+    private func giveUp(_ posts: () throws -> Void) throws {
+        let old = view
+        try posts()
+        try look()
+        knowledge.forgetPlaces(givenUpFrom: old, to: view, on: server)
     }
 
     private func clientEvict(_ random: inout SplitMix64) throws {

@@ -2,7 +2,7 @@ import Quire
 import QuireSimulator
 
 /// A kind of server and the feed that is declared for it.
-enum OracleMode: String, CaseIterable, Sendable {
+package enum OracleMode: String, CaseIterable, Sendable {
     case stable
     case keyset
     case keyless
@@ -56,6 +56,14 @@ struct OracleEvent: Sendable {
             case .serverBackdate, .serverBump, .clientDelete, .clientEvict: 2
             case .serverShuffle, .clientEvictPage, .clientPrune, .clientLocal, .clientPin: 1
             case .clientReset, .reopen: 1
+            }
+        }
+
+        /// It changes the server's list, and the engine does not hear of it.
+        var isOfServer: Bool {
+            switch self {
+            case .serverInsert, .serverBackdate, .serverDelete, .serverBump, .serverShuffle: true
+            default: false
             }
         }
     }

@@ -24,7 +24,7 @@ enum OracleSettings {
 }
 
 /// Runs histories, and makes failing ones small.
-enum OracleRun {
+package enum OracleRun {
     /// What went wrong, nil if nothing; and what happened until then.
     static func attempt(
         _ mode: OracleMode, _ events: [OracleEvent]
@@ -42,7 +42,7 @@ enum OracleRun {
     }
 
     /// The first failing history of a mode, shrunk, as a text for a person.
-    static func firstFailure(in mode: OracleMode, seeds: Range<UInt64>, steps: Int) -> String? {
+    package static func firstFailure(in mode: OracleMode, seeds: Range<UInt64>, steps: Int) -> String? {
         for seed in seeds {
             if OracleSettings.isTracing { print("--- \(mode.rawValue), seed \(seed)") }
             let events = OracleEvent.history(seed: seed, steps: steps)
@@ -57,6 +57,26 @@ enum OracleRun {
                 """
         }
         return nil
+    }
+
+    /// The first failing crawl, as a text for a person.
+    package static func firstFailureOfCrawls(seeds: Range<UInt64>) -> String? {
+        for seed in seeds {
+            let crawl = RecordedCrawl(seed: seed)
+            do {
+                try RecordedHistory(crawl).run()
+            } catch {
+                return "recorded, seed \(seed): \(error)\n\(crawl)"
+            }
+        }
+        return nil
+    }
+
+    /// How many calls of the engine the histories of these seeds are made of, without those that heal them.
+    package static func operations(seeds: Range<UInt64>, steps: Int) -> Int {
+        seeds.reduce(0) { sum, seed in
+            sum + OracleEvent.history(seed: seed, steps: steps).count { !$0.kind.isOfServer }
+        }
     }
 
     /// Drops events while the history still fails, larger pieces first. Gives up after a number of
