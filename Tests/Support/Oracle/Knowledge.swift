@@ -38,8 +38,9 @@ struct Knowledge {
     /// Where each cached post was when an answer last placed it.
     private(set) var seen: [PostID: Int64] = [:]
     private(set) var coverage = CoverageMap()
-    /// Posts deleted by the client alone. The server goes on showing them.
-    private(set) var hidden: Set<PostID> = []
+    /// Posts deleted by the client alone, with the neighbours they had in their segment. The server goes on showing
+    /// them, and the knowledge of that segment goes on reaching to their places.
+    private(set) var hidden: [PostID: (above: PostID?, below: PostID?)] = [:]
 
     /// An answer covered a range as of a time.
     mutating func cover(_ range: ClosedRange<Int64>, at time: Int) { coverage.cover(range, at: time) }
@@ -49,10 +50,26 @@ struct Knowledge {
         seen.merge(positions) { _, new in new }
     }
 
-    mutating func hide(_ id: PostID) { hidden.insert(id) }
+    /// `view` still shows the post.
+    mutating func hide(_ id: PostID, in view: OracleView) {
+        let segment = view.segment(of: id)
+        guard let at = segment.firstIndex(of: id) else { return hidden[id] = (nil, nil) }
+        hidden[id] = (segment[..<at].last, segment[(at + 1)...].first)
+    }
 
     /// A hidden post that is cached again is like any other.
-    mutating func notice(_ view: OracleView) { hidden.subtract(view.posts) }
+    mutating func notice(_ view: OracleView) {
+        for id in view.posts { hidden[id] = nil }
+    }
+
+    /// Hidden posts that stood beside one of these, on the far side of it or of other hidden ones.
+    private func hidden(beside ids: [PostID], _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>) -> [PostID] {
+        hidden.keys.filter { id in
+            var neighbour = hidden[id]?[keyPath: side]
+            while let next = neighbour, let further = hidden[next] { neighbour = further[keyPath: side] }
+            return neighbour.map(ids.contains) ?? false
+        }
+    }
 
     mutating func reset() {
         seen = [:]
@@ -77,8 +94,10 @@ struct Knowledge {
         if !view.headIsClosed { open.append(0) }
         if !view.tailIsEnd { open.append(view.lines.count) }
         for line in open {
-            let above = view.lines[..<line].compactMap { $0.entry?.id }
-            let below = view.lines[line...].compactMap { $0.entry?.id }
+            var above = view.lines[..<line].compactMap { $0.entry?.id }
+            var below = view.lines[line...].compactMap { $0.entry?.id }
+            above += hidden(beside: above, \.above)
+            below += hidden(beside: below, \.below)
             var high = above.filter(settled.contains).compactMap { seen[$0] }.min() ?? .max
             var low = below.filter(settled.contains).compactMap { seen[$0] }.max() ?? .min
             high = above.compactMap { seen[$0] }.filter { low < $0 && $0 < high }.min() ?? high
@@ -134,7 +153,7 @@ struct Knowledge {
                     server.position(of: id).map { low < $0 && $0 < high } ?? false
                 }
                 // A settled post elsewhere is a matter of order, not of completeness.
-                for id in between where !hidden.contains(id) && !settled.contains(id) {
+                for id in between where hidden[id] == nil && !settled.contains(id) {
                     try require(id, between: upper, lower, view, server)
                 }
             }

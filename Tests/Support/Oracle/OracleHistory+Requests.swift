@@ -92,19 +92,19 @@ extension OracleHistory {
             to: job.request.target, until: job.request.until, limit: job.limit,
             options: mode.options, position: position)
         guard let reply else { return nil }
-        guard let fault = faults.draw(using: &random), isFair(fault, for: job) else { return reply }
-        if fault == .falseEnd && job.operation == .down { hasLied = true }
-        return reply.damaged(by: fault, using: &random)
+        let fault = faults.draw(using: &random).flatMap { isFair($0, for: job) ? $0 : nil }
+        if case .gap = job.place, fault == .falseEnd || reply.answer.next == .end { hasClaimedEnd = true }
+        return fault.map { reply.damaged(by: $0, using: &random) } ?? reply
     }
 
     /// False for lies that any client must believe. An end is believed at the tail, at a bounded gap,
-    /// upwards, and at a gap when it comes twice (R11): one lie in a history is fair there.
+    /// upwards, and at a gap when it comes twice (R11): a lie is fair there if it is the first claim in a history.
     private func isFair(_ fault: SimulatedFault, for job: OracleJob) -> Bool {
         switch (fault, job.operation) {
         case (.falseEnd, .refresh): return true
         case (.falseEnd, .down):
             guard case .gap = job.place, job.request.until == nil else { return false }
-            return !hasLied
+            return !hasClaimedEnd
         case (.falseEnd, _), (.repeatedID, .bodies): return false
         default: return true
         }

@@ -52,8 +52,8 @@ final class OracleHistory {
     var view: OracleView
     var pending: [OracleJob] = []
     var diary = OracleDiary()
-    /// The server has claimed an end that is none (at most once below a gap).
-    var hasLied = false
+    /// The server has claimed an end below a gap. A second claim is believed (R11), so that it must be true.
+    var hasClaimedEnd = false
     /// The list of ids that the engine accepted last (R21).
     var lastSnapshot: [PostID] = []
     /// What happened, for the reader of a failure.
@@ -180,8 +180,8 @@ extension OracleHistory {
         note("delete \(id)\(isEverywhere ? " everywhere" : "")")
         try feed.delete(id)
         diary.noteDeletion(id)
+        if isEverywhere { server.delete(id) } else { knowledge.hide(id, in: view) }
         try look()
-        if isEverywhere { server.delete(id) } else { knowledge.hide(id) }
     }
 
     private func giveUp(_ posts: () throws -> Void) throws {
