@@ -4,8 +4,8 @@ import Quire
 import QuireSimulator
 
 /// Files that somebody changed, many of them with right checksums. `verify` survives each of them, and the
-/// engine each that `verify` accepts. What the engine does with others is counted: LMDB trusts what it maps,
-/// and opening does only the cheap part of `verify`.
+/// engine each that `verify` accepts. The others are refused by `verifiesOnOpen`. What the engine does with them
+/// without it is counted: LMDB trusts what it maps, and opening does only the cheap part of `verify`.
 struct HostileFiles: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "hostile", abstract: "Open caches that were damaged on purpose.")
@@ -45,6 +45,7 @@ struct HostileFiles: TortureCommand {
                 try Data(file).write(to: URL(fileURLWithPath: path))
             }
             for (path, verdict) in zip(paths, try verdicts(of: paths)) {
+                if verdict == .other { throw Violation(what: "\(path): not refused by verifiesOnOpen") }
                 try use(path, verdict, &tally)
                 unlink(path)
                 unlink(path + "-lock")
@@ -52,7 +53,7 @@ struct HostileFiles: TortureCommand {
             summary.count += paths.count
         }
         summary.notes = """
-            verify accepts \(tally.accepted); opening refuses \(tally.refused), the engine reports \
+            verify accepts \(tally.accepted), and verifiesOnOpen refuses the others; without it opening refuses \(tally.refused), the engine reports \
             \(tally.reported); of those verify rejects, \(tally.unnoticed) do not matter to the engine and \
             \(tally.crashed) end it
             """
@@ -83,11 +84,20 @@ struct HostileFiles: TortureCommand {
     }
 
     private static func verify(_ path: String) -> Verdict {
+        let isSound: Bool
         do throws(QuireError) {
-            return try Cache.verify(at: path, limit: 1).isEmpty ? .sound : .reported
+            isSound = try Cache.verify(at: path, limit: 1).isEmpty
         } catch {
-            return .refused
+            isSound = false
         }
+        if isSound { return .sound }
+        // Whoever opens files of strangers asks for this, and is refused with an error that says why.
+        do throws(QuireError) {
+            _ = try Cache(at: path, options: CacheOptions(verifiesOnOpen: true))
+        } catch {
+            return error.message.hasPrefix(path) ? .refused : .other
+        }
+        return .other
     }
 
     // MARK: Use

@@ -11,25 +11,22 @@ struct OracleHistories: TortureCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "How many operations of the cache there are.") var count = 10_000
 
-    private static let steps = 60
-
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         var summary = Summary(name: "oracle", unit: "operations")
-        var histories = 0
+        var crawls = 0
         while summary.count < count {
             let seed = random.next() >> 1
             let seeds = seed..<seed + 1
             for mode in OracleMode.allCases {
-                if let failure = OracleRun.firstFailure(in: mode, seeds: seeds, steps: Self.steps) {
-                    throw Violation(what: failure)
-                }
+                let (failure, operations) = OracleRun.firstFailure(in: mode, seeds: seeds)
+                if let failure { throw Violation(what: failure) }
+                summary.count += operations
             }
             if let failure = OracleRun.firstFailureOfCrawls(seeds: seeds) { throw Violation(what: failure) }
-            histories += OracleMode.allCases.count
-            summary.count += OracleRun.operations(seeds: seeds, steps: Self.steps) * OracleMode.allCases.count
+            crawls += 1
         }
-        summary.notes = "\(histories) histories of \(OracleMode.allCases.count) kinds of feed, "
-            + "\(histories / OracleMode.allCases.count) recorded crawls"
+        let kinds = OracleMode.allCases.count
+        summary.notes = "\(crawls * kinds) histories on \(kinds) kinds of feed, \(crawls) recorded crawls"
         return summary
     }
 }

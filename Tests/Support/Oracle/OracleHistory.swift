@@ -58,6 +58,8 @@ final class OracleHistory {
     var lastSnapshot: [PostID] = []
     /// What happened, for the reader of a failure.
     private(set) var log: [String] = []
+    /// What was asked of the engine, besides being read.
+    private(set) var operations = 0
     private var locals = 0
 
     init(mode: OracleMode) throws {
@@ -66,7 +68,11 @@ final class OracleHistory {
         view = try OracleView(of: subject)
     }
 
-    var feed: Feed { subject.feed }
+    /// Each use is one operation.
+    var feed: Feed {
+        operations += 1
+        return subject.feed
+    }
 
     func note(_ text: String) {
         log.append(text)

@@ -58,14 +58,6 @@ struct OracleEvent: Sendable {
             case .clientReset, .reopen: 1
             }
         }
-
-        /// It changes the server's list, and the engine does not hear of it.
-        var isOfServer: Bool {
-            switch self {
-            case .serverInsert, .serverBackdate, .serverDelete, .serverBump, .serverShuffle: true
-            default: false
-            }
-        }
     }
 
     let kind: Kind

@@ -3,12 +3,12 @@ import Quire
 import QuireSimulator
 
 /// Settings of the random tests, from the environment.
-enum OracleSettings {
+package enum OracleSettings {
     /// QUIRE_SEEDS: how many histories of each kind.
     static let seeds = number("QUIRE_SEEDS") ?? 40
     /// QUIRE_FIRST_SEED: where to start, to try new ground or repeat one history.
     static let first = UInt64(number("QUIRE_FIRST_SEED") ?? 0)
-    static let steps = 60
+    package static let steps = 60
     /// QUIRE_TRACE=1: print every step as it happens, to see what led to a crash. Best with one mode
     /// (QUIRE_MODE=bump), because modes run side by side.
     static let isTracing = number("QUIRE_TRACE") == 1
@@ -25,38 +25,45 @@ enum OracleSettings {
 
 /// Runs histories, and makes failing ones small.
 package enum OracleRun {
-    /// What went wrong, nil if nothing; and what happened until then.
-    static func attempt(
+    /// What went wrong, nil if nothing; what happened until then; and how many operations of the engine that was.
+    private static func attempt(
         _ mode: OracleMode, _ events: [OracleEvent]
-    ) -> (failure: String, log: [String])? {
+    ) -> (failure: String?, log: [String], operations: Int) {
         var history: OracleHistory?
+        var failure: String?
         do {
             let started = try OracleHistory(mode: mode)
             history = started
             try started.run(events)
             try started.heal()
-            return nil
         } catch {
-            return (failure: "\(error)", log: history?.log ?? [])
+            failure = "\(error)"
         }
+        return (failure, history?.log ?? [], history?.operations ?? 0)
     }
 
-    /// The first failing history of a mode, shrunk, as a text for a person.
-    package static func firstFailure(in mode: OracleMode, seeds: Range<UInt64>, steps: Int) -> String? {
+    /// The first failing history of a mode, shrunk, as a text for a person; and how many operations there were.
+    package static func firstFailure(
+        in mode: OracleMode, seeds: Range<UInt64>, steps: Int = OracleSettings.steps
+    ) -> (failure: String?, operations: Int) {
+        var operations = 0
         for seed in seeds {
             if OracleSettings.isTracing { print("--- \(mode.rawValue), seed \(seed)") }
             let events = OracleEvent.history(seed: seed, steps: steps)
-            guard let found = attempt(mode, events) else { continue }
-            let small = shrink(events) { attempt(mode, $0) != nil }
-            let last = attempt(mode, small) ?? found
-            return """
-                \(mode.rawValue), seed \(seed): \(last.failure)
-                first seen as: \(found.failure)
+            let first = attempt(mode, events)
+            operations += first.operations
+            guard let found = first.failure else { continue }
+            let small = shrink(events) { attempt(mode, $0).failure != nil }
+            let last = attempt(mode, small)
+            let failure = """
+                \(mode.rawValue), seed \(seed): \(last.failure ?? found)
+                first seen as: \(found)
                 after \(small.count) events: \(small.map(\.kind.rawValue).joined(separator: " "))
                 \(last.log.suffix(80).joined(separator: "\n"))
                 """
+            return (failure, operations)
         }
-        return nil
+        return (nil, operations)
     }
 
     /// The first failing crawl, as a text for a person.
@@ -70,13 +77,6 @@ package enum OracleRun {
             }
         }
         return nil
-    }
-
-    /// How many calls of the engine the histories of these seeds are made of, without those that heal them.
-    package static func operations(seeds: Range<UInt64>, steps: Int) -> Int {
-        seeds.reduce(0) { sum, seed in
-            sum + OracleEvent.history(seed: seed, steps: steps).count { !$0.kind.isOfServer }
-        }
     }
 
     /// Drops events while the history still fails, larger pieces first. Gives up after a number of
