@@ -93,7 +93,7 @@ extension OracleHistory {
             options: mode.options, position: position)
         guard let reply else { return nil }
         let fault = faults.draw(using: &random).flatMap { isFair($0, for: job) ? $0 : nil }
-        if case .gap = job.place, fault == .falseEnd || reply.answer.next == .end { hasClaimedEnd = true }
+        if fault == .falseEnd || reply.answer.next == .end { hasClaimedEnd = true }
         return fault.map { reply.damaged(by: $0, using: &random) } ?? reply
     }
 

@@ -52,7 +52,7 @@ final class OracleHistory {
     var view: OracleView
     var pending: [OracleJob] = []
     var diary = OracleDiary()
-    /// The server has claimed an end below a gap. A second claim is believed (R11), so that it must be true.
+    /// The server has claimed an end. If posts are cached below, a second claim is believed (R11): it must be true.
     var hasClaimedEnd = false
     /// The list of ids that the engine accepted last (R21).
     var lastSnapshot: [PostID] = []
