@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import Synchronization
 
 extension Profile {
     /// Reads a profile; `name` stands for it in messages.
@@ -26,21 +27,14 @@ private struct Contents: Decodable {
 
     /// What Foundation's decoder does not see: where it is no JSON, and fields that are there twice.
     static func requireSound(_ json: [UInt8]) throws(DumpError) {
-        // Without an array of items, the document is the one item.
-        let scanner = Scanner(depth: PageParser.depthLimit)
-        var slots: [(name: String, slot: Scanner.Slot)] = []
-        for (name, fields) in ProfileFields.known {
-            let path = try FieldPath(name)
-            slots.append((name, scanner.inItem(path)))
-            for field in fields {
-                slots.append(("\(name).\(field)", scanner.inItem(try FieldPath("\(name).\(field)"))))
-            }
+        let outcome = everyField.withLock { fields in
+            Result { () throws(DumpError) in try fields.requireSound(json) }
         }
-        try scanner.read(json[...])
-        if let twice = slots.filter({ scanner.item(0, $0.slot).repeated }).map(\.name).min() {
-            throw DumpError(.data, "\(twice) is there twice")
-        }
+        try outcome.get()
     }
+
+    /// There are some eighty fields, and to prepare the search for them takes longer than to read a profile.
+    private static let everyField = Mutex(EveryField())
 
     init(from decoder: any Decoder) throws {
         let fields = try ProfileFields(decoder, known: Set(ProfileFields.known.keys))
@@ -122,6 +116,27 @@ private struct Contents: Decodable {
                 UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
                     || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
             }
+    }
+}
+
+/// Looks for every field that a profile can have. Without an array of items, the document is the one item.
+private struct EveryField {
+    private let scanner = Scanner(depth: PageParser.depthLimit)
+    private let slots: [(name: String, slot: Scanner.Slot)]
+
+    init() {
+        let names = ProfileFields.known.flatMap { name, fields in [name] + fields.map { "\(name).\($0)" } }
+        slots = names.map { [scanner] in
+            // Names of ours are paths.
+            ($0, scanner.inItem(try! FieldPath($0)))
+        }
+    }
+
+    func requireSound(_ json: [UInt8]) throws(DumpError) {
+        try scanner.read(json[...])
+        if let twice = slots.filter({ scanner.item(0, $0.slot).repeated }).map(\.name).min() {
+            throw DumpError(.data, "\(twice) is there twice")
+        }
     }
 }
 
