@@ -35,7 +35,8 @@ struct CallFuzzing {
         } else {
             program.runAll()
             var count = 0
-            precondition(quire_check(cache, 0, nil, nil, &count) == QUIRE_OK && count == 0, "check finds damage")
+            let status = quire_check(cache, 0, 0, nil, nil, nil, &count)
+            precondition(status == QUIRE_OK && count == 0, "check finds damage")
             for feed in feeds { quire_feed_close(feed) }
             quire_close(cache)
             for end in ["", "-lock"] { unlink(path + end) }
