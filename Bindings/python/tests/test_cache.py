@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import concurrent.futures
 import os
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -155,6 +157,23 @@ class Enough(Exception):
 
 def stop(done: float) -> None:
     raise Enough
+
+
+def test_control_c_ends_a_check(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, [str(n) for n in range(3000)])
+    started = threading.Event()
+
+    def interrupt() -> None:
+        started.wait()
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            cache.check(progress=lambda done: started.set())
+    thread.join()
+    assert cache.check() == []
 
 
 def test_searches_tell_how_far_they_are(tmp_path: Path) -> None:

@@ -51,7 +51,13 @@ class _Work:
         self.error: BaseException | None = None
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+def _keep_error(kind: object, error: BaseException, traceback: TracebackType) -> int:
+    """Control-C may come between the lines of a callback; whoever called the library gets to see it."""
+    ffi.from_handle(traceback.tb_frame.f_locals["context"]).error = error
+    return Status.BAD_ARGUMENT.value
+
+
+@ffi.def_extern(onerror=_keep_error)  # type: ignore[untyped-decorator]
 def quire_python_batch(context: Any, handle: Any) -> int:
     work: _Work = ffi.from_handle(context)
     batch = Batch(handle)
@@ -74,7 +80,7 @@ def quire_python_finding(context: Any, finding: Any) -> None:
         Finding(FindingCode(finding.code), text_out(finding.place), text_out(finding.message)))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern(onerror=_keep_error)  # type: ignore[untyped-decorator]
 def quire_python_progress(context: Any, done: float) -> int:
     work: _Progress = ffi.from_handle(context)
     try:
