@@ -128,7 +128,10 @@ struct CallFuzzing {
         var request = sized(quire_request())
         Bytes.lending(id()) { target in
             place.target = target
-            if quire_plan(feed, batch, &place, &request) == QUIRE_OK { tickets.append(request.ticket) }
+            withUnsafePointer(to: target) {
+                place.posts = quire_ids(items: $0, count: 1)
+                if quire_plan(feed, batch, &place, &request) == QUIRE_OK { tickets.append(request.ticket) }
+            }
         }
         quire_request_free(&request)
     }
