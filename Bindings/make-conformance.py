@@ -23,7 +23,8 @@ UNREACHABLE = {
     "215": "a rider below the last post of a segment",
 }
 
-PLACES = {"refresh": "head", "append": "tail", "prepend": "open-head", "around": "around"}
+PLACES = {"refresh": "head", "append": "tail", "prepend": "open-head", "around": "around",
+          "bodies": "bodies"}
 
 
 def key_number(key):
@@ -72,7 +73,7 @@ class Case:
     def step(self, step):
         op, feed = step["op"], step.get("feed", self.first)
         expect = dict(step.get("expect", {}))
-        if op in ("refresh", "append", "fill", "prepend", "around"):
+        if op in ("refresh", "append", "fill", "prepend", "around", "bodies"):
             line = self.plan(feed, op, step, self.label(), expect)
             if expect.get("outcome") == "refused":
                 self.look(feed, expect)
@@ -99,7 +100,7 @@ class Case:
             place = "above-gap" if step.get("direction") == "up" else "gap"
         line = self.add(
             "plan", feed=feed, place=place, gap=step.get("gap", -1) if "gap" in place else None,
-            target=step.get("target"), limit=step.get("limit"), link=step.get("link"),
+            target=step.get("target"), posts=step.get("ids"), limit=step.get("limit"), link=step.get("link"),
             bounded=step.get("bounded"))
         line["as"] = label
         plan = expect.pop("plan", None)

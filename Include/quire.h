@@ -270,6 +270,15 @@ enum {
     QUIRE_DURABILITY_RELAXED = 1
 };
 
+/* Flags of quire_cache_options. */
+enum {
+    /*
+     * Test the whole file first, as quire_verify() does: for a file from somebody else, which could otherwise
+     * crash the process. It reads all of it. A cache that this process has open already is not tested again.
+     */
+    QUIRE_VERIFY_ON_OPEN = 1
+};
+
 typedef struct quire_cache_options {
     uint32_t struct_size;
     int32_t durability;
@@ -289,9 +298,11 @@ typedef struct quire_cache_options {
      * ends. 0 is 100,000, UINT32_MAX is no limit.
      */
     uint32_t maximum_snapshot_age;
+    uint32_t flags;
+    uint32_t reserved;
 } quire_cache_options;
 
-#define QUIRE_CACHE_OPTIONS_INIT { sizeof(quire_cache_options), QUIRE_DURABILITY_FULL, 0, 0, 0 }
+#define QUIRE_CACHE_OPTIONS_INIT { sizeof(quire_cache_options), QUIRE_DURABILITY_FULL, 0, 0, 0, 0, 0 }
 
 /*
  * Opens the cache at a path (UTF-8, NUL-terminated), creating it if there is none. The file gets two
@@ -299,8 +310,8 @@ typedef struct quire_cache_options {
  * share it, and the options of the first hold. Two copies of this library in one process cannot share one:
  * the second gets QUIRE_BUSY.
  * options: NULL is the defaults.
- * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO; QUIRE_BUSY
- * also if LMDB is 0.9.26 to 0.9.31, here or there, and another process has the cache open.
+ * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO; QUIRE_CORRUPT
+ * if it is seen to be damaged: repair it; QUIRE_BUSY also if LMDB is 0.9.26 to 0.9.31, here or there, and another process has the cache open.
  * [any] Since 0.1
  */
 quire_status quire_open(
@@ -382,29 +393,52 @@ typedef struct quire_finding {
     quire_bytes message;
 } quire_finding;
 
-/* Gets one finding, valid until it returns. It may use the cache in any way. */
-typedef void (*quire_check_callback)(
+/*
+ * Gets one finding, valid until it returns, when the search has ended or was stopped. It may use the cache in any
+ * way.
+ */
+typedef void (*quire_finding_callback)(
     void *QUIRE_NULLABLE context, const quire_finding *QUIRE_NONNULL finding);
 
 /*
+ * Told now and then how far a long operation has come: from 0 to 1, an estimate. Anything but QUIRE_OK stops the
+ * operation, which returns that status and has changed nothing. It must not write to the cache.
+ */
+typedef quire_status (*quire_progress_callback)(void *QUIRE_NULLABLE context, double done);
+
+/* Flags of quire_check. */
+enum {
+    /*
+     * Only the format, the counters, and what each feed says of its gaps and edges: a few look-ups for each feed
+     * and each gap. Tests no record of posts, pages or bodies.
+     */
+    QUIRE_CHECK_QUICK = 1
+};
+
+/*
  * Tests every record and every invariant in one snapshot, while others go on reading and writing.
- * Changes nothing. QUIRE_OK means that it ran: the cache is sound if *out_count is 0.
- * limit: stop after so many findings; 0 is 100. callback: NULL only counts.
- * [any] Since 0.1
+ * Changes nothing. QUIRE_OK means that it ran: the cache is sound if *out_count is 0, and there may be more to
+ * find if *out_count is the limit. If `progress` stops it, `found` still gets what was found until then.
+ * limit: stop after so many findings; 0 is 100. found: NULL only counts. progress: NULL is nobody. context: what
+ * both of them get. [any] Since 0.1
  */
 quire_status quire_check(
-    quire_cache *QUIRE_NONNULL cache, size_t limit, quire_check_callback QUIRE_NULLABLE callback,
+    quire_cache *QUIRE_NONNULL cache, uint32_t flags, size_t limit,
+    quire_finding_callback QUIRE_NULLABLE found, quire_progress_callback QUIRE_NULLABLE progress,
     void *QUIRE_NULLABLE context, size_t *QUIRE_NONNULL out_count);
 
 /*
- * Tests a file that no program uses, without LMDB and without trust in any byte of it. A file without findings
- * can be opened; quire_check() then tests what holds between the records. Changes nothing.
- * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_BAD_ARGUMENT if this process has the cache open.
- * limit, callback, *out_count: as for quire_check(). [any] Since 0.1
+ * Tests a file that no program uses, without trust in any byte of it: first without LMDB, page by page and record
+ * by record; if LMDB can read it, also what holds between the records, as quire_check() does. A file without
+ * findings can be opened. Changes nothing in it.
+ * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_BAD_ARGUMENT if this process has the cache open, QUIRE_IO
+ * if others go on writing to it.
+ * limit, found, progress, context, *out_count: as for quire_check(). [any] Since 0.1
  */
 quire_status quire_verify(
-    const char *QUIRE_NONNULL path, size_t limit, quire_check_callback QUIRE_NULLABLE callback,
-    void *QUIRE_NULLABLE context, size_t *QUIRE_NONNULL out_count);
+    const char *QUIRE_NONNULL path, size_t limit, quire_finding_callback QUIRE_NULLABLE found,
+    quire_progress_callback QUIRE_NULLABLE progress, void *QUIRE_NULLABLE context,
+    size_t *QUIRE_NONNULL out_count);
 
 /* The name of a finding's code, such as "checksum"; "unknown" for other numbers. [any] Since 0.1 */
 const char *QUIRE_NONNULL quire_finding_name(int32_t code);
@@ -423,12 +457,6 @@ quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONN
  */
 quire_status quire_reclaim(
     quire_cache *QUIRE_NONNULL cache, size_t budget, uint64_t *QUIRE_NONNULL out_freed);
-
-/*
- * Told now and then how far a long operation has come, from 0 to 1. Anything but QUIRE_OK stops it: it has then
- * changed nothing, and returns that status.
- */
-typedef quire_status (*quire_progress_callback)(void *QUIRE_NULLABLE context, double done);
 
 /* What a repair left of one feed. */
 typedef struct quire_repaired_feed {
@@ -630,7 +658,12 @@ enum {
     /* Above the first post of a feed whose head is open. */
     QUIRE_PLACE_OPEN_HEAD = 5,
     /* Around a post, wherever it is. */
-    QUIRE_PLACE_AROUND = 6
+    QUIRE_PLACE_AROUND = 6,
+    /*
+     * Feeds paged by ids: what is missing of the bodies of `posts`, wherever they stand; the tail asks for the
+     * topmost missing ones.
+     */
+    QUIRE_PLACE_BODIES = 7
 };
 
 typedef struct quire_place {
@@ -646,10 +679,12 @@ typedef struct quire_place {
     int32_t is_bounded;
     /* QUIRE_PLACE_HEAD: what leads to the first page, where the server told; else UNKNOWN. */
     quire_link link;
+    /* QUIRE_PLACE_BODIES: the posts. Only so many of them as the limit says are asked for. */
+    quire_ids posts;
 } quire_place;
 
 #define QUIRE_PLACE_INIT                                                                            \
-    { sizeof(quire_place), QUIRE_PLACE_HEAD, 0, { NULL, 0 }, 0, 0, { 0, 0, { NULL, 0 } } }
+    { sizeof(quire_place), QUIRE_PLACE_HEAD, 0, { NULL, 0 }, 0, 0, { 0, 0, { NULL, 0 } }, { NULL, 0 } }
 
 /* The way a request names the page it wants. */
 enum {

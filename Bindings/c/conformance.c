@@ -168,7 +168,7 @@ static void look(const struct line *line, quire_feed *feed)
     quire_feed_info info = QUIRE_FEED_INFO_INIT;
     struct text picture;
     size_t findings;
-    must(quire_check(cache, 0, NULL, NULL, &findings));
+    must(quire_check(cache, 0, 0, NULL, NULL, NULL, &findings));
     if (findings > 0) differ("check", "findings", "none");
     must(quire_snapshot_begin(cache, &snapshot));
     draw(snapshot, feed, &picture);

@@ -42,15 +42,18 @@ static uint64_t gap_at(quire_feed *feed, long long index)
 
 static void plan(const struct line *line, quire_feed *feed)
 {
-    static const char *const places[] = {"", "head", "tail", "gap", "above-gap", "open-head", "around"};
+    static const char *const places[] = {"", "head", "tail", "gap", "above-gap", "open-head", "around",
+                                         "bodies"};
     static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies"};
     quire_place place = QUIRE_PLACE_INIT;
     quire_request request = QUIRE_REQUEST_INIT;
     struct text link = {"", 0}, until = {"", 0};
-    place.kind = index_of(text_of(line, "place"), places, 7);
+    quire_bytes posts[64];
+    place.kind = index_of(text_of(line, "place"), places, 8);
     place.limit = (uint32_t)number_of(line, "limit");
     place.is_bounded = (int32_t)number_of(line, "bounded");
     place.target = bytes_of(text_of(line, "target"));
+    place.posts = ids_of(line, "posts", posts);
     place.link = link_of(text_of(line, "link"));
     if (find(line, "gap")) place.gap = gap_at(feed, number_of(line, "gap"));
     must(quire_plan(feed, NULL, &place, &request));

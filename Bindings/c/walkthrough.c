@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     show(cache, archive, "98 97 96 95 94 93");
 
     size_t findings;
-    must(quire_check(cache, 0, NULL, NULL, &findings));
+    must(quire_check(cache, 0, 0, NULL, NULL, NULL, &findings));
     printf("%zu findings\n", findings);
     quire_close(cache); /* in whatever order */
     quire_feed_close(archive);

@@ -66,6 +66,8 @@ extension CacheOptions {
         case .max: maximumSnapshotAge = .max
         case let age: maximumSnapshotAge = Int(age)
         }
+        let flags = try Arguments.flags(options.flags, QUIRE_VERIFY_ON_OPEN, "the cache options")
+        verifiesOnOpen = flags & UInt32(QUIRE_VERIFY_ON_OPEN) != 0
     }
 }
 
@@ -97,14 +99,17 @@ public func quire_stats(
 
 @_cdecl("quire_check") @implementation
 public func quire_check(
-    _ cache: OpaquePointer?, _ limit: Int, _ callback: quire_check_callback?,
-    _ context: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<Int>?
+    _ cache: OpaquePointer?, _ flags: UInt32, _ limit: Int, _ found: quire_finding_callback?,
+    _ progress: quire_progress_callback?, _ context: UnsafeMutableRawPointer?,
+    _ out: UnsafeMutablePointer<Int>?
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
-        let findings = try cache.check(limit: try Arguments.findingLimit(limit))
-        report(findings, to: callback, context)
-        out!.pointee = findings.count
+        let flags = try Arguments.flags(flags, QUIRE_CHECK_QUICK, "quire_check")
+        let level: CheckLevel = flags & UInt32(QUIRE_CHECK_QUICK) != 0 ? .quick : .full
+        let limit = try Arguments.findingLimit(limit)
+        let listener = Listener(found: found, progress: progress, context: context)
+        out!.pointee = try listener.search { try cache.check(level, limit: limit, progress: $0) }
     }
 }
 

@@ -38,6 +38,7 @@ extension Place {
         case QUIRE_PLACE_ABOVE_GAP: self = .aboveGap(GapID(place.gap))
         case QUIRE_PLACE_OPEN_HEAD: self = .openHead
         case QUIRE_PLACE_AROUND: self = .around(try Arguments.id(place.target))
+        case QUIRE_PLACE_BODIES: self = .bodies(try Arguments.ids(place.posts, "the posts of the place"))
         default: throw Arguments.bad("a place of unknown kind \(place.kind)")
         }
     }

@@ -5,28 +5,47 @@ import Quire
 
 @_cdecl("quire_verify") @implementation
 public func quire_verify(
-    _ path: UnsafePointer<CChar>?, _ limit: Int, _ callback: quire_check_callback?,
-    _ context: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<Int>?
+    _ path: UnsafePointer<CChar>?, _ limit: Int, _ found: quire_finding_callback?,
+    _ progress: quire_progress_callback?, _ context: UnsafeMutableRawPointer?,
+    _ out: UnsafeMutablePointer<Int>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let findings = try Cache.verify(
-            at: try Arguments.path(path), limit: try Arguments.findingLimit(limit))
-        report(findings, to: callback, context)
-        out!.pointee = findings.count
+        let path = try Arguments.path(path)
+        let limit = try Arguments.findingLimit(limit)
+        let listener = Listener(found: found, progress: progress, context: context)
+        out!.pointee = try listener.search { try Cache.verify(at: path, limit: limit, progress: $0) }
     }
 }
 
-/// Lends each finding to the callback.
-func report(
-    _ findings: [Finding], to callback: quire_check_callback?, _ context: UnsafeMutableRawPointer?
-) {
-    for finding in findings {
-        let arena = Arena()
-        var reported = quire_finding(
-            code: finding.code.number, reserved: 0, place: arena.text(finding.place),
-            message: arena.text(finding.message))
-        callback?(context, &reported)
-        withExtendedLifetime(arena) {}
+/// What C gave to hear how a long operation goes.
+struct Listener {
+    var found: quire_finding_callback?
+    let progress: quire_progress_callback?
+    let context: UnsafeMutableRawPointer?
+
+    /// Anything but QUIRE_OK ends the operation.
+    func tell(_ done: Double) throws {
+        guard let status = progress?(context, done), status != QUIRE_OK else { return }
+        throw Abandoned(status: status)
+    }
+
+    /// Lends each finding of a search to C, also those of one that C stopped; returns how many there are.
+    func search(_ search: ((CheckProgress) -> Bool) throws -> CheckReport) throws -> Int {
+        var reason: (any Error)?
+        let report = try search {
+            do { try tell($0.fraction) } catch { reason = error }
+            return reason == nil
+        }
+        for finding in report.findings {
+            let arena = Arena()
+            var lent = quire_finding(
+                code: finding.code.number, reserved: 0, place: arena.text(finding.place),
+                message: arena.text(finding.message))
+            found?(context, &lent)
+            withExtendedLifetime(arena) {}
+        }
+        if let reason { throw reason }
+        return report.findings.count
     }
 }
 
@@ -37,14 +56,6 @@ extension Arguments {
     }
 }
 
-/// Calls what C gave; anything but QUIRE_OK ends the operation.
-private func tell(
-    _ progress: quire_progress_callback?, _ context: UnsafeMutableRawPointer?, _ done: Double
-) throws {
-    guard let status = progress?(context, done), status != QUIRE_OK else { return }
-    throw Abandoned(status: status)
-}
-
 @_cdecl("quire_repair") @implementation
 public func quire_repair(
     _ path: UnsafePointer<CChar>?, _ flags: UInt32, _ progress: quire_progress_callback?,
@@ -53,8 +64,9 @@ public func quire_repair(
     attempt(clearStructure(out)) {
         let path = try Arguments.path(path)
         let flags = try Arguments.flags(flags, QUIRE_REPAIR_DRY_RUN, "quire_repair")
+        let listener = Listener(progress: progress, context: context)
         let report = try Cache.repair(at: path, dryRun: flags & UInt32(QUIRE_REPAIR_DRY_RUN) != 0) {
-            try tell(progress, context, $0)
+            try listener.tell($0)
         }
         let arena = Arena()
         let feeds = arena.array(report.feeds.count, of: quire_repaired_feed.self)
@@ -85,7 +97,8 @@ public func quire_compact(
     _ context: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<UInt64>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let freed = try Cache.compact(at: try Arguments.path(path)) { try tell(progress, context, $0) }
+        let listener = Listener(progress: progress, context: context)
+        let freed = try Cache.compact(at: try Arguments.path(path)) { try listener.tell($0) }
         out!.pointee = UInt64(max(0, freed))
     }
 }

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     quire_statistics statistics = QUIRE_STATISTICS_INIT;
     size_t count;
     if (argc != 2 || quire_open(argv[1], NULL, &cache) != QUIRE_OK) return 2;
-    if (quire_check(cache, 0, report, NULL, &count) != QUIRE_OK) return 2;
+    if (quire_check(cache, 0, 0, report, NULL, NULL, &count) != QUIRE_OK) return 2;
     if (quire_stats(cache, &statistics) != QUIRE_OK) return 2;
     printf("%llu commits, %llu posts, %zu findings\n", (unsigned long long)statistics.generation,
            (unsigned long long)statistics.posts, count);

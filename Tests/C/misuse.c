@@ -165,6 +165,13 @@ void misuse_paths(void)
     options.map_size = UINT64_MAX;
     EXPECT(QUIRE_BAD_ARGUMENT, quire_open(path("x.quire"), &options, &out));
 
+    options.map_size = 0;
+    options.flags = 2;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_open(path("x.quire"), &options, &out));
+    options.flags = QUIRE_VERIFY_ON_OPEN;
+    EXPECT(QUIRE_OK, quire_open(path("fresh.quire"), &options, &out)); /* nothing is there to be tested */
+    quire_close(out);
+
     /* a newer program: more than we know is fine as long as it is zero */
     struct { quire_cache_options known; uint64_t more; } newer;
     memset(&newer, 0, sizeof newer);
@@ -258,6 +265,7 @@ int main(int argc, char **argv)
     misuse_feeds();
     misuse_writes();
     misuse_reads();
+    misuse_upkeep();
     misuse_batches();
     misuse_threads();
 

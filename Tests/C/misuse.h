@@ -37,6 +37,7 @@ void misuse_paths(void);
 void misuse_feeds(void);
 void misuse_writes(void);
 void misuse_reads(void);
+void misuse_upkeep(void);
 void misuse_batches(void);
 void misuse_threads(void);
 

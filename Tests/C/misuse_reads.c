@@ -69,102 +69,6 @@ static void reads(void)
     quire_snapshot_end(view);
 }
 
-static void upkeep(void)
-{
-    quire_statistics statistics = QUIRE_STATISTICS_INIT;
-    statistics.struct_size = 0;
-    quire_list list = QUIRE_LIST_INIT;
-    uint64_t number;
-    size_t count;
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_stats(cache, NULL));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_stats(cache, &statistics));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, 0, NULL, NULL, NULL));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, SIZE_MAX, NULL, NULL, &count));
-    EXPECT(QUIRE_OK, quire_check(cache, 0, NULL, NULL, &count));
-    REQUIRE(count == 0);
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_reclaim(cache, SIZE_MAX, &number));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_feed_names(cache, NULL));
-    EXPECT(QUIRE_OK, quire_feed_names(cache, &list));
-    REQUIRE(list.count >= 4);
-    quire_list copy = list;
-    quire_list_free(&list);
-    quire_list_free(&copy);
-    quire_list_free(NULL);
-    REQUIRE(quire_last_error(NULL) == QUIRE_BAD_ARGUMENT);
-    REQUIRE(strcmp(quire_status_name(12345), "unknown") == 0);
-    REQUIRE(strcmp(quire_verdict_name(INT32_MIN), "unknown") == 0);
-    REQUIRE(strcmp(quire_refusal_name(0), "unknown") == 0);
-    REQUIRE(strcmp(quire_finding_name(-1), "unknown") == 0);
-    REQUIRE(quire_version_number() == QUIRE_VERSION_NUMBER);
-    REQUIRE(strcmp(quire_version_string(), QUIRE_VERSION_STRING) == 0);
-    EXPECT(QUIRE_OK, quire_generation(cache, &number));
-    EXPECT(QUIRE_TIMEOUT, quire_wait(cache, UINT64_MAX, 0, &number));
-    REQUIRE(number > 0);
-    EXPECT(QUIRE_TIMEOUT, quire_wait(cache, number, 20, &number));
-    EXPECT(QUIRE_OK, quire_wait(cache, 0, UINT32_MAX, &number));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_wait(cache, 0, 0, NULL));
-}
-
-/* ---- Files that nobody has open -------------------------------------------------------------------- */
-
-static quire_status stop(void *context, double done)
-{
-    (void)context;
-    return done > 0.1 ? 77 : QUIRE_OK;
-}
-
-static void files(void)
-{
-    size_t count = 7;
-    uint64_t freed = 7;
-    quire_repair_report report = QUIRE_REPAIR_REPORT_INIT;
-    char name[1024];
-
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(NULL, 0, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(path("text"), SIZE_MAX, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(path("text"), 0, NULL, NULL, NULL));
-    EXPECT(QUIRE_NOT_A_CACHE, quire_verify(path("text"), 0, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(NULL, 0, NULL, NULL, &report));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(path("text"), 2, NULL, NULL, &report));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(path("text"), 0, NULL, NULL, NULL));
-    EXPECT(QUIRE_NOT_A_CACHE, quire_repair(path("text"), 0, NULL, NULL, &report));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_compact(NULL, NULL, NULL, &freed));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_compact(path("text"), NULL, NULL, NULL));
-    EXPECT(QUIRE_NOT_A_CACHE, quire_compact(path("text"), NULL, NULL, &freed));
-
-    snprintf(name, sizeof name, "%s", path("closed.quire"));
-    EXPECT(QUIRE_OK, quire_copy(cache, name));
-    EXPECT(QUIRE_OK, quire_verify(name, 0, NULL, NULL, &count));
-    REQUIRE(count == 0);
-    REQUIRE(quire_compact(name, stop, NULL, &freed) == 77);
-    EXPECT(QUIRE_OK, quire_compact(name, NULL, NULL, &freed));
-    EXPECT(QUIRE_OK, quire_repair(name, 0, NULL, NULL, &report));
-    REQUIRE(report.is_sound && report.count == 0 && report.kept_file.size == 0);
-    quire_repair_report_free(&report);
-
-    /* the tree's root and all behind it are gone */
-    FILE *file = fopen(name, "r+b");
-    static const char zeros[8 * 4096];
-    fseek(file, 2 * 4096, SEEK_SET);
-    fwrite(zeros, 1, sizeof zeros, file);
-    fclose(file);
-    EXPECT(QUIRE_OK, quire_verify(name, 0, NULL, NULL, &count));
-    REQUIRE(count > 0);
-    EXPECT(QUIRE_CORRUPT, quire_compact(name, NULL, NULL, &freed));
-    REQUIRE(quire_repair(name, 0, stop, NULL, &report) == 77);
-    EXPECT(QUIRE_OK, quire_repair(name, QUIRE_REPAIR_DRY_RUN, NULL, NULL, &report));
-    REQUIRE(!report.is_sound && report.kept_file.size == 0);
-    quire_repair_report_free(&report);
-    EXPECT(QUIRE_OK, quire_repair(name, 0, NULL, NULL, &report));
-    REQUIRE(!report.is_sound && report.kept_file.size > 0);
-    quire_repair_report copy = report;
-    quire_repair_report_free(&report);
-    quire_repair_report_free(&copy);
-    quire_repair_report_free(NULL);
-    EXPECT(QUIRE_OK, quire_verify(name, 0, NULL, NULL, &count));
-    REQUIRE(count == 0);
-}
-
 /* ---- Limits ---------------------------------------------------------------------------------------- */
 
 static quire_feed *limited_feed;
@@ -223,8 +127,6 @@ static void limits(void)
 void misuse_reads(void)
 {
     reads();
-    upkeep();
-    files();
     limits();
 }
 

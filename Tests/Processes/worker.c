@@ -264,7 +264,7 @@ static void take(const struct line *line)
         return;
     }
     if (strcmp(op, "check") == 0) {
-        must(quire_check(cache, 0, NULL, NULL, &findings));
+        must(quire_check(cache, 0, 0, NULL, NULL, NULL, &findings));
         fprintf(reply, "{\"findings\": [%s]", findings ? "\"some\"" : "");
         return;
     }

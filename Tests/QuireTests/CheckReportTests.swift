@@ -30,6 +30,42 @@ import Testing
         #expect(steps.count > 4)
         #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.done < $1.done })
         #expect(steps.allSatisfy { $0.done <= $0.total })
+        let seen = steps.map(\.fraction)
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 <= $1 } && seen.last! > 0.8, "\(seen)")
+    }
+
+    /// In a file all of whose pages are read before anybody knows how many entries are in them.
+    @Test func progressNeverFalls() throws {
+        let path = try forgery.copy()
+        let verified = try fractions(of: { try Cache.verify(at: path, progress: $0) })
+        #expect(verified.dropFirst().allSatisfy { $0 >= 0.5 }, "all pages were read: \(verified)")
+        for seen in try [verified, compacting(path)] {
+            #expect(seen.count > 4)
+            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 <= $1 }, "\(seen)")
+            #expect(seen.first! < 0.1 && seen.last! > 0.8, "\(seen)")
+        }
+    }
+
+    private func fractions(of search: ((CheckProgress) -> Bool) throws -> CheckReport) throws -> [Double] {
+        var seen: [Double] = []
+        let report = try search {
+            seen.append($0.fraction)
+            return true
+        }
+        #expect(report == CheckReport(findings: [], isComplete: true))
+        return seen
+    }
+
+    private func compacting(_ path: String) throws -> [Double] {
+        var seen: [Double] = []
+        try Cache.compact(at: path) { seen.append($0) }
+        return seen
+    }
+
+    @Test func aQuickCheckCanBeStoppedToo() throws {
+        let cache = forgery.storage.cache
+        #expect(try fractions(of: { try cache.check(.quick, progress: $0) }).count == 1)
+        #expect(try !cache.check(.quick) { _ in false }.isComplete)
     }
 
     @Test func itStopsWhenToldTo() throws {

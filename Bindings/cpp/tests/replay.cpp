@@ -131,7 +131,9 @@ private:
 
     void plan(quire::feed &feed)
     {
-        quire::place place = this->place(feed);
+        const json::list names = texts("posts");
+        const quire::ids posts(names);
+        quire::place place = this->place(feed, posts);
         place.limit(static_cast<std::uint32_t>(number("limit"))).bounded(flag("bounded"));
         if (has("link")) place.from(picture::link(text("link")));
         const quire::request request = feed.plan(place);
@@ -151,13 +153,14 @@ private:
         tickets_[text("as")] = request.ticket();
     }
 
-    quire::place place(const quire::feed &feed) const
+    quire::place place(const quire::feed &feed, const quire::ids &posts) const
     {
         const std::string &place = text("place");
         if (place == "head") return quire::place::head();
         if (place == "tail") return quire::place::tail();
         if (place == "open-head") return quire::place::open_head();
         if (place == "around") return quire::place::around(text("target"));
+        if (place == "bodies") return quire::place::bodies(posts);
         std::uint64_t gap = UINT64_MAX; // of a gap that is not there
         long long rank = 0;
         const quire::snapshot snapshot = cache_.snapshot();

@@ -235,7 +235,68 @@ void upkeep()
     must(feed.prune(policy).is_done && cache.snapshot().info(feed).posts() == 0, "pruned");
     while (cache.reclaim() != 0) {
     }
-    must(cache.check().empty(), "sound");
+    must(cache.check().empty() && cache.check(quire::check_level::quick).empty(), "sound");
+}
+
+// A snapshot that is too old, and a write that waits too long.
+void limits()
+{
+    quire::cache_options options;
+    options.write_timeout_ms = 10;
+    options.maximum_snapshot_age = 1;
+    quire::cache cache(fresh("limits"), options);
+    quire::feed feed = cache.feed("f");
+    fill(feed, 2);
+    const quire::snapshot old = cache.snapshot();
+    const auto row = old.find(feed, "0");
+    feed.erase("0");
+    must(old.find(feed, "1").has_value(), "not too old yet");
+    feed.erase("1");
+    must(status_of([&] { old.find(feed, "1"); }) == quire::status::snapshot_expired, "too old");
+    must(row->body().substr(0, 1) == "0", "what it gave stays");
+    must(!cache.snapshot().find(feed, "1"), "a new one reads on");
+    quire::status other = quire::status::ok;
+    cache.batch([&](quire::batch) {
+        std::thread([&] { other = status_of([&] { feed.reset(); }); }).join();
+    });
+    must(other == quire::status::busy, "waited in vain");
+    feed.reset();
+}
+
+void faults()
+{
+    quire::cache cache(fresh("faults"));
+    quire::feed_options options;
+    options.paging = quire::paging::ids;
+    quire::feed feed = cache.feed("f", options);
+    must(feed.plan(quire::place::bodies({"a"})).refusal() == quire::refusal::empty, "nothing is there");
+    quire::answer ids;
+    for (const char *id : {"a", "b", "c", "d"}) ids.add(id);
+    feed.ingest(feed.plan(quire::place::head()).ticket(), ids);
+    const std::vector<std::string> wanted = {"d", "x", "b", "d"};
+    const quire::request request = feed.plan(quire::place::bodies(wanted));
+    must(request.kind() == quire::request_kind::bodies && request.ids().size() == 2, "what is missing of them");
+    must(request.ids()[0] == "d" && request.ids()[1] == "b", "in their order");
+    feed.ingest(request.ticket(), quire::answer().add("b", "B").add("d", "D"));
+    must(feed.plan(quire::place::bodies(wanted)).refusal() == quire::refusal::end, "nothing is missing any longer");
+    must(cache.snapshot().find(feed, "d")->body() == "D", "it is there");
+}
+
+// check() and verify() tell how far they are, and can be ended.
+template <class Search>
+void ends(Search search)
+{
+    double last = 0;
+    must(search([&](double done) { return done >= last && (last = done) <= 1; }).empty() && last > 0, "told");
+    must(status_of([&] { search([](double) { return false; }); }) == quire::status::bad_argument, "stopped");
+    struct enough {};
+    bool is_thrown = false;
+    try {
+        search([](double) -> bool { throw enough(); });
+    } catch (const enough &) {
+        is_thrown = true;
+    }
+    must(is_thrown, "an exception ends it");
 }
 
 void files()
@@ -246,12 +307,19 @@ void files()
         quire::feed feed = cache.feed("f");
         fill(feed, 100);
         must(status_of([&] { quire::cache::compact(path); }) == quire::status::bad_argument, "it is open");
+        for (const auto level : {quire::check_level::full, quire::check_level::quick})
+            ends([&](const quire::cache::progress &progress) { return cache.check(level, 0, progress); });
     }
     must(quire::cache::verify(path).empty(), "sound");
+    ends([&](const quire::cache::progress &progress) { return quire::cache::verify(path, 0, progress); });
+    quire::cache_options tested;
+    tested.verifies_on_open = true;
+    must(quire::cache(path, tested).check().empty(), "tested and opened");
     must(quire::cache::compact(path) > 0, "smaller");
     must(quire::cache::repair(path).is_sound, "nothing to repair");
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
-    must(!quire::cache::verify(path).empty(), "cut off");
+    must(!quire::cache::verify(path).empty() && quire::cache::verify(path, 1).size() == 1, "cut off");
+    must(status_of([&] { quire::cache cache(path, tested); }) == quire::status::corrupt, "not opened");
     struct enough {};
     bool is_thrown = false;
     try {
@@ -279,7 +347,7 @@ int main(int argc, char **argv)
     directory = argv[1];
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
-        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"files", files},       {"returning", returning}};
+        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"faults", faults}, {"files", files},       {"returning", returning}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

@@ -99,7 +99,7 @@ class Replay:
             gap = gaps[line["gap"]] if 0 <= line["gap"] < len(gaps) else 2**64 - 1
         request = feed.plan(
             named(Place, line["place"]), gap=gap, target=line.get("target"),
-            limit=line.get("limit", 0), is_bounded=line.get("bounded", False),
+            posts=line.get("posts", ()), limit=line.get("limit", 0), is_bounded=line.get("bounded", False),
             link=link_in(line.get("link")))
         self.tickets[line["as"]] = request.ticket
         link = ""

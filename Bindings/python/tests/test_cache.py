@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
+import concurrent.futures
 import os
+import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -115,6 +120,84 @@ def test_a_snapshot_has_an_age(tmp_path: Path) -> None:
             assert seen.snapshots == 2 and seen.oldest_snapshot_age > 1
             assert seen.oldest_snapshot_process == os.getpid() and seen.pinned_bytes > 0
         assert cache.stats().snapshots == 1
+
+
+def test_a_write_waits_no_longer_than_it_may(tmp_path: Path) -> None:
+    with quire.Cache(tmp_path / "busy.quire", write_timeout_ms=10) as cache:
+        feed = cache.feed("timeline")
+
+        def other_writes(batch: quire.Batch) -> None:
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                error = pool.submit(feed.reset).exception()
+            assert isinstance(error, quire.QuireError) and error.status == Status.BUSY
+
+        cache.batch(other_writes)
+        feed.reset()
+
+
+def test_bodies_by_id(cache: quire.Cache) -> None:
+    feed = cache.feed("ids", quire.FeedOptions(paging=quire.Paging.IDS))
+    wanted = ["d", "x", "b", "d"]
+    assert feed.plan(quire.Place.BODIES, posts=wanted).refusal == quire.Refusal.EMPTY
+    feed.ingest(feed.plan(), [(id, b"") for id in "abcd"])
+    request = feed.plan(quire.Place.BODIES, posts=wanted)
+    assert request.kind == quire.RequestKind.BODIES and request.ids == ["d", "b"]
+    assert feed.plan(quire.Place.BODIES, posts=wanted, limit=1).ids == ["d"]
+    feed.ingest(request, [("b", b"B"), ("d", b"D")])
+    assert feed.plan(quire.Place.BODIES, posts=wanted).refusal == quire.Refusal.END
+    with cache.snapshot() as snapshot:
+        assert bytes(snapshot.find(feed, "d").body) == b"D"
+    with pytest.raises(TypeError):
+        feed.plan(quire.Place.BODIES, posts="ab")
+
+
+class Enough(Exception):
+    pass
+
+
+def stop(done: float) -> None:
+    raise Enough
+
+
+def test_control_c_ends_a_check(cache: quire.Cache, feed: quire.Feed) -> None:
+    fill(feed, [str(n) for n in range(3000)])
+    started = threading.Event()
+
+    def interrupt() -> None:
+        started.wait()
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            cache.check(progress=lambda done: started.set())
+    thread.join()
+    assert cache.check() == []
+
+
+def test_searches_tell_how_far_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "x.quire"
+
+    def told(search: Callable[..., list[quire.Finding]]) -> None:
+        seen: list[float] = []
+        assert search(progress=seen.append) == []
+        assert seen and seen == sorted(seen) and 0 <= seen[0] and seen[-1] <= 1
+        with pytest.raises(Enough):
+            search(progress=stop)
+
+    with quire.Cache(path, verify_on_open=True) as cache, cache.feed("f") as feed:
+        fill(feed, [str(n) for n in range(200)])
+        told(cache.check)
+        told(partial(cache.check, quick=True))
+    told(partial(quire.verify, path))
+    with quire.Cache(path, verify_on_open=True) as cache:
+        assert cache.check() == []
+    path.write_bytes(path.read_bytes()[:-4096])
+    with pytest.raises(quire.QuireError) as caught:
+        quire.Cache(path, verify_on_open=True)
+    assert caught.value.status == Status.CORRUPT
+    assert len(quire.verify(path, 1)) == 1
 
 
 def test_changes_lead_from_one_state_to_the_other(cache: quire.Cache, feed: quire.Feed) -> None:
@@ -237,13 +320,6 @@ def test_files_that_nobody_has_open(tmp_path: Path) -> None:
     damaged = path.read_bytes()[:-4096]
     path.write_bytes(damaged)
     assert quire.verify(path) != []
-
-    class Enough(Exception):
-        pass
-
-    def stop(done: float) -> None:
-        raise Enough
-
     for attempt in (quire.repair, quire.compact):
         with pytest.raises(Enough):
             attempt(path, progress=stop)

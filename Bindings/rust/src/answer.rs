@@ -4,9 +4,10 @@ use crate::sys;
 use std::marker::PhantomData;
 
 /// Where a page is asked for.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Place<'a> {
-    pub(crate) c: sys::quire_place,
+    c: sys::quire_place,
+    posts: Vec<sys::quire_bytes>,
     _texts: PhantomData<&'a [u8]>,
 }
 
@@ -18,7 +19,12 @@ unsafe impl Sync for Place<'_> {}
 impl<'a> Place<'a> {
     fn new(kind: i32, gap: u64, target: &'a [u8]) -> Self {
         let c = sys::quire_place { kind, gap, target: to_c(target), ..sys::quire_place::EMPTY };
-        Place { c, _texts: PhantomData }
+        Place { c, posts: Vec::new(), _texts: PhantomData }
+    }
+
+    pub(crate) fn c(&self) -> sys::quire_place {
+        let posts = sys::quire_ids { items: self.posts.as_ptr(), count: self.posts.len() };
+        sys::quire_place { posts, ..self.c }
     }
 
     /// The first page: a refresh.
@@ -49,6 +55,12 @@ impl<'a> Place<'a> {
     /// Around a post, wherever it is.
     pub fn around(target: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         Place::new(sys::QUIRE_PLACE_AROUND, 0, target.as_ref())
+    }
+
+    /// Feeds paged by ids: what is missing of the bodies of these posts, wherever they stand.
+    pub fn bodies<T: AsRef<[u8]>>(posts: &'a [T]) -> Self {
+        let posts = posts.iter().map(|id| to_c(id.as_ref())).collect();
+        Place { posts, ..Place::new(sys::QUIRE_PLACE_BODIES, 0, b"") }
     }
 
     /// How many posts to ask for; 0 is the feed's page size.

@@ -1,9 +1,10 @@
 //! The cache: one file.
 use crate::batch::{self, Batch};
 use crate::bytes::{slice, to_c, view, IdArray};
-use crate::error::static_name;
+use crate::files::{collect, tell_search, Search};
 use crate::{sys, CacheOptions, Error, Feed, FeedOptions, Snapshot, Status, Update};
-use std::ffi::{c_void, CString};
+use std::ffi::CString;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
@@ -35,6 +36,15 @@ pub struct Statistics {
     pub oldest_snapshot_age: u64,
     pub oldest_snapshot_process: i64,
     pub pinned_bytes: u64,
+}
+
+/// How much [`Cache::check_with`] tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckLevel {
+    /// Every record and every invariant.
+    Full,
+    /// Only what the cache and its feeds say of themselves; see `QUIRE_CHECK_QUICK`.
+    Quick,
 }
 
 /// One thing that [`Cache::check`] found.
@@ -214,14 +224,27 @@ impl Cache {
     }
 
     /// Tests every record and every invariant; the cache is sound if nothing is found. Stops after
-    /// `limit` findings; 0 is 100.
+    /// `limit` findings (0 is 100): there may be more then.
     pub fn check(&self, limit: usize) -> Result<Vec<Finding>, Error> {
-        let mut findings: Vec<Finding> = Vec::new();
-        let context: *mut Vec<Finding> = &mut findings;
+        let findings = self.check_with(CheckLevel::Full, limit, &mut |_| ControlFlow::Continue(()))?;
+        findings.ok_or_else(|| Error::new(Status::BadArgument, "the search was stopped"))
+    }
+
+    /// The same at a level; `progress` is told now and then how far it has come, from 0 to 1, and must not
+    /// write to the cache. `None` if it broke off.
+    pub fn check_with(
+        &self, level: CheckLevel, limit: usize, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Option<Vec<Finding>>, Error> {
+        let flags = if level == CheckLevel::Quick { sys::QUIRE_CHECK_QUICK } else { 0 };
+        let mut search = Search::new(progress);
+        let context: *mut Search = &mut search;
         let mut count = 0;
-        // SAFETY: the callback is called before this returns, on this thread, with this context.
-        Error::check(unsafe { sys::quire_check(self.c, limit, Some(collect), context.cast(), &mut count) })?;
-        Ok(findings)
+        // SAFETY: the callbacks are called before this returns, on this thread, with this context.
+        let status = unsafe {
+            let (found, tell) = (Some(collect as _), Some(tell_search as _));
+            sys::quire_check(self.c, flags, limit, found, tell, context.cast(), &mut count)
+        };
+        search.finish(status)
     }
 
     /// Writes a compact copy to a path where nothing is yet.
@@ -239,18 +262,6 @@ impl Cache {
         Error::check(unsafe { sys::quire_reclaim(self.c, budget, &mut freed) })?;
         Ok(freed)
     }
-}
-
-/// # Safety
-/// `context` must be a `Vec<Finding>` that nobody else uses, and `finding` valid. Allocates, which may
-/// abort but not unwind.
-pub(crate) unsafe extern "C" fn collect(context: *mut c_void, finding: *const sys::quire_finding) {
-    let (findings, finding) = (&mut *context.cast::<Vec<Finding>>(), &*finding);
-    findings.push(Finding {
-        name: static_name(sys::quire_finding_name(finding.code)),
-        place: String::from_utf8_lossy(view(finding.place)).into_owned(),
-        message: String::from_utf8_lossy(view(finding.message)).into_owned(),
-    });
 }
 
 impl Drop for Cache {

@@ -30,7 +30,7 @@ impl Feed {
     pub fn plan(&self, batch: Option<&Batch>, place: &Place<'_>) -> Result<Request, Error> {
         let mut request = Request::EMPTY;
         // SAFETY: the arguments live until the call returns; so does every argument in this file.
-        Error::check(unsafe { sys::quire_plan(self.c, batch::c(batch), &place.c, &mut request.c) })?;
+        Error::check(unsafe { sys::quire_plan(self.c, batch::c(batch), &place.c(), &mut request.c) })?;
         Ok(request)
     }
 

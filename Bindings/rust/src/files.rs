@@ -1,6 +1,7 @@
 //! What is done to a cache that nobody has open.
 use crate::bytes::{slice, view};
-use crate::cache::{c_path, collect};
+use crate::cache::c_path;
+use crate::error::static_name;
 use crate::{sys, Cache, Error, Finding, Status};
 use std::any::Any;
 use std::ffi::c_void;
@@ -64,7 +65,11 @@ struct Teller<'a> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl Teller<'_> {
+impl<'a> Teller<'a> {
+    fn new(progress: &'a mut dyn FnMut(f64) -> ControlFlow<()>) -> Self {
+        Teller { progress, is_stopped: false, panic: None }
+    }
+
     /// True if it was stopped.
     fn finish(self, status: i32) -> Result<bool, Error> {
         if let Some(panic) = self.panic {
@@ -91,19 +96,64 @@ unsafe extern "C" fn tell(context: *mut c_void, done: f64) -> i32 {
     1
 }
 
+/// What a search for damage tells, and has found.
+pub(crate) struct Search<'a> {
+    teller: Teller<'a>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(progress: &'a mut dyn FnMut(f64) -> ControlFlow<()>) -> Self {
+        Search { teller: Teller::new(progress), findings: Vec::new() }
+    }
+
+    /// `None` if it was stopped.
+    pub(crate) fn finish(self, status: i32) -> Result<Option<Vec<Finding>>, Error> {
+        Ok(if self.teller.finish(status)? { None } else { Some(self.findings) })
+    }
+}
+
+/// # Safety
+/// `context` must be a `Search` that nobody else uses.
+pub(crate) unsafe extern "C" fn tell_search(context: *mut c_void, done: f64) -> i32 {
+    let teller: *mut Teller = &mut (*context.cast::<Search>()).teller;
+    tell(teller.cast(), done)
+}
+
+/// # Safety
+/// `context` must be a `Search` that nobody else uses, and `finding` valid. Allocates, which may abort but
+/// not unwind.
+pub(crate) unsafe extern "C" fn collect(context: *mut c_void, finding: *const sys::quire_finding) {
+    let (search, finding) = (&mut *context.cast::<Search>(), &*finding);
+    search.findings.push(Finding {
+        name: static_name(sys::quire_finding_name(finding.code)),
+        place: String::from_utf8_lossy(view(finding.place)).into_owned(),
+        message: String::from_utf8_lossy(view(finding.message)).into_owned(),
+    });
+}
+
 impl Cache {
     /// Tests a file that no program uses, without trust in any byte of it; it can be opened if nothing is
-    /// found. Stops after `limit` findings; 0 is 100.
+    /// found. Stops after `limit` findings (0 is 100): there may be more then.
     pub fn verify(path: impl AsRef<Path>, limit: usize) -> Result<Vec<Finding>, Error> {
+        let findings = Cache::verify_with(path, limit, &mut |_| ControlFlow::Continue(()))?;
+        findings.ok_or_else(|| Error::new(Status::BadArgument, "the search was stopped"))
+    }
+
+    /// The same; `progress` is told now and then how far it has come, from 0 to 1. `None` if it broke off.
+    pub fn verify_with(
+        path: impl AsRef<Path>, limit: usize, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<Option<Vec<Finding>>, Error> {
         let path = c_path(path.as_ref())?;
-        let mut findings: Vec<Finding> = Vec::new();
-        let context: *mut Vec<Finding> = &mut findings;
+        let mut search = Search::new(progress);
+        let context: *mut Search = &mut search;
         let mut count = 0;
-        // SAFETY: as for `check`.
-        Error::check(unsafe {
-            sys::quire_verify(path.as_ptr(), limit, Some(collect), context.cast(), &mut count)
-        })?;
-        Ok(findings)
+        // SAFETY: the callbacks are called before this returns, on this thread, with this context.
+        let status = unsafe {
+            let (found, tell) = (Some(collect as _), Some(tell_search as _));
+            sys::quire_verify(path.as_ptr(), limit, found, tell, context.cast(), &mut count)
+        };
+        search.finish(status)
     }
 
     /// Makes a damaged file a cache again and keeps the damaged one beside it; see `quire_repair`.
@@ -118,11 +168,11 @@ impl Cache {
         path: impl AsRef<Path>, dry_run: bool, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<RepairReport>, Error> {
         let path = c_path(path.as_ref())?;
-        let flags = if dry_run { sys::QUIRE_REPAIR_DRY_RUN as u32 } else { 0 };
+        let flags = if dry_run { sys::QUIRE_REPAIR_DRY_RUN } else { 0 };
         // SAFETY: a struct of numbers and pointers may be zero.
         let mut c: sys::quire_repair_report = unsafe { std::mem::zeroed() };
         c.struct_size = std::mem::size_of::<sys::quire_repair_report>() as u32;
-        let mut teller = Teller { progress, is_stopped: false, panic: None };
+        let mut teller = Teller::new(progress);
         let context: *mut Teller = &mut teller;
         // SAFETY: the callback is called before this returns, on this thread, with this context.
         let status = unsafe { sys::quire_repair(path.as_ptr(), flags, Some(tell), context.cast(), &mut c) };
@@ -149,7 +199,7 @@ impl Cache {
     ) -> Result<Option<u64>, Error> {
         let path = c_path(path.as_ref())?;
         let mut freed = 0;
-        let mut teller = Teller { progress, is_stopped: false, panic: None };
+        let mut teller = Teller::new(progress);
         let context: *mut Teller = &mut teller;
         // SAFETY: as for `repair_with`.
         let status = unsafe { sys::quire_compact(path.as_ptr(), Some(tell), context.cast(), &mut freed) };

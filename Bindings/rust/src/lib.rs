@@ -50,7 +50,7 @@ pub mod sys;
 pub use answer::{Answer, Place, Post};
 pub use batch::Batch;
 pub use bytes::{Border, Ids, Link, Order, Paging};
-pub use cache::{Cache, Finding, Statistics};
+pub use cache::{Cache, CheckLevel, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Feed, Run};
 pub use files::{RepairReport, RepairedFeed};

@@ -13,11 +13,20 @@ pub struct CacheOptions {
     pub write_timeout_ms: u32,
     /// Commits after which a snapshot is read no longer; 0 is 100,000, `u32::MAX` is no limit.
     pub maximum_snapshot_age: u32,
+    /// Test the whole file first, as [`Cache::verify`](crate::Cache::verify) does: for a file from somebody
+    /// else.
+    pub verifies_on_open: bool,
 }
 
 impl Default for CacheOptions {
     fn default() -> Self {
-        CacheOptions { is_durable: true, map_size: 0, write_timeout_ms: 0, maximum_snapshot_age: 0 }
+        CacheOptions {
+            is_durable: true,
+            map_size: 0,
+            write_timeout_ms: 0,
+            maximum_snapshot_age: 0,
+            verifies_on_open: false,
+        }
     }
 }
 
@@ -30,6 +39,7 @@ impl CacheOptions {
             map_size: self.map_size,
             write_timeout_ms: self.write_timeout_ms,
             maximum_snapshot_age: self.maximum_snapshot_age,
+            flags: if self.verifies_on_open { sys::QUIRE_VERIFY_ON_OPEN } else { 0 },
             ..sys::quire_cache_options::EMPTY
         }
     }

@@ -11,6 +11,21 @@ pub use constants::*;
 use std::ffi::{c_char, c_void};
 pub use types::*;
 
+pub type quire_finding_callback = unsafe extern "C" fn(
+    context: *mut c_void,
+    finding: *const quire_finding,
+);
+
+pub type quire_progress_callback = unsafe extern "C" fn(
+    context: *mut c_void,
+    done: f64,
+) -> quire_status;
+
+pub type quire_batch_callback = unsafe extern "C" fn(
+    context: *mut c_void,
+    batch: *mut quire_batch,
+) -> quire_status;
+
 extern "C" {
     pub fn quire_version_number() -> u32;
     pub fn quire_version_string() -> *const c_char;
@@ -29,15 +44,18 @@ extern "C" {
     ) -> quire_status;
     pub fn quire_check(
         cache: *mut quire_cache,
+        flags: u32,
         limit: usize,
-        callback: Option<quire_check_callback>,
+        found: Option<quire_finding_callback>,
+        progress: Option<quire_progress_callback>,
         context: *mut c_void,
         out_count: *mut usize,
     ) -> quire_status;
     pub fn quire_verify(
         path: *const c_char,
         limit: usize,
-        callback: Option<quire_check_callback>,
+        found: Option<quire_finding_callback>,
+        progress: Option<quire_progress_callback>,
         context: *mut c_void,
         out_count: *mut usize,
     ) -> quire_status;

@@ -207,6 +207,7 @@ impl Replay {
             "tail" => Place::tail(),
             "open-head" => Place::open_head(),
             "around" => Place::around(line.text("target")),
+            "bodies" => Place::bodies(line.list("posts")),
             "gap" => Place::gap(gap()?),
             "above-gap" => Place::above_gap(gap()?),
             other => panic!("place {other}"),

@@ -1,45 +1,13 @@
 //! What the crate adds to the C API: ownership, iterators, errors, batches as closures.
 use quire::{
-    Answer, Ask, Batch, Cache, CacheOptions, ChangeKind, Error, Feed, FeedOptions, Link, Order, Place, Post,
-    PrunePolicy, Refusal, Row, RowName, Status, Update, Verdict,
+    Answer, Ask, Cache, CacheOptions, ChangeKind, Error, Feed, FeedOptions, Link, Order, Paging, Place, Post,
+    Refusal, Row, RowName, Status, Update, Verdict,
 };
-use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::time::Duration;
 
-/// A path of one test, removed with what is there.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("quire-unit-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        Scratch(directory)
-    }
-
-    fn path(&self) -> PathBuf {
-        self.0.join("cache.quire")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Posts "0" ... in one page.
-fn fill(feed: &Feed, batch: Option<&Batch>, count: usize, body_size: usize) -> Result<(), Error> {
-    let posts: Vec<_> =
-        (0..count).map(|i| (i.to_string(), format!("{i}{}", ".".repeat(body_size)))).collect();
-    let answer = Answer::new(posts.iter().map(|(id, body)| Post::new(id, body))).next(Link::token("next"));
-    let request = feed.plan(batch, &Place::head())?;
-    feed.ingest(batch, request.ticket(), &answer).map(drop)
-}
-
-fn status<T>(result: Result<T, Error>) -> Status {
-    result.map_or_else(|error| error.status, |_| Status::Ok)
-}
+#[path = "support/scratch.rs"]
+mod scratch;
+use scratch::{fill, status, Scratch};
 
 #[test]
 fn rows_by_the_screenful() -> Result<(), Error> {
@@ -272,48 +240,21 @@ fn a_snapshot_sees_no_later_write_and_may_move() -> Result<(), Error> {
 }
 
 #[test]
-fn upkeep() -> Result<(), Error> {
-    let scratch = Scratch::new("upkeep");
+fn bodies_by_id() -> Result<(), Error> {
+    let scratch = Scratch::new("bodies");
     let cache = Cache::open(scratch.path())?;
-    let feed = cache.feed("f")?;
-    fill(&feed, None, 100, 8)?;
-    let copy = scratch.0.join("copy.quire");
-    cache.copy_to(&copy)?;
-    assert_eq!(status(cache.copy_to(&copy)), Status::BadArgument);
-    let twin = Cache::open(&copy)?;
-    assert_eq!(twin.snapshot()?.info(&twin.feed("f")?)?.posts, 100);
-    let mut policy = PrunePolicy { maximum_posts: Some(0), rehearse: true, ..PrunePolicy::default() };
-    assert_eq!(feed.prune(None, &policy)?.posts, 100);
-    policy.rehearse = false;
-    assert!(feed.prune(None, &policy)?.is_done);
-    assert_eq!(cache.snapshot()?.info(&feed)?.posts, 0);
-    while cache.reclaim(0)? != 0 {}
-    assert_eq!(cache.check(0)?, []);
-    Ok(())
-}
-
-#[test]
-fn files_that_nobody_has_open() -> Result<(), Error> {
-    let scratch = Scratch::new("files");
-    fill(&Cache::open(scratch.path())?.feed("f")?, None, 100, 8)?;
-    assert_eq!(Cache::verify(scratch.path(), 0)?, []);
-    assert!(Cache::compact(scratch.path())? > 0);
-    assert_eq!(Cache::compact_with(scratch.path(), &mut |_| ControlFlow::Break(()))?, None);
-    let report = Cache::repair(scratch.path(), false)?;
-    assert!(report.is_sound && report.kept_file.is_none());
-    let mut bytes = std::fs::read(scratch.path()).unwrap();
-    let cut = bytes.len() / 2;
-    bytes.truncate(cut);
-    std::fs::write(scratch.path(), &bytes).unwrap();
-    assert_ne!(Cache::verify(scratch.path(), 0)?, []);
-    assert_eq!(status(Cache::compact(scratch.path())), Status::Corrupt);
-    assert_eq!(Cache::repair_with(scratch.path(), false, &mut |_| ControlFlow::Break(()))?, None);
-    assert_eq!(Cache::repair(scratch.path(), true)?.kept_file, None);
-    let report = Cache::repair(scratch.path(), false)?;
-    assert!(!report.is_sound);
-    assert_eq!(std::fs::read(report.kept_file.unwrap()).unwrap(), bytes);
-    assert_eq!(Cache::verify(scratch.path(), 0)?, []);
-    assert_eq!(Cache::open(scratch.path())?.check(0)?, []);
+    let feed = cache.feed_with("f", &FeedOptions { paging: Paging::Ids, ..FeedOptions::default() })?;
+    let refused = feed.plan(None, &Place::bodies(&["a"]))?;
+    assert!(matches!(refused.ask(), Ask::Nothing(Refusal::Empty)));
+    let list = feed.plan(None, &Place::head())?;
+    feed.ingest(None, list.ticket(), &Answer::new(["a", "b", "c", "d"].map(|id| Post::new(id, ""))))?;
+    let wanted = ["d", "x", "b", "d"].map(String::from);
+    let request = feed.plan(None, &Place::bodies(&wanted).clone())?;
+    let Ask::Bodies(ids) = request.ask() else { panic!("not bodies") };
+    assert_eq!(ids.iter().collect::<Vec<_>>(), [b"d", b"b"]);
+    feed.ingest(None, request.ticket(), &Answer::new([Post::new("b", "B"), Post::new("d", "D")]))?;
+    let refused = feed.plan(None, &Place::bodies(&wanted))?;
+    assert!(matches!(refused.ask(), Ask::Nothing(Refusal::End)));
     Ok(())
 }
 

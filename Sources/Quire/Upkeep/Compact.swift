@@ -25,8 +25,8 @@ extension Cache {
         }
         var draft = drafts.0
         try progress(0)
-        try requireSound(path, use)
-        try progress(0.2)
+        try requireSound(path, use) { try progress($0 * 0.3) }
+        try progress(0.3)
         try use.copy(path, to: draft)
         try progress(0.5)
         // Bodies that are dead within a record of others are let go in the copy, which then has free space.
@@ -34,16 +34,18 @@ extension Cache {
             draft = drafts.1
             try use.copy(drafts.0, to: draft)
         }
-        try progress(0.8)
-        try requireSound(draft, use)
+        try progress(0.65)
+        try requireSound(draft, use) { try progress(0.65 + $0 * 0.3) }
         let (before, after) = try (FileCheck.size(path), FileCheck.size(draft))
         try progress(0.95)
         try use.replace(with: draft)
         return before - after
     }
 
-    private static func requireSound(_ path: String, _ use: borrowing SoleUse) throws {
-        if let finding = try use.findings(at: path).first {
+    private static func requireSound(
+        _ path: String, _ use: borrowing SoleUse, progress: (Double) throws -> Void
+    ) throws {
+        if let finding = try use.findings(at: path, progress: progress).first {
             throw QuireError(.corrupt, "\(path): is damaged: \(finding)")
         }
     }

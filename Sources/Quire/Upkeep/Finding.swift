@@ -42,6 +42,9 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
 public struct CheckProgress: Sendable, Hashable {
     public let done: UInt64
     public let total: UInt64
+
+    /// From 0 to 1.
+    public var fraction: Double { total == 0 ? 0 : Double(done) / Double(total) }
 }
 
 /// What a check found.
@@ -56,13 +59,19 @@ public struct CheckReport: Sendable, Hashable {
 final class Inspection {
     private let limit: Int
     private let report: (CheckProgress) -> Bool
-    private var done: UInt64 = 0
-    private var nextReport = Inspection.interval
-    /// Estimated steps.
-    private var total: UInt64 = 0
+    private var done = 0.0
+    /// Steps since the last report; the first step is reported.
+    private var silent = Inspection.interval
+    /// Estimated steps, and those among them that stand for a part which is not known yet.
+    private var total = 0.0
+    private var reserved = 0.0
+    /// What a step counts: fewer or more of them than were reserved take as long.
+    private var weight = 1.0
     private(set) var findings: [Finding] = []
     /// Whoever works for it ends soon when this is true.
     private(set) var isStopped = false
+    /// It was told to stop: nobody waits for a result.
+    private(set) var isAbandoned = false
     /// True while what was tested is read again for its counts only.
     var isMuted = false
 
@@ -81,12 +90,30 @@ final class Inspection {
         if findings.count == limit { isStopped = true }
     }
 
-    func expect(_ steps: UInt64) { total += min(steps, 1 << 48) }
+    /// Something follows that takes as long as so many steps; ``expect(_:)`` will say of what.
+    func reserve(_ steps: UInt64) {
+        reserved = Self.bounded(steps)
+        total += reserved
+    }
+
+    func expect(_ steps: UInt64) {
+        let steps = Self.bounded(steps)
+        if reserved == 0 { return total += steps }
+        if steps > 0 { weight = reserved / steps }
+        reserved = 0
+    }
+
+    private static func bounded(_ steps: UInt64) -> Double { Double(min(steps, 1 << 48)) }
 
     func step(_ steps: UInt64 = 1) {
-        done += steps
-        if done < nextReport { return }
-        nextReport = done + Self.interval
-        if !report(CheckProgress(done: done, total: max(done, total))) { isStopped = true }
+        done += Double(steps) * weight
+        silent &+= steps
+        if silent < Self.interval || isAbandoned { return }
+        silent = 0
+        let (done, total) = (UInt64(done.rounded(.up)), UInt64(max(done, total).rounded(.up)))
+        if !report(CheckProgress(done: done, total: total)) {
+            isStopped = true
+            isAbandoned = true
+        }
     }
 }

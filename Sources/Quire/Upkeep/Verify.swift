@@ -37,6 +37,7 @@ extension Cache {
                 for _ in 0..<5 {
                     let inspection = Inspection(limit: limit, report: progress)
                     if try Verification.run(path, inspection, isAlone) { return inspection.result }
+                    if inspection.isAbandoned { return CheckReport(findings: [], isComplete: false) }
                 }
                 throw QuireError(.io, "\(path): is being written; use check instead")
             }
@@ -79,6 +80,7 @@ private enum Verification {
         var records = RecordCheck(inspection)
         let pageCount = try file.pageCount()
         inspection.expect(pageCount)
+        inspection.reserve(pageCount)  // what holds between the records takes about as long
         let walk = TreeWalk(file: file, meta: meta, pageCount: pageCount, inspection)
         try walk.run { records.test($0, $1) }
         if let version = records.version, version > CacheFile.formatVersion {

@@ -4,38 +4,73 @@ import Quire
 struct Check: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Test every record and every rule of a cache.",
-        discussion: "Exit code 1 when there are findings. Changes nothing.")
+        discussion: """
+            Exit code 1 when there are findings. Changes nothing. Ctrl-C stops it, with exit code 130, after it has \
+            said what it found until then.
+            """)
 
     @OptionGroup var target: CacheArgument
     @Flag(help: "Only what the cache and its feeds say of themselves: a millisecond.") var quick = false
-    @OptionGroup var json: JSONOption
+    @OptionGroup var search: SearchOptions
 
     func run(_ output: Output) throws -> ExitStatus {
-        let report = try target.open().check(quick ? .quick : .full) { _ in true }
-        return try output.report(report.findings, asJSON: json.isOn)
+        let cache = try target.open()
+        return try search.run(output) { limit, progress in
+            try cache.check(quick ? .quick : .full, limit: limit, progress: progress)
+        }
     }
 }
 
-extension Output {
+/// How check and verify go, and how they say what they found.
+struct SearchOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Stop after so many findings.", valueName: "number"))
+    var limit = 100
+
+    @OptionGroup var progress: ProgressOption
+    @OptionGroup var json: JSONOption
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit must be at least 1.") }
+    }
+
     private struct Line: Encodable {
         let code: String
         let message: String
         let place: String
     }
 
-    /// Prints findings; what they say comes from the file.
-    func report(_ findings: [Finding], asJSON: Bool) throws -> ExitStatus {
-        let lines = JSONLines(self)
-        for finding in findings {
-            if asJSON {
+    func run(
+        _ output: Output, _ search: (Int, (CheckProgress) -> Bool) throws -> CheckReport
+    ) throws -> ExitStatus {
+        let work = LongWork(progress)
+        defer { work.clear() }
+        let report = try search(limit) { work.goesOn($0.fraction) }
+        work.clear()
+        try print(report, output)
+        try output.flush()
+        if work.isStopped {
+            Messages.write("stopped; there may be more to find")
+            return .interrupted
+        }
+        if !report.isComplete {
+            Messages.write("stopped after \(counted(limit, "finding")); there may be more, see --limit")
+        }
+        return report.findings.isEmpty ? .ok : .findings
+    }
+
+    /// What findings say comes from the file.
+    private func print(_ report: CheckReport, _ output: Output) throws {
+        let lines = JSONLines(output)
+        for finding in report.findings {
+            if json.isOn {
                 try lines.print(
-                    Line(
-                        code: finding.code.rawValue, message: finding.message, place: finding.place))
+                    Line(code: finding.code.rawValue, message: finding.message, place: finding.place))
             } else {
-                try line(shown(finding.description))
+                try output.line(shown(finding.description))
             }
         }
-        if !asJSON { try line(findings.isEmpty ? "no findings" : counted(findings.count, "finding")) }
-        return findings.isEmpty ? .ok : .findings
+        if json.isOn { return }
+        let count = report.findings.isEmpty ? "no findings" : counted(report.findings.count, "finding")
+        try output.line(report.isComplete ? count : "\(count) so far")
     }
 }

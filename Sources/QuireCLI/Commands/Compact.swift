@@ -8,15 +8,18 @@ struct Compact: ToolCommand {
             The file shrinks to what it holds, and bodies that were deleted, replaced or pruned are in it no longer. \
             The disk may still have them in blocks that it has not used again, an SSD above all; so may \
             backups. Ids of posts deleted lately stay in the cache's log. Nobody may have the cache open; it is \
-            tested before, and the new file before it takes the old one's place.
+            tested before, and the new file before it takes the old one's place. Ctrl-C stops it, with exit code \
+            130, and nothing has changed.
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())
     var cache: String
 
+    @OptionGroup var progress: ProgressOption
+
     func run(_ output: Output) throws -> ExitStatus {
         if !exists(cache) { throw Failure(.noInput, "\(cache): no such cache") }
-        let freed = try Cache.compact(at: cache)
+        let freed = try LongWork(progress).run { try Cache.compact(at: cache, progress: $0) }
         try output.line(freed > 0 ? "\(sized(freed)) less" : "there was nothing to free")
         return .ok
     }

@@ -8,7 +8,8 @@ struct Repair: ToolCommand {
             Builds a new cache of everything that reads back, tests it, and puts it in place of the damaged \
             file, which is kept beside it as CACHE.corrupt-1 or the next free number. What is lost becomes a gap, \
             with the link that fills it where one is left. A sound cache is left as it is. Nobody may have the \
-            cache open. Exit code 1 if something was lost.
+            cache open. Exit code 1 if something was lost. Ctrl-C stops it, with exit code 130, and nothing has \
+            changed.
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())
@@ -17,6 +18,7 @@ struct Repair: ToolCommand {
     @Flag(help: "Say what would be lost, and change nothing.")
     var dryRun = false
 
+    @OptionGroup var progress: ProgressOption
     @OptionGroup var json: JSONOption
 
     private struct Line: Encodable {
@@ -31,7 +33,9 @@ struct Repair: ToolCommand {
 
     func run(_ output: Output) throws -> ExitStatus {
         if !exists(cache) { throw Failure(.noInput, "\(cache): no such cache") }
-        let report = try Cache.repair(at: cache, dryRun: dryRun)
+        let report = try LongWork(progress).run {
+            try Cache.repair(at: cache, dryRun: dryRun, progress: $0)
+        }
         if report.isSound {
             if !json.isOn { try output.line("the cache is sound; nothing was changed") }
             return .ok

@@ -7,16 +7,19 @@ struct Verify: ToolCommand {
         discussion: """
             For files from somewhere else, or after an accident: reads the file without LMDB, which would \
             crash on a damaged one; if LMDB can read it, tests all that check tests. Nobody may be writing \
-            to it. Exit code 1 when there are findings. Changes nothing.
+            to it. Exit code 1 when there are findings. Changes nothing. Ctrl-C stops it, with exit code 130, \
+            after it has said what it found until then.
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())
     var cache: String
 
-    @OptionGroup var json: JSONOption
+    @OptionGroup var search: SearchOptions
 
     func run(_ output: Output) throws -> ExitStatus {
         if !exists(cache) { throw Failure(.noInput, "\(cache): no such cache") }
-        return try output.report(Cache.verify(at: cache), asJSON: json.isOn)
+        return try search.run(output) { limit, progress in
+            try Cache.verify(at: cache, limit: limit, progress: progress)
+        }
     }
 }

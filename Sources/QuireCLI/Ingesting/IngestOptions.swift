@@ -97,11 +97,7 @@ extension InputOptions.Packing: ExpressibleByArgument {}
 
 /// How a run of ingest goes: what it says meanwhile, when it stops, where it starts.
 struct RunOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Whether to draw how far it has come: auto (on a terminal, after a second), always, never.",
-            valueName: "when"))
-    var progress = Progress.Mode.auto
+    @OptionGroup var progress: ProgressOption
 
     @Flag(help: "Say what would happen, on a copy of the cache that is thrown away.")
     var dryRun = false

@@ -33,7 +33,7 @@ struct IngestWork {
         var ingestion = try Ingestion(
             to: destination, from: point, run,
             Complaints(runOptions, after: point.totals.pagesFailed),
-            Progress(runOptions.progress, total: total))
+            Progress(runOptions.progress.mode, total: total))
         if !point.isDone {
             // The rest of the memory is for the document being read, and the engine.
             let share = input.memory << 20 / 4

@@ -35,7 +35,8 @@ struct CallFuzzing {
         } else {
             program.runAll()
             var count = 0
-            precondition(quire_check(cache, 0, nil, nil, &count) == QUIRE_OK && count == 0, "check finds damage")
+            let status = quire_check(cache, 0, 0, nil, nil, nil, &count)
+            precondition(status == QUIRE_OK && count == 0, "check finds damage")
             for feed in feeds { quire_feed_close(feed) }
             quire_close(cache)
             for end in ["", "-lock"] { unlink(path + end) }
@@ -127,7 +128,10 @@ struct CallFuzzing {
         var request = sized(quire_request())
         Bytes.lending(id()) { target in
             place.target = target
-            if quire_plan(feed, batch, &place, &request) == QUIRE_OK { tickets.append(request.ticket) }
+            withUnsafePointer(to: target) {
+                place.posts = quire_ids(items: $0, count: 1)
+                if quire_plan(feed, batch, &place, &request) == QUIRE_OK { tickets.append(request.ticket) }
+            }
         }
         quire_request_free(&request)
     }

@@ -61,7 +61,7 @@ final class ScenarioRunner {
         var seen: [String: JSON] = [:]
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around":
+        case "refresh", "append", "fill", "prepend", "around", "bodies":
             let plan = try plan(operation, step, feed)
             describe(plan, into: &seen)
             if let request = plan.request {
@@ -127,6 +127,7 @@ final class ScenarioRunner {
         case "append": place = .tail
         case "prepend": place = .openHead
         case "around": place = .around(PostID(step["target"]?.text ?? "?")!)
+        case "bodies": place = .bodies(ids(step["ids"]))
         default:
             let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
             let at = step["gap"]?.int ?? .max

@@ -24,7 +24,7 @@ final class SessionPlayer {
         let feed = feeds[step["feed"]?.text ?? firstFeed]!
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around":
+        case "refresh", "append", "fill", "prepend", "around", "bodies":
             let plan = try plan(operation, step, feed, session)
             results.append("\(plan)")
             if let request = plan.request { try answer(step, request.ticket, feed, session) }
@@ -91,6 +91,7 @@ final class SessionPlayer {
         case "append": place = .tail
         case "prepend": place = .openHead
         case "around": place = .around(PostID(step["target"]?.text ?? "?")!)
+        case "bodies": place = .bodies(Self.ids(step["ids"]))
         default:
             let gaps = try FeedLoader.gaps(session.transaction, feed.number).map(\.record.gap.id)
             let at = step["gap"]?.int ?? .max

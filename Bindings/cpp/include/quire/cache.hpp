@@ -19,6 +19,16 @@ struct cache_options {
     std::uint32_t write_timeout_ms = 0;
     // Commits after which a snapshot is read no longer; 0 is 100,000, UINT32_MAX is no limit.
     std::uint32_t maximum_snapshot_age = 0;
+    // Test the whole file first, as cache::verify() does: for a file from somebody else.
+    bool verifies_on_open = false;
+};
+
+// How much cache::check() tests.
+enum class check_level : std::uint32_t {
+    // Every record and every invariant.
+    full = 0,
+    // What the cache and its feeds say of themselves; see QUIRE_CHECK_QUICK.
+    quick = QUIRE_CHECK_QUICK
 };
 
 using statistics = quire_statistics;
@@ -34,6 +44,7 @@ public:
         c_options.map_size = options.map_size;
         c_options.write_timeout_ms = options.write_timeout_ms;
         c_options.maximum_snapshot_age = options.maximum_snapshot_age;
+        c_options.flags = detail::flag(options.verifies_on_open, QUIRE_VERIFY_ON_OPEN);
         quire_cache *c = nullptr;
         const auto code = quire_open(path.c_str(), &c_options, &c);
         return detail::finish(code, cache(c));
@@ -151,27 +162,34 @@ public:
         return detail::finish(code, statistics);
     }
 
-    // Tests every record and every invariant. The cache is sound if nothing is found.
-    may<std::vector<finding>> check(std::size_t limit = 0) const
+    // Told now and then how far an operation has come, from 0 to 1; false ends it, as does an exception, and
+    // nothing has changed then. It must not write to the cache.
+    using progress = std::function<bool(double)>;
+
+    // Tests the cache while others go on reading and writing. It is sound if nothing is found; if as much is
+    // found as `limit` says (0: 100), there may be more.
+    may<std::vector<finding>> check(
+        check_level level = check_level::full, std::size_t limit = 0, const progress &progress = nullptr) const
     {
-        return collect([&](quire_check_callback callback, void *context, std::size_t *count) {
-            return quire_check(c(), limit, callback, context, count);
-        });
+        collector found{{progress, {}, false}, {}, false};
+        std::size_t count = 0;
+        const auto code = quire_check(
+            c(), static_cast<std::uint32_t>(level), limit, collector::collect, collector::tell, &found, &count);
+        return found.finish(code);
     }
 
     // Tests a file that no program uses, without trust in any byte of it: it can be opened if nothing is
-    // found.
-    static may<std::vector<finding>> verify(const std::string &path, std::size_t limit = 0)
+    // found. limit, progress: as for check().
+    static may<std::vector<finding>> verify(
+        const std::string &path, std::size_t limit = 0, const progress &progress = nullptr)
     {
         if (has_nul(path)) return detail::fail<std::vector<finding>>(bad_path());
-        return collect([&](quire_check_callback callback, void *context, std::size_t *count) {
-            return quire_verify(path.c_str(), limit, callback, context, count);
-        });
+        collector found{{progress, {}, false}, {}, false};
+        std::size_t count = 0;
+        const auto code = quire_verify(
+            path.c_str(), limit, collector::collect, collector::tell, &found, &count);
+        return found.finish(code);
     }
-
-    // Told now and then how far an operation has come, from 0 to 1; false ends it, as does an exception, and
-    // nothing has changed then.
-    using progress = std::function<bool(double)>;
 
     // Makes a damaged file a cache again and keeps the damaged one beside it; see quire_repair().
     static may<repair_report> repair(
@@ -236,28 +254,34 @@ private:
     };
     static error stopped() { return {status::bad_argument, 0, "was stopped"}; }
 
-    template <class Search>
-    static may<std::vector<finding>> collect(Search &&search)
-    {
-        struct state {
-            std::vector<finding> findings;
-            detail::callback_guard guard;
-            bool has_failed;
-        } state{{}, {}, false};
-        std::size_t count = 0;
-        const auto code = search(
-            [](void *context, const quire_finding *found) {
-                auto &mine = *static_cast<struct state *>(context);
-                if (mine.has_failed) return;
-                mine.has_failed = QUIRE_OK != mine.guard.run([&]() -> quire_status {
-                    mine.findings.emplace_back(*found);
-                    return QUIRE_OK;
-                });
-            },
-            &state, &count);
-        state.guard.rethrow();
-        return detail::finish(code, std::move(state.findings));
-    }
+    struct collector {
+        cache::teller teller;
+        std::vector<finding> findings;
+        bool has_ended = false;
+
+        static quire_status tell(void *context, double done)
+        {
+            auto &mine = *static_cast<collector *>(context);
+            const auto answer = cache::teller::tell(&mine.teller, done);
+            mine.has_ended = answer != QUIRE_OK;
+            return answer;
+        }
+        static void collect(void *context, const quire_finding *found)
+        {
+            auto &mine = *static_cast<collector *>(context);
+            if (mine.has_ended) return;
+            mine.has_ended = QUIRE_OK != mine.teller.guard.run([&]() -> quire_status {
+                mine.findings.emplace_back(*found);
+                return QUIRE_OK;
+            });
+        }
+        may<std::vector<finding>> finish(quire_status code)
+        {
+            teller.guard.rethrow();
+            if (teller.is_stopped) return detail::fail<std::vector<finding>>(stopped());
+            return detail::finish(code, std::move(findings));
+        }
+    };
 
     // Text that holds a NUL cannot be a path: it would name another file.
     static bool has_nul(const std::string &path) { return path.find('\0') != std::string::npos; }

@@ -164,7 +164,7 @@ struct link {
     bool is_overlapping = false;
 };
 
-// Where a page is asked for. Borrows the target and the link.
+// Where a page is asked for. Borrows the target, the posts and the link.
 class place {
 public:
     static place head() { return place(QUIRE_PLACE_HEAD); }
@@ -177,6 +177,13 @@ public:
         place around(QUIRE_PLACE_AROUND);
         around.c_.target = detail::to_c(target);
         return around;
+    }
+    // Feeds paged by ids: what is missing of the bodies of these posts, wherever they stand.
+    static place bodies(const ids &posts)
+    {
+        place bodies(QUIRE_PLACE_BODIES);
+        bodies.c_.posts = posts.c();
+        return bodies;
     }
 
     // How many posts to ask for; 0 is the feed's page size.

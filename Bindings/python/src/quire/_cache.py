@@ -51,7 +51,13 @@ class _Work:
         self.error: BaseException | None = None
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+def _keep_error(kind: object, error: BaseException, traceback: TracebackType) -> int:
+    """Control-C may come between the lines of a callback; whoever called the library gets to see it."""
+    ffi.from_handle(traceback.tb_frame.f_locals["context"]).error = error
+    return Status.BAD_ARGUMENT.value
+
+
+@ffi.def_extern(onerror=_keep_error)  # type: ignore[untyped-decorator]
 def quire_python_batch(context: Any, handle: Any) -> int:
     work: _Work = ffi.from_handle(context)
     batch = Batch(handle)
@@ -69,12 +75,12 @@ def quire_python_batch(context: Any, handle: Any) -> int:
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def quire_python_finding(context: Any, finding: Any) -> None:
-    findings: list[Finding] = ffi.from_handle(context)
-    findings.append(
+    work: _Progress = ffi.from_handle(context)
+    work.findings.append(
         Finding(FindingCode(finding.code), text_out(finding.place), text_out(finding.message)))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern(onerror=_keep_error)  # type: ignore[untyped-decorator]
 def quire_python_progress(context: Any, done: float) -> int:
     work: _Progress = ffi.from_handle(context)
     try:
@@ -86,11 +92,13 @@ def quire_python_progress(context: Any, done: float) -> int:
 
 
 class _Progress:
-    """What is told how far an operation has come, and the exception by which it ended it."""
+    """What is told how far an operation has come, the exception by which it ended it, and what a search
+    has found."""
 
     def __init__(self, function: Callable[[float], object] | None) -> None:
         self.function: Callable[[float], object] = function or (lambda done: None)
         self.error: BaseException | None = None
+        self.findings: list[Finding] = []
 
     def check(self, status: int) -> None:
         if status != 0 and self.error is not None:
@@ -98,17 +106,23 @@ class _Progress:
         check(status)
 
 
-def verify(path: str | os.PathLike[str], limit: int = 0) -> list[Finding]:
+def verify(
+    path: str | os.PathLike[str],
+    limit: int = 0,
+    *,
+    progress: Callable[[float], object] | None = None,
+) -> list[Finding]:
     """Tests a file that no program uses, without trust in any byte of it; empty if it can be opened.
 
-    Stops after `limit` findings (0: 100). Changes nothing.
+    limit, progress: see Cache.check(). Changes nothing.
     """
-    findings: list[Finding] = []
-    context = ffi.new_handle(findings)
+    work = _Progress(progress)
+    context = ffi.new_handle(work)
     count = ffi.new("size_t *")
-    check(lib.quire_verify(
-        path_in(os.fspath(path)), number_in(limit), lib.quire_python_finding, context, count))
-    return findings
+    work.check(lib.quire_verify(
+        path_in(os.fspath(path)), number_in(limit), lib.quire_python_finding,
+        lib.quire_python_progress, context, count))
+    return work.findings
 
 
 def repair(
@@ -171,14 +185,19 @@ class Cache:
         map_size: int = 0,
         write_timeout_ms: int = 0,
         maximum_snapshot_age: int = 0,
+        verify_on_open: bool = False,
     ) -> None:
-        """Opens the cache at a path, creating it if there is none. The numbers: see quire_cache_options."""
+        """Opens the cache at a path, creating it if there is none. The numbers: see quire_cache_options.
+
+        verify_on_open: test the whole file first, as verify() does: for a file from somebody else.
+        """
         self.path = os.fspath(path)
         options = sized("quire_cache_options")
         options.durability = durability
         options.map_size = number_in(map_size)
         options.write_timeout_ms = number_in(write_timeout_ms, 32)
         options.maximum_snapshot_age = number_in(maximum_snapshot_age, 32)
+        options.flags = lib.QUIRE_VERIFY_ON_OPEN if verify_on_open else 0
         out = ffi.new("quire_cache **")
         check(lib.quire_open(path_in(self.path), options, out))
         self._handle = ffi.gc(out[0], lib.quire_close)
@@ -302,17 +321,27 @@ class Cache:
         check(lib.quire_stats(self._handle, out))
         return Statistics(*(getattr(out, name) for name in Statistics._fields))
 
-    def check(self, limit: int = 0) -> list[Finding]:
+    def check(
+        self,
+        limit: int = 0,
+        *,
+        quick: bool = False,
+        progress: Callable[[float], object] | None = None,
+    ) -> list[Finding]:
         """Tests every record and every invariant; empty if the cache is sound.
 
-        Stops after `limit` findings (0: 100).
+        Stops after `limit` findings (0: 100): there may be more then. quick: only what the cache and its
+        feeds say of themselves. progress is called with 0 to 1 now and then; an exception from it ends
+        the search. It must not write to the cache.
         """
-        findings: list[Finding] = []
-        context = ffi.new_handle(findings)
+        work = _Progress(progress)
+        context = ffi.new_handle(work)
         count = ffi.new("size_t *")
-        check(lib.quire_check(
-            self._handle, number_in(limit), lib.quire_python_finding, context, count))
-        return findings
+        flags = lib.QUIRE_CHECK_QUICK if quick else 0
+        work.check(lib.quire_check(
+            self._handle, flags, number_in(limit), lib.quire_python_finding,
+            lib.quire_python_progress, context, count))
+        return work.findings
 
     def copy(self, path: str | os.PathLike[str]) -> None:
         """Writes a compact copy to a path where nothing is yet."""

@@ -145,6 +145,7 @@ class Feed:
         *,
         gap: GapRow | int = 0,
         target: Id | None = None,
+        posts: Iterable[Id] = (),
         limit: int = 0,
         is_bounded: bool = False,
         link: Link | str | None = None,
@@ -152,15 +153,18 @@ class Feed:
     ) -> Request:
         """What to ask the server at a place, or why nothing can be asked there.
 
-        gap: for Place.GAP and ABOVE_GAP. target: for AROUND. limit: 0 is the feed's page size.
+        gap: for Place.GAP and ABOVE_GAP. target: for AROUND. posts: for BODIES, in a feed paged by ids:
+        what is missing of the bodies of these. limit: 0 is the feed's page size.
         is_bounded: stop at the far side of the gap. link: for HEAD, where the server told what leads there.
         """
         wish = sized("quire_place")
         target_in = id_in("" if target is None else target)
+        posts_in = Ids(posts)
         link_given = link_in(link)
         wish.kind = place
         wish.gap = number_in(gap if isinstance(gap, int) else gap.number)
         wish.target = target_in
+        wish.posts = posts_in.value
         wish.limit = number_in(limit, 32)
         wish.is_bounded = is_bounded
         wish.link = link_given

@@ -56,6 +56,7 @@ class Place(IntEnum):
     ABOVE_GAP = lib.QUIRE_PLACE_ABOVE_GAP
     OPEN_HEAD = lib.QUIRE_PLACE_OPEN_HEAD
     AROUND = lib.QUIRE_PLACE_AROUND
+    BODIES = lib.QUIRE_PLACE_BODIES
 
 
 class RequestKind(IntEnum):

@@ -85,6 +85,8 @@ pub struct quire_cache_options {
     pub map_size: u64,
     pub write_timeout_ms: u32,
     pub maximum_snapshot_age: u32,
+    pub flags: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -165,6 +167,7 @@ pub struct quire_place {
     pub limit: u32,
     pub is_bounded: i32,
     pub link: quire_link,
+    pub posts: quire_ids,
 }
 
 #[repr(C)]
@@ -382,18 +385,3 @@ growing! {
     quire_feed_info
     quire_post_info
 }
-
-pub type quire_check_callback = unsafe extern "C" fn(
-    context: *mut c_void,
-    finding: *const quire_finding,
-);
-
-pub type quire_progress_callback = unsafe extern "C" fn(
-    context: *mut c_void,
-    done: f64,
-) -> quire_status;
-
-pub type quire_batch_callback = unsafe extern "C" fn(
-    context: *mut c_void,
-    batch: *mut quire_batch,
-) -> quire_status;

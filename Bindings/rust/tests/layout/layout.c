@@ -36,6 +36,8 @@ int main(void)
     OFFSET(quire_cache_options, map_size);
     OFFSET(quire_cache_options, write_timeout_ms);
     OFFSET(quire_cache_options, maximum_snapshot_age);
+    OFFSET(quire_cache_options, flags);
+    OFFSET(quire_cache_options, reserved);
     SIZE(quire_statistics);
     OFFSET(quire_statistics, struct_size);
     OFFSET(quire_statistics, reserved);
@@ -92,6 +94,7 @@ int main(void)
     OFFSET(quire_place, limit);
     OFFSET(quire_place, is_bounded);
     OFFSET(quire_place, link);
+    OFFSET(quire_place, posts);
     SIZE(quire_request);
     OFFSET(quire_request, struct_size);
     OFFSET(quire_request, kind);
@@ -257,6 +260,7 @@ int main(void)
     NUMBER(QUIRE_LINK_ABOVE);
     NUMBER(QUIRE_DURABILITY_FULL);
     NUMBER(QUIRE_DURABILITY_RELAXED);
+    NUMBER(QUIRE_VERIFY_ON_OPEN);
     NUMBER(QUIRE_FINDING_CHECKSUM);
     NUMBER(QUIRE_FINDING_UNREADABLE);
     NUMBER(QUIRE_FINDING_MISSING);
@@ -270,6 +274,7 @@ int main(void)
     NUMBER(QUIRE_FINDING_SPACE);
     NUMBER(QUIRE_FINDING_HEADER);
     NUMBER(QUIRE_FINDING_AHEAD);
+    NUMBER(QUIRE_CHECK_QUICK);
     NUMBER(QUIRE_REPAIR_DRY_RUN);
     NUMBER(QUIRE_ORDER_STABLE);
     NUMBER(QUIRE_ORDER_KEYLESS);
@@ -289,6 +294,7 @@ int main(void)
     NUMBER(QUIRE_PLACE_ABOVE_GAP);
     NUMBER(QUIRE_PLACE_OPEN_HEAD);
     NUMBER(QUIRE_PLACE_AROUND);
+    NUMBER(QUIRE_PLACE_BODIES);
     NUMBER(QUIRE_REQUEST_NONE);
     NUMBER(QUIRE_REQUEST_LINK);
     NUMBER(QUIRE_REQUEST_POSITION);

@@ -29,7 +29,7 @@ extension Cache {
         let draft = use.draft("repaired")
         defer { SoleUse.remove(draft) }
         try progress(0)
-        let findings = try damage(of: path, use)
+        let findings = try damage(of: path, use) { try progress($0 * 0.1) }
         if findings.isEmpty {
             return RepairReport(
                 findings: [], feeds: [], damagedRecords: 0, keptFile: nil, isEmptied: false)
@@ -37,8 +37,9 @@ extension Cache {
         let (feeds, damaged, isEmptied) = try withoutActuallyEscaping(progress) { progress in
             var wreck = try Wreck(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
             try wreck.requireOurs()
-            let feeds = try rebuild(wreck, at: draft, tuning) { try progress(0.5 + $0 * 0.4) }
-            if try use.findings(at: draft).isEmpty { return (feeds, wreck.damaged, false) }
+            let feeds = try rebuild(wreck, at: draft, tuning) { try progress(0.5 + $0 * 0.35) }
+            let doubts = try use.findings(at: draft) { try progress(0.85 + $0 * 0.1) }
+            if doubts.isEmpty { return (feeds, wreck.damaged, false) }
             // Damage that looks like something else: nothing of it can be believed.
             SoleUse.remove(draft)
             _ = try rebuild(nil, at: draft, tuning) { _ in }
@@ -55,11 +56,12 @@ extension Cache {
             isEmptied: isEmptied)
     }
 
-    private static func damage(of path: String, _ use: borrowing SoleUse) throws -> [Finding] {
-        do throws(QuireError) {
-            return try use.findings(at: path)
-        } catch {
-            if ![.notACache, .corrupt].contains(error.code) { throw error }
+    private static func damage(
+        of path: String, _ use: borrowing SoleUse, progress: (Double) throws -> Void
+    ) throws -> [Finding] {
+        do {
+            return try use.findings(at: path, progress: progress)
+        } catch let error as QuireError where [.notACache, .corrupt].contains(error.code) {
             return [Finding(code: .page, place: "file", message: error.message)]
         }
     }

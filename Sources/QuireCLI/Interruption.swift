@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first ends the work after the current batch, the second ends the tool.
+/// Ctrl-C and SIGTERM: the first ends the work where it can stop, the second ends the tool.
 enum Interruption {
     private static let signal = Atomic<Int32>(0)
 
