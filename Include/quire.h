@@ -311,7 +311,8 @@ typedef struct quire_cache_options {
  * the second gets QUIRE_BUSY.
  * options: NULL is the defaults.
  * Errors: QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT, QUIRE_NO_PERMISSION, QUIRE_DISK_FULL, QUIRE_IO; QUIRE_CORRUPT
- * if it is seen to be damaged: repair it; QUIRE_BUSY also if LMDB is 0.9.26 to 0.9.31, here or there, and another process has the cache open.
+ * if it is seen to be damaged: repair it; QUIRE_BUSY also if LMDB is 0.9.26 to 0.9.31, here or there, and another
+ * process has the cache open.
  * [any] Since 0.1
  */
 quire_status quire_open(
