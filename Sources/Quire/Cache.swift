@@ -4,7 +4,7 @@
 ///     let timeline = try cache.feed(named: "home", options: FeedOptions(order: .stable))
 ///
 /// Any number of threads and processes may use one file at the same time: writers take turns, readers
-/// never wait. Opening the same file twice in a process is safe, both share one environment. A cache
+/// never wait, except for a writer of their process that must enlarge the file's map. Opening the same file twice in a process is safe, both share one environment. A cache
 /// must not be used after `fork()` in the child, and not on a network file system.
 public final class Cache: Sendable {
     let environment: Environment
@@ -110,8 +110,8 @@ public final class Cache: Sendable {
     /// Rows and bodies read from the snapshot are valid only inside. Do not keep it open for long: what
     /// it sees cannot be reused by writers.
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
-        let transaction = try environment.beginRead()
-        defer { environment.endRead(transaction) }
+        let transaction = try environment.beginRead(isBound: true)
+        defer { environment.endRead(transaction, isBound: true) }
         return try body(Snapshot(transaction, BodyReader(transaction), of: environment))
     }
 }

@@ -10,11 +10,11 @@ package final class OpenSnapshot {
 
     package init(_ cache: Cache) throws {
         self.cache = cache
-        transaction = try cache.environment.beginRead()
+        transaction = try cache.environment.beginRead(isBound: false)
         bodies = BodyReader(transaction)
     }
 
-    deinit { cache.environment.endRead(transaction) }
+    deinit { cache.environment.endRead(transaction, isBound: false) }
 
     package func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         try body(Snapshot(transaction, bodies, of: cache.environment))

@@ -20,7 +20,7 @@ final class Environment: @unchecked Sendable {
     let path: String
     /// What transactions know about the file.
     let cacheFile: CacheFile
-    private let options: CacheOptions
+    let options: CacheOptions
     private let process = getpid()
     private let file: FileKey
     private let gate: Gate
@@ -30,10 +30,7 @@ final class Environment: @unchecked Sendable {
     private struct Idle: @unchecked Sendable {  // nobody uses a transaction while it is idle
         let transaction: OpaquePointer
     }
-    /// Number of transactions alive in this process. The map must not move under one, so it grows with
-    /// this locked and at zero. A count and not a read-write lock, which would have to be released by
-    /// the thread that took it: an ``OpenSnapshot`` may end on another thread.
-    private let alive = Mutex(0)
+    private let alive = Mutex(AliveTransactions())
     /// The thread that runs the body of a write; a second write there would wait for itself.
     private let writer = Mutex<pthread_t?>(nil)
     let queue = WriteQueue()
@@ -67,13 +64,15 @@ final class Environment: @unchecked Sendable {
 
     /// Runs `body` in a read transaction: one consistent state, for as long as the call lasts.
     func read<R>(_ body: (Transaction) throws -> R) throws -> R {
-        let transaction = try beginRead()
-        defer { endRead(transaction) }
+        let transaction = try beginRead(isBound: true)
+        defer { endRead(transaction, isBound: true) }
         return try body(transaction)
     }
 
-    func beginRead() throws(QuireError) -> Transaction {
-        try enter()
+    /// `isBound`: it will end on this thread.
+    func beginRead(isBound: Bool) throws(QuireError) -> Transaction {
+        letGrow()
+        try enter { $0.beginSnapshot(on: isBound ? pthread_self() : nil) }
         let used = handle
         var transaction = idle.withLock { $0.popLast() }?.transaction
         var status: Int32
@@ -89,45 +88,25 @@ final class Environment: @unchecked Sendable {
         }
         if status != 0 {
             if let transaction { mdb_txn_abort(transaction) }  // an idle one that did not come back
-            alive.withLock { $0 -= 1 }
+            alive.withLock { $0.endSnapshot(on: isBound ? pthread_self() : nil) }
             if status == MDB_MAP_RESIZED {
                 try grow(to: 0)
-                return try beginRead()
+                return try beginRead(isBound: isBound)
             }
             if status == MDB_PANIC {
                 try reopen(insteadOf: used)
-                return try beginRead()
+                return try beginRead(isBound: isBound)
             }
             throw QuireError.storage("cannot read", path, status)
         }
         return Transaction(handle: transaction!, file: cacheFile)
     }
 
-    func endRead(_ transaction: Transaction) {
+    func endRead(_ transaction: Transaction, isBound: Bool) {
         mdb_txn_reset(transaction.handle)
         let used = Idle(transaction: transaction.handle)
         idle.withLock { $0.append(used) }
-        alive.withLock { $0 -= 1 }
-    }
-
-    /// Throws if so many commits were made since it began that it keeps too much of the file from reuse.
-    func requireYoung(_ snapshot: Transaction) throws(QuireError) {
-        let age = age(ofTransaction: snapshot.number)
-        if age > options.maximumSnapshotAge { throw expired(age) }
-    }
-
-    private func expired(_ age: Int) -> QuireError {
-        QuireError(
-            .snapshotExpired,
-            "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
-                + "allowed")
-    }
-
-    /// Commits since this one.
-    func age(ofTransaction number: UInt64) -> Int {
-        var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
-        return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
+        alive.withLock { $0.endSnapshot(on: isBound ? pthread_self() : nil) }
     }
 
     /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
@@ -136,7 +115,7 @@ final class Environment: @unchecked Sendable {
     /// had written, `body` runs again from its start.
     func write<R>(_ body: (Transaction) throws -> R) throws -> R {
         try requireThisProcess()
-        if writer.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
+        if isWriter {
             throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
         }
         var patience = Patience(options.writeTimeout)
@@ -210,7 +189,7 @@ final class Environment: @unchecked Sendable {
         try gate.enter(&patience)
         defer { gate.leave() }
         try enter()
-        defer { alive.withLock { $0 -= 1 } }
+        defer { alive.withLock { $0.end() } }
         var begun: OpaquePointer?
         let status = mdb_txn_begin(handle, nil, 0, &begun)
         if status == MDB_MAP_RESIZED { throw MapFull(isResized: true) }
@@ -268,7 +247,7 @@ final class Environment: @unchecked Sendable {
     /// Writes the records, without free space, to a new file.
     func copyCompactly(to target: String) throws(QuireError) {
         try enter()
-        defer { alive.withLock { $0 -= 1 } }
+        defer { alive.withLock { $0.end() } }
         let status = DiskSpace.withoutSizeSignal {
             mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
         }
@@ -281,18 +260,28 @@ final class Environment: @unchecked Sendable {
         return info.me_mapsize
     }
 
-    /// The map may only move while no transaction of this process is alive.
+    /// The map may only move while no transaction of this process is alive; see ``AliveTransactions``.
     private func grow(to size: Int) throws(QuireError) {
+        let isAwaited = alive.withLock { $0.beginWaiting(pthread_self()) }
+        defer { if isAwaited { alive.withLock { $0.endWaiting() } } }
         for _ in 0..<5_000 {
             let isDone = try alive.withLock { alive throws(QuireError) in
-                if alive == 0 { try growNow(to: size) }
-                return alive == 0
+                if alive.count == 0 { try growNow(to: size) }
+                return alive.count == 0
             }
             if isDone { return }
             usleep(1_000)
         }
         throw QuireError(
             .diskFull, "\(path): the map must grow, but a snapshot is open in this process")
+    }
+
+    /// Before a snapshot: lets the map grow first, but not for longer than ``grow(to:)`` would wait for it.
+    private func letGrow() {
+        for _ in 0..<5_000 {
+            guard alive.withLock({ $0.mustWait(pthread_self()) }), !isWriter else { return }
+            usleep(1_000)
+        }
     }
 
     private func growNow(to size: Int) throws(QuireError) {
@@ -321,8 +310,8 @@ final class Environment: @unchecked Sendable {
     private func reopen(insteadOf failed: OpaquePointer) throws(QuireError) {
         for _ in 0..<5_000 {
             let isDone = try alive.withLock { alive throws(QuireError) in
-                if alive == 0 && handle == failed && !isLost { try reopenNow() }
-                return alive == 0 || handle != failed
+                if alive.count == 0 && handle == failed && !isLost { try reopenNow() }
+                return alive.count == 0 || handle != failed
             }
             if isDone { return }
             usleep(1_000)
@@ -359,15 +348,22 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Counts a transaction that is about to begin: from here on the handle stays.
-    private func enter() throws(QuireError) {
+    private func enter(
+        _ begin: (inout AliveTransactions) -> Void = { $0.begin() }
+    ) throws(QuireError) {
         try requireThisProcess()
         let isLost = alive.withLock { alive in
-            if !self.isLost { alive += 1 }
+            if !self.isLost { begin(&alive) }
             return self.isLost
         }
         if isLost {
             throw QuireError(.closed, "\(path): could not be opened again after a failure")
         }
+    }
+
+    /// True within the body of a write on this thread.
+    private var isWriter: Bool {
+        writer.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
     private func requireThisProcess() throws(QuireError) {

@@ -8,6 +8,26 @@ struct OpenReader {
 }
 
 extension Environment {
+    /// Throws if so many commits were made since it began that it keeps too much of the file from reuse.
+    func requireYoung(_ snapshot: Transaction) throws(QuireError) {
+        let age = age(ofTransaction: snapshot.number)
+        if age > options.maximumSnapshotAge { throw expired(age) }
+    }
+
+    private func expired(_ age: Int) -> QuireError {
+        QuireError(
+            .snapshotExpired,
+            "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
+                + "allowed")
+    }
+
+    /// Commits since this one.
+    func age(ofTransaction number: UInt64) -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
+    }
+
     /// The snapshots that living processes have open, also those of this one.
     func readers() -> [OpenReader] {
         var stale: Int32 = 0
