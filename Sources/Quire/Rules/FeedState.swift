@@ -71,7 +71,7 @@ struct Entry {
 
 /// One accepted response.
 struct StoredPage: Hashable {
-    let number: UInt64
+    var number: UInt64
     /// The link that was requested.
     var own: Link
     /// Continues below `last`.

@@ -24,9 +24,10 @@ extension Draft {
     mutating func bodies(_ page: [Int]) throws(Interruption) {
         if answer.posts.isEmpty && answer.opaqueRows == 0 { throw .refused(.emptyConfirm) }
         let wanted = ticket.ids.compactMap(state.cached)
-        ignored += page.filter { !wanted.contains($0) }
-        accepted = wanted.filter(page.contains)
-        goneForGood = wanted.filter { !page.contains($0) }
+        let (isWanted, isShown) = (EntrySet(wanted), EntrySet(page))
+        ignored += page.filter { !isWanted.contains($0) }
+        accepted = wanted.filter(isShown.contains)
+        goneForGood = wanted.filter { !isShown.contains($0) }
         leave(goneForGood)
         rowsWithout(goneForGood)
     }

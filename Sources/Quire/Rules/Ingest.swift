@@ -45,8 +45,7 @@ extension Draft {
         try settleClaims(oldRows)
         try state.setRows(state.withRiders(rows, old: oldRows))
         for claim in claims { state.entries[claim].isClaimed = true }
-        try state.rederive(
-            from: borders, gone: (moved + removed).map { state.id(of: $0) })
+        try state.rederive(from: borders, gone: EntrySet(moved + removed))
         try putStickyOnTop(now)
         return outcome(page: page)
     }

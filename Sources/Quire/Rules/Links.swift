@@ -3,6 +3,12 @@
 extension FeedState {
     /// R16. The edge to continue below an entry, copied from the page that borders it.
     mutating func linkBelow(_ entry: Int) throws(Interruption) -> Edge {
+        var ends = PageEnds()
+        return try linkBelow(entry, &ends)
+    }
+
+    /// The same for one of many entries, of which the upper ones come first.
+    mutating func linkBelow(_ entry: Int, _ ends: inout PageEnds) throws(Interruption) -> Edge {
         let page = page(of: entry)
         if options.paging.isPositional {
             // only the page of a recorded run was asked for by a link, and names the page that follows
@@ -17,7 +23,7 @@ extension FeedState {
             return newEdge(page.next)
         }
         if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
-        let (link, after) = try nearestLink(entry)
+        let (link, after) = try ends.nearestLink(entry, in: self)
         return newEdge(link, after: after)
     }
 
@@ -25,22 +31,16 @@ extension FeedState {
     /// head request at the top of the feed; and the entry that link continues below, if it is not the
     /// border itself.
     func nearestLink(_ border: Int) throws(Interruption) -> (link: Link, after: PostID?) {
-        let rows = serverRows
-        guard var at = rows.firstIndex(of: .entry(border)) else { return (.unknown, nil) }
-        while at >= 0 {
-            switch rows[at] {
-            case .gap: return (.unknown, nil)
-            case .elided(let run): throw .needs(.bottom(run))
-            case .entry(let entry):
-                if let page = page(of: entry), page.last == id(of: entry),
-                    page.next != .unknown, page.next != .end
-                {
-                    return (page.next, entry == border ? nil : id(of: entry))
-                }
-            }
-            at -= 1
-        }
-        return head.link == .end ? (.head, id(of: border)) : (.unknown, nil)
+        var ends = PageEnds()
+        return try ends.nearestLink(border, in: self)
+    }
+
+    /// The link that continues below an entry, if a page ends there and the server went on.
+    fileprivate func link(endingAt entry: Int) -> Link? {
+        guard let page = page(of: entry), page.last == id(of: entry), page.next != .unknown,
+            page.next != .end
+        else { return nil }
+        return page.next
     }
 
     /// R16. The edge to continue above an entry.
@@ -88,7 +88,7 @@ extension FeedState {
 
     /// R14. A link that began at an entry which left does not begin at its neighbour: something may
     /// have been inserted between the two since. Such an edge gets the nearest proven link.
-    mutating func rederive(from before: [UInt64: Row], gone: [PostID]) throws(Interruption) {
+    mutating func rederive(from before: [UInt64: Row], gone: EntrySet) throws(Interruption) {
         let after = borders()
         if after.isEmpty { return }
         func mustChange(_ edge: Edge) -> Row? {
@@ -96,25 +96,74 @@ extension FeedState {
             if let was = before[edge.number], was != now, edge.after == nil, edge.link.isProven {
                 return now
             }
-            if let start = edge.after, gone.contains(start) { return now }
+            if let start = edge.after.flatMap({ index[$0] }), gone.contains(start) { return now }
             return nil
         }
+        var ends = PageEnds()
         if let row = mustChange(head) {
             head = linkAbove(try entry(at: 0, in: [row], from: .above))
         }
         if let row = mustChange(tail) {
-            tail = try linkBelow(try entry(at: 0, in: [row], from: .below))
+            tail = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
         }
         tail = tail.asTail
         for gap in gapRows {
             if let row = mustChange(gaps[gap].down) {
-                gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below))
+                gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
             }
             gaps[gap].down = gaps[gap].down.asGapEnd
             if let row = mustChange(gaps[gap].up) {
                 gaps[gap].up = linkAbove(try entry(at: 0, in: [row], from: .above))
             }
         }
+    }
+}
+
+/// R16. Finds the nearest link of entry after entry, while rows and pages stay as they are. Each walk goes up no
+/// further than to where the one before began: from top to bottom, all of them pass each row once.
+struct PageEnds {
+    /// Where a walk ended: at the last entry of a page, at a gap, above the first row.
+    private enum End {
+        case page(Int), gap, top
+    }
+
+    private var rows: [Row]?
+    private var known: (row: Int, end: End)?
+
+    /// What ``FeedState/nearestLink(_:)`` says, and it is the code behind it.
+    mutating func nearestLink(
+        _ border: Int, in state: FeedState
+    ) throws(Interruption) -> (link: Link, after: PostID?) {
+        let rows = self.rows ?? state.serverRows
+        self.rows = rows
+        let start = known?.row ?? 0
+        guard
+            let at = rows[start...].firstIndex(of: .entry(border))
+                ?? rows[..<start].firstIndex(of: .entry(border))
+        else { return (.unknown, nil) }
+        let end = try end(above: at, rows, state)
+        known = (at, end)
+        switch end {
+        case .gap: return (.unknown, nil)
+        case .page(let entry):
+            return (state.link(endingAt: entry)!, entry == border ? nil : state.id(of: entry))
+        case .top:
+            return state.head.link == .end ? (.head, state.id(of: border)) : (.unknown, nil)
+        }
+    }
+
+    private func end(above start: Int, _ rows: [Row], _ state: FeedState) throws(Interruption) -> End {
+        var at = start
+        while at >= 0 {
+            if let known, known.row == at { return known.end }
+            switch rows[at] {
+            case .gap: return .gap
+            case .elided(let run): throw .needs(.bottom(run))
+            case .entry(let entry): if state.link(endingAt: entry) != nil { return .page(entry) }
+            }
+            at -= 1
+        }
+        return .top
     }
 }
 

@@ -11,7 +11,7 @@ extension FeedState {
         let rest = rows.filter { $0 != .entry(entry) }
         try setRows(rest)
         entries[entry].isCached = false
-        try rederive(from: borders, gone: [id])
+        try rederive(from: borders, gone: EntrySet([entry]))
         if serverRows.isEmpty {
             head = newEdge(.end)
             tail = newEdge(.unknown)
@@ -40,10 +40,11 @@ extension FeedState {
         forgetBorders(doomed)
         let before = gapRows.map { gaps[$0] }
         let old = rows
-        let left = try rowsAfterEvicting(EntrySet(doomed))
+        let gone = EntrySet(doomed)
+        let left = try rowsAfterEvicting(gone)
         for entry in doomed { entries[entry].isCached = false }
         try setRows(withRiders(left, old: old))
-        try rederive(from: [:], gone: doomed.map { id(of: $0) })
+        try rederive(from: [:], gone: gone)
         _ = settleGapIDs(since: before)
         return doomed
     }
@@ -53,6 +54,7 @@ extension FeedState {
         let old = serverRows
         func leaves(_ row: Row) -> Bool { row.entry.map(doomed.contains) ?? false }
         var rows: [Row] = []
+        var ends = PageEnds()
         var i = 0
         while i < old.count {
             var j = i
@@ -80,7 +82,7 @@ extension FeedState {
                 skippedAbove += run.count { !$0.isGap }
                 continue
             }
-            let down = try downEdge(of: run, below: rows[rows.count - 1])
+            let down = try downEdge(of: run, below: rows[rows.count - 1], &ends)
             if isLast {
                 tail = down.asTail
             } else {
@@ -91,10 +93,10 @@ extension FeedState {
     }
 
     private mutating func downEdge(
-        of run: ArraySlice<Row>, below row: Row
+        of run: ArraySlice<Row>, below row: Row, _ ends: inout PageEnds
     ) throws(Interruption) -> Edge {
         if case .gap(let gap)? = run.first { return gaps[gap].down }
-        return try linkBelow(try entry(at: 0, in: [row], from: .below))
+        return try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
     }
 
     private mutating func upEdge(

@@ -42,17 +42,20 @@ extension FeedState {
     /// Puts rows that are missing back below the nearest row above them that is still there.
     func reattach(_ rows: [Row], old: [Row], wanderers: [Row]) -> [Row] {
         if wanderers.isEmpty { return rows }
-        var result = rows
-        let wanderers = Set(wanderers)
-        var present = Set(rows.filter { !$0.isGap })
-        var previous: Row?
+        let (wanderers, present) = (Set(wanderers), Set(rows))
+        var result: [Row] = []
+        var below: [Row: [Row]] = [:]
+        var upper: Row?
         for row in old where !row.isGap {
-            if wanderers.contains(row) && !present.contains(row) {
-                let at = previous.map { result.firstIndex(of: $0)! + 1 } ?? 0
-                result.insert(row, at: at)
-                present.insert(row)
+            if present.contains(row) {
+                upper = row
+            } else if wanderers.contains(row) {
+                if let upper { below[upper, default: []].append(row) } else { result.append(row) }
             }
-            if present.contains(row) { previous = row }
+        }
+        for row in rows {
+            result.append(row)
+            if let riders = below[row] { result += riders }
         }
         return result
     }
@@ -83,9 +86,6 @@ extension FeedState {
 
     // MARK: Claimed seams
 
-    /// Entries that have just left are among them: their claim passes on.
-    private var claimed: [Int] { entries.indices.filter { entries[$0].isClaimed } }
-
     mutating func setClaims(_ claims: Set<Int>) {
         for entry in entries.indices where entries[entry].isClaimed || !claims.isEmpty {
             entries[entry].isClaimed = claims.contains(entry)
@@ -93,34 +93,34 @@ extension FeedState {
     }
 
     /// R25. A claimed seam stays between its neighbours' neighbours until a gap or an answer ends it:
-    /// it passes to the next entry below when its lower entry leaves.
+    /// it passes to the next entry below when its lower entry leaves, which has just happened to some here.
     func carriedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> Set<Int> {
-        let claimed = claimed
-        if claimed.isEmpty { return [] }
-        let old = old.filter { !isRider($0) }
-        let new = new.filter { !isRider($0) }
-        let present = Set(new)
-        var carried: Set<Int> = []
-        for claim in claimed {
-            guard let start = old.firstIndex(of: .entry(claim)) else { continue }
-            search: for row in old[start...] {
-                switch row {
-                case .gap: break search
-                case .elided(let run): throw .needs(.top(run))
-                case .entry(let entry):
-                    if present.contains(row) && !gone.contains(entry) {
-                        carried.insert(entry)
-                        break search
-                    }
-                }
+        if !entries.contains(where: \.isClaimed) { return [] }
+        let present = EntrySet(new.lazy.compactMap(\.entry))
+        var carried = EntrySet()
+        var isOnItsWay = false
+        for row in old {
+            switch row {
+            case .gap: isOnItsWay = false
+            case .elided(let run): if isOnItsWay { throw .needs(.top(run)) }
+            case .entry(let entry) where !isRider(row):
+                isOnItsWay = isOnItsWay || entries[entry].isClaimed
+                guard isOnItsWay, present.contains(entry), !gone.contains(entry) else { continue }
+                carried.insert(entry)
+                isOnItsWay = false
+            case .entry: continue
             }
         }
-        var joined: Set<Int> = []
-        for (upper, lower) in zip(new, new.dropFirst()) where !upper.isGap {
-            if case .entry(let entry) = lower { joined.insert(entry) }
+        var claims: Set<Int> = []
+        var upper: Row?
+        for row in new where !isRider(row) {
+            if case .entry(let entry) = row, let upper, !upper.isGap, carried.contains(entry) {
+                claims.insert(entry)
+            }
+            upper = row
         }
-        return carried.intersection(joined)
+        return claims
     }
 }

@@ -59,6 +59,7 @@ struct Rebuilding {
             if isFull && part.endsInEntry && !isIDs { try write(&part, to: feed) }
         }
         try write(&part, to: feed)
+        if !isIDs { try renumberTop(of: feed, remains.pages) }
         try cache.write { session in
             for (name, value) in remains.attributes {
                 try session.transaction.put(.attributes(of: feed.number), name, value)
@@ -111,6 +112,22 @@ struct Rebuilding {
         part.beginNext()
     }
 
+    /// A page that lost posts is no longer what the server sent. Whoever keeps with the number of the topmost page
+    /// that it need not be sent again, as a pager does with its validators, must not find that number there.
+    private func renumberTop(of feed: Feed, _ pages: [UInt64: PageRecord]) throws {
+        try cache.write { session in
+            let reader = RowReader(transaction: session.transaction, feed: feed.number)
+            guard let top = try reader.pages(from: 0, limit: 1).first,
+                pages[top.number]?.entries != top.posts
+            else { return }
+            let ids = try reader.rows(of: top).map(\.id)
+            try session.change(feed.number, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
+                state.renumber(top.number)
+                return WriteSession.Effect(result: ())
+            }
+        }
+    }
+
     private func report(on feed: Feed, _ part: FeedPart, _ old: FeedRecord) throws -> RepairReport.Feed {
         let new = try cache.environment.read { try $0.feed(feed.number) }
         let (before, after) = (old.counts, new.counts)
@@ -153,5 +170,16 @@ struct Rebuilding {
             session.touch()
             for number in numbers { session.note([.reset], in: number) }
         }
+    }
+}
+
+extension FeedState {
+    /// The entries of a page become another page, which is like it but for its number.
+    fileprivate mutating func renumber(_ number: UInt64) {
+        guard var page = pages[number] else { return }
+        pageNumbers += 1
+        page.number = pageNumbers
+        pages[pageNumbers] = page
+        for entry in entries.indices where entries[entry].page == number { entries[entry].page = pageNumbers }
     }
 }
