@@ -149,6 +149,8 @@ extension OracleHistory {
             try scope.requireBodies()
             learn(scope)
             try requireReceived(scope)
+        }
+        if let reply, [.ok, .joined, .gap, .drift, .confirmEnd].contains(outcome.verdict) {
             diary.noteAnswer(reply.shown.filter { after.places[$0] != nil })
         }
         try look(moved: outcome.moved)
