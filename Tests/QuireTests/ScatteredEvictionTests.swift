@@ -31,18 +31,20 @@ import Testing
         let left = (1...9).reversed().filter { !gone.contains($0) }
         let gaps = try feed.cache.withSnapshot { snapshot in
             try snapshot.rows(of: feed, limit: 99).compactMap { row in
-                if case .gap(let gap) = row { gap.id } else { nil }
+                if case .gap(let gap) = row { gap } else { nil }
             }
         }
         // The posts above gaps, top first.
         let borders = zip(left, left.dropFirst()).filter { $0 - 1 != $1 }.map(\.0)
         #expect(gaps.count == borders.count, "without \(gone)")
         for (gap, border) in zip(gaps, borders) {
-            let target = try feed.plan(.gap(gap)).request?.target
+            let target = try feed.plan(.gap(gap.id)).request?.target
             let segment = (border...9).prefix { left.contains($0) }
             if let end = segment.first(where: { links[$0] != nil }) {
-                #expect(target == .link(.token(links[end]!)), "below \(border), without \(gone)")
+                #expect(gap.down == .token(links[end]!), "below \(border), without \(gone)")
+                #expect(target == .link(gap.down), "below \(border), without \(gone)")
             } else if segment.last == 9 {  // nothing lies above it
+                #expect(gap.down == .head, "below \(border), without \(gone)")
                 #expect(target == .link(.head), "below \(border), without \(gone)")
             }
         }
