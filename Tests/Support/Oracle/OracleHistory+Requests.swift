@@ -142,6 +142,7 @@ extension OracleHistory {
         note("answer to \(ticket.number): \(arrived) -> \(outcome.verdict.rawValue) \(outcome.reason)")
         let after = try OracleView(of: subject)
         try requireEvidence(outcome, reply, before, after)
+        var placed = Set(job.border.map { [$0] } ?? [])
         if let reply, [.ok, .joined, .gap].contains(outcome.verdict) {
             let scope = Scope(job, reply, outcome, before, after, knowledge: knowledge, mode: mode)
             try scope.requireCover()
@@ -149,9 +150,10 @@ extension OracleHistory {
             try scope.requireBodies()
             learn(scope)
             try requireReceived(scope)
+            placed = scope.placed
         }
         if let reply, [.ok, .joined, .gap, .drift, .confirmEnd].contains(outcome.verdict) {
-            diary.noteAnswer(reply.shown.filter { after.places[$0] != nil })
+            diary.noteAnswer(reply.shown.filter { after.places[$0] != nil }, placed: placed)
         }
         try look(moved: outcome.moved)
     }

@@ -41,7 +41,8 @@ struct Scope {
     }
 
     /// An overlapping answer without the border speaks for what lies below the last entry above the
-    /// border that it shows, else below the entry from whose place the request was made (R9).
+    /// border that it shows, else below the entry from whose place the request was made (R9). A post that the
+    /// client deleted may have stood there: then it is the entry above that place.
     private static func attachment(
         of reply: SimulatedReply, at border: PostID, _ job: OracleJob, _ before: OracleView,
         _ knowledge: Knowledge
@@ -51,7 +52,8 @@ struct Scope {
         if let shown = reply.shown.last(where: above.contains) { return shown }
         guard case .link(.token(let text)) = job.request.target, let place = Int64(text.dropFirst())
         else { return border }
-        return above.last { knowledge.seen[$0] == place } ?? border
+        return above.last { knowledge.seen[$0] == place }
+            ?? above.last { knowledge.seen[$0].map { $0 > place } ?? false } ?? border
     }
 
     /// The places the answer speaks for: not those beyond the entry it attached to.
@@ -71,6 +73,15 @@ struct Scope {
         return range
     }
 
+    /// The posts that the answer placed, or attached to. A page below a border may show posts above it; of these it
+    /// only tells that they are there, and a late answer that does not show them still removes them (R8, R9).
+    var placed: Set<PostID> {
+        switch operation {
+        case .down, .up: accepted.union(job.border.map { [$0] } ?? [])
+        case .refresh, .around, .snapshot, .bodies: Set(reply.shown)
+        }
+    }
+
     /// The answer did not reach its border and speaks for what lies below an entry above it.
     var isAttachedAbove: Bool { border != nil && border != job.border }
 
@@ -82,7 +93,7 @@ struct Scope {
             throw OracleFailure(.ledger, "\(back) came back by an answer older than its deletion")
         }
         let isEnd = reply.answer.next == .end || reply.answer.previous == .end
-        if let id = outcome.removed.first(where: { diary.delivered($0, since: ticket) }), !isEnd {
+        if let id = outcome.removed.first(where: { diary.placed($0, since: ticket) }), !isEnd {
             throw OracleFailure(.noWipe, "\(id), newer than this answer, removed by it from \(before)")
         }
         let ghost = outcome.kept.first { id in
