@@ -1,6 +1,5 @@
 """Carries out a log of commits on the oracle's model, in their order, and compares what came of them."""
-import copy
-
+import departures
 import model
 import picture
 
@@ -13,29 +12,12 @@ class Difference(Exception):
     pass
 
 
-class Feed(model.Feed):
-    """The model with the two of our departures from it that these histories meet (Docs/decisions.md)."""
-
-    def _issue(self, op, edges, wish, limit, extra=None, **fields):
-        """1. Requests for bodies share a ticket only if they name the same posts."""
-        return super()._issue(op, edges, wish, limit, extra=extra or fields.get("ids"), **fields)
-
-    def prune(self, *arguments, **options):
-        """10. The pages that leave do so all at once."""
-        if self.paging == "ids":
-            return super().prune(*arguments, **options)
-        trial = copy.deepcopy(self, {id(self.cache): model.Cache()})
-        done = super(Feed, trial).prune(*arguments, **options)
-        self.evict([post for post in self.ids() if post not in trial.entries])
-        return done
-
-
 class Replay:
     def __init__(self, modes):
         self.cache = model.Cache()
         self.tickets, self.rows = {}, 0
         for mode, options in modes.items():
-            self.cache.feeds[mode] = Feed(self.cache, **options)
+            self.cache.feeds[mode] = departures.Feed(self.cache, **options)
             self.tickets[mode] = {}
 
     def commit(self, order, reply):

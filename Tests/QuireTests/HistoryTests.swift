@@ -4,9 +4,12 @@ import Testing
 @testable import Quire
 
 /// Random histories of the executable specification, replayed step by step through real LMDB. They are
-/// written afresh by `fuzz.py --emit`, where the oracle lies beside the checkout.
+/// written afresh by `fuzz.py --emit`, where the oracle lies beside the checkout, with our departures from it
+/// (Tests/Specification).
 @Suite struct HistoryTests {
     static let oracle = Shared.folder.map { $0 + "/oracle" }
+    private static let departures = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().path + "/Specification/departures.py"
     static let count = Shared.number("QUIRE_HISTORIES") ?? 270
     static let start = Shared.number("QUIRE_START") ?? 1_000_000
     /// So many are written at a time.
@@ -23,54 +26,19 @@ import Testing
             }
             for (i, history) in histories.enumerated() {
                 let tuning = i % 2 == 0 ? ScenarioTests.cramped : Tuning()
-                let sound = Self.upToDeparture(history)
-                try ScenarioTests.replay(sound, tuning, reopeningEvery: 7 + i % 20)
-                seen += sound["steps"]!.list!.count
+                try ScenarioTests.replay(history, tuning, reopeningEvery: 7 + i % 20)
+                seen += history["steps"]!.list!.count
             }
         }
         print("\(Self.count - broken) histories of \(seen) operations")
         #expect(broken * 5 <= Self.count, "the model itself breaks too often; try another QUIRE_START")
     }
 
-    /// The model lets two requests for bodies share a ticket although they name different posts, and
-    /// then removes posts that nobody asked for; the engine does not (Docs/decisions.md, 1). A history
-    /// is compared up to the step where that happens, about 1 in 400.
-    ///
-    /// And the model forgets pages one after the other where the engine forgets them in one change
-    /// (Docs/decisions.md, 10), which can be told from positions and links if any lay above what stays. A history
-    /// is compared up to such a prune, too.
-    private static func upToDeparture(_ history: JSON) -> JSON {
-        var wanted: [Double: JSON] = [:]
-        var posts: [Substring] = []
-        let steps = history["steps"]!.list!
-        let sound = steps.prefix { step in
-            let before = posts
-            posts = step["expect"]?["picture"]?.text.map(Self.posts) ?? posts
-            if step["op"]?.text == "prune" && !before.starts(with: posts) { return false }
-            guard let plan = step["expect"]?["plan"], let ids = plan["ids"],
-                let ticket = step["expect"]?["ticket"]?.number
-            else { return true }
-            defer { wanted[ticket] = ids }
-            return wanted[ticket].map { $0 == ids } ?? true
-        }
-        guard case .object(var members) = history else { return history }
-        members["steps"] = .list(Array(sound))
-        return .object(members)
-    }
-
-    /// Those of a picture that stand in the server's order.
-    private static func posts(of picture: String) -> [Substring] {
-        picture.split(separator: "[").dropFirst().flatMap { segment in
-            segment.prefix { $0 != "]" }.split(separator: " ").filter { !$0.hasPrefix("+") }
-        }
-    }
-
     /// Nil if the model breaks a promise of its own in one of them (about 1 in 3,000).
     private static func emit(_ count: Int, from start: Int) throws -> [JSON]? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.currentDirectoryURL = URL(fileURLWithPath: oracle!)
-        process.arguments = ["python3", "fuzz.py", "--emit", "\(count)", "--start", "\(start)"]
+        process.arguments = ["python3", departures, oracle!, "--emit", "\(count)", "--start", "\(start)"]
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
         let output = Pipe()

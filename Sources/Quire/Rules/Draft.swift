@@ -17,7 +17,7 @@ struct Draft {
     var serverPosition: EntryMap
     /// Entries of the page now placed in the feed, in order.
     var accepted: [Int] = []
-    /// Known entries the answer showed without placing them, such as its border.
+    /// Known entries the answer showed without placing them: its border, or the one it is used below instead.
     var shown: [Int] = []
     /// `answer.next` continues directly at the border; otherwise below `standsAt`.
     var isPositioned = true

@@ -136,6 +136,7 @@ extension Draft {
             throw .refused(.discontinuity)  // it claimed to start below the border
         }
         learnDrift(last)
+        shown.append(last)  // it is alive: what was seen before it casts no doubt on it
         if cut < page.count { return (last, Array(page[cut...]), Array(page[..<cut])) }
         ignored += page.filter { !state.entries[$0].isCached }
         overlap = state.overlap

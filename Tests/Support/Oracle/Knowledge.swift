@@ -57,14 +57,36 @@ struct Knowledge {
         hidden[id] = (segment[..<at].last, segment[(at + 1)...].first)
     }
 
-    /// A hidden post that is cached again is like any other.
+    /// A hidden post that stands between its neighbours again is like any other. One that came back elsewhere may
+    /// leave from there, and the segment that it was deleted from knows no more of it than before.
+    ///
+    ///     [11 10 9 8]              9 is deleted
+    ///     [11 10 8] ~ [9 7 6]      a jump brings it back; the gap is on the wrong side of it, for 8 is gone
+    ///     [11 10 8 7]              9, 7 and 6 are evicted, and the link of 8 leads to 7
     mutating func notice(_ view: OracleView) {
-        for id in view.posts { hidden[id] = nil }
+        for id in view.posts {
+            guard let (above, below) = hidden[id] else { continue }
+            let segment = view.segment(of: id)
+            if [above, below].allSatisfy({ $0.map(segment.contains) ?? true }) { hidden[id] = nil }
+        }
+    }
+
+    /// The answer put back posts that had left, and kept others, which arrived meanwhile, beside what was left of
+    /// their neighbours: on which side of those that are back is known to nobody (RULES.md, section 9).
+    ///
+    ///     [11 12 10 9] ~ [7]       a request for the top is on its way, answered by 11 10 9 before 12 was there
+    ///     [11 12] ~ [9] ~ [7]      10 is evicted
+    ///     [11 10 12 9 7]           the answer arrives
+    mutating func doubtPlaces(of kept: [PostID]) {
+        for id in kept { seen[id] = nil }
     }
 
     /// Hidden posts that stood beside one of these, on the far side of it or of other hidden ones.
-    private func hidden(beside ids: [PostID], _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>) -> [PostID] {
+    private func hidden(
+        beside ids: [PostID], _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>, in view: OracleView
+    ) -> [PostID] {
         hidden.keys.filter { id in
+            if view.places[id] != nil { return false }
             var neighbour = hidden[id]?[keyPath: side]
             while let next = neighbour, let further = hidden[next] { neighbour = further[keyPath: side] }
             return neighbour.map(ids.contains) ?? false
@@ -96,8 +118,8 @@ struct Knowledge {
         for line in open {
             var above = view.lines[..<line].compactMap { $0.entry?.id }
             var below = view.lines[line...].compactMap { $0.entry?.id }
-            above += hidden(beside: above, \.above)
-            below += hidden(beside: below, \.below)
+            above += hidden(beside: above, \.above, in: view)
+            below += hidden(beside: below, \.below, in: view)
             var high = above.filter(settled.contains).compactMap { seen[$0] }.min() ?? .max
             var low = below.filter(settled.contains).compactMap { seen[$0] }.max() ?? .min
             high = above.compactMap { seen[$0] }.filter { low < $0 && $0 < high }.min() ?? high
@@ -152,13 +174,15 @@ struct Knowledge {
                 let between = server.ids.filter { id in
                     server.position(of: id).map { low < $0 && $0 < high } ?? false
                 }
-                // A settled post elsewhere is a matter of order, not of completeness.
-                for id in between where hidden[id] == nil && !settled.contains(id) {
+                // A settled post elsewhere is a matter of order, not of completeness; so is one whose place is in doubt.
+                for id in between where hidden[id] == nil && !settled.contains(id) && !isInDoubt(id, view) {
                     try require(id, between: upper, lower, view, server)
                 }
             }
         }
     }
+
+    private func isInDoubt(_ id: PostID, _ view: OracleView) -> Bool { seen[id] == nil && view.places[id] != nil }
 
     private func require(
         _ id: PostID, between upper: PostID, _ lower: PostID, _ view: OracleView,

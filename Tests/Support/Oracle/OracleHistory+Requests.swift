@@ -196,6 +196,9 @@ extension OracleHistory {
         if let covered = scope.covered { knowledge.cover(covered, at: reply.time) }
         if scope.job.operation == .snapshot { lastSnapshot = reply.shown }
         knowledge.place(reply.positions.filter { scope.accepted.contains($0.key) })
+        if !mode.hasKeys && !scope.outcome.new.isEmpty {
+            knowledge.doubtPlaces(of: scope.outcome.kept)
+        }
     }
 
     /// Nothing received is lost, and the posts of a page stand together in its order.

@@ -1,0 +1,40 @@
+"""The specification's model with those of our departures from it that random histories meet (Docs/decisions.md).
+
+    departures.py ORACLE [OPTION...]     what ORACLE/fuzz.py does, with them
+"""
+import copy
+import sys
+
+if __name__ == "__main__":
+    sys.path.insert(0, sys.argv.pop(1))
+import model
+
+
+class Feed(model.Feed):
+    def _issue(self, op, edges, wish, limit, extra=None, **fields):
+        """1. Requests for bodies share a ticket only if they name the same posts."""
+        return super()._issue(op, edges, wish, limit, extra=extra or fields.get("ids"), **fields)
+
+    def prune(self, *arguments, **options):
+        """10. The pages that leave do so all at once."""
+        if self.paging == "ids":
+            return super().prune(*arguments, **options)
+        trial = copy.deepcopy(self, {id(self.cache): model.Cache()})
+        done = super(Feed, trial).prune(*arguments, **options)
+        self.evict([post for post in self.ids() if post not in trial.entries])
+        return done
+
+
+class Draft(model.Draft):
+    def without_border(self, page, known, in_segment, border, at):
+        """12. The entry that an answer is used below, because it shows it, has been seen."""
+        found = super().without_border(page, known, in_segment, border, at)
+        self.shown += known[-1:]
+        return found
+
+
+model.Feed, model.Draft = Feed, Draft
+
+if __name__ == "__main__":
+    import fuzz
+    sys.exit(fuzz.main())
