@@ -64,11 +64,25 @@ struct Knowledge {
     ///     [11 10 8] ~ [9 7 6]      a jump brings it back; the gap is on the wrong side of it, for 8 is gone
     ///     [11 10 8 7]              9, 7 and 6 are evicted, and the link of 8 leads to 7
     mutating func notice(_ view: OracleView) {
-        for id in view.posts {
-            guard let (above, below) = hidden[id] else { continue }
+        let back = view.posts.filter { id in
+            guard hidden[id] != nil else { return false }
             let segment = view.segment(of: id)
-            if [above, below].allSatisfy({ $0.map(segment.contains) ?? true }) { hidden[id] = nil }
+            return [neighbour(of: id, \.above), neighbour(of: id, \.below)].allSatisfy {
+                $0.map(segment.contains) ?? true
+            }
         }
+        for id in back { hidden[id] = nil }
+    }
+
+    /// The nearest post beside a hidden one that is not hidden too.
+    private func neighbour(of id: PostID, _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>) -> PostID? {
+        var passed: Set<PostID> = []
+        var id: PostID? = id
+        while let next = id, let further = hidden[next] {
+            if !passed.insert(next).inserted { return nil }
+            id = further[keyPath: side]
+        }
+        return id
     }
 
     /// The answer put back posts that had left, and kept others, which arrived meanwhile, beside what was left of
@@ -85,12 +99,7 @@ struct Knowledge {
     private func hidden(
         beside ids: [PostID], _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>, in view: OracleView
     ) -> [PostID] {
-        hidden.keys.filter { id in
-            if view.places[id] != nil { return false }
-            var neighbour = hidden[id]?[keyPath: side]
-            while let next = neighbour, let further = hidden[next] { neighbour = further[keyPath: side] }
-            return neighbour.map(ids.contains) ?? false
-        }
+        hidden.keys.filter { view.places[$0] == nil && neighbour(of: $0, side).map(ids.contains) ?? false }
     }
 
     mutating func reset() {
