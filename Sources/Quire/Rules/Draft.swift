@@ -201,6 +201,14 @@ struct Draft {
         }
     }
 
+    /// No answer removes what it shows. If it would, then it has the post on the other side of the border.
+    func requireShownStay() throws(Interruption) {
+        let isShown = { (entry: Int) in shownPost[entry] >= 0 }
+        if removed.contains(where: isShown) || keptAsRiders.contains(where: isShown) {
+            throw .refused(.contradiction)
+        }
+    }
+
     /// All entries in these rows; none of them may be elided.
     func entries(in rows: some Sequence<Row>) throws(Interruption) -> [Int] {
         var entries: [Int] = []

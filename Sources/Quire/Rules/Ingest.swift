@@ -19,6 +19,7 @@ extension FeedState {
             case .bodies: try draft.bodies(page)
             case .recorded: try draft.recorded(page)
             }
+            try draft.requireShownStay()
             return (try draft.commit(), draft)
         } catch .refused(let verdict) {
             var outcome = Outcome(verdict)
