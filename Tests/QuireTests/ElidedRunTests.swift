@@ -4,7 +4,8 @@ import Testing
 @testable import Quire
 
 /// A rule that sees only part of a feed does exactly what it does when it sees all of it: it asks for
-/// what it needs and never guesses. Random feeds, of which only the posts in question are loaded.
+/// what it needs and never guesses. Random feeds, of which only the posts in question are loaded, and the gaps next
+/// to them.
 @Suite struct ElidedRunTests {
     @Test func partsAreAsGoodAsTheWhole() {
         var needs = 0
@@ -38,10 +39,10 @@ struct ElidedWorld {
         random = SplitMix64(seed: seed)
         let order = random.pick([OrderClass.keyless, .stable, .bump, .appendOnly, .ranked])
         feed = FeedState(options: FeedOptions(order: order))
-        let count = random.number(in: 3...16)
+        let count = random.number(in: 3...24)
         var page: UInt64 = 0
         for i in 0..<count {
-            if i > 0 && random.chance(0.20) { addGap() }
+            if i > 0 && random.chance(0.30) { addGap() }
             if page == 0 || random.chance(0.30) { page = newPage() }
             addEntry(i, key: Int64(1000 - 10 * i), page: page)
         }
@@ -53,7 +54,8 @@ struct ElidedWorld {
     private mutating func addGap() {
         guard let last = feed.rows.last(where: { !feed.isRider($0) }), !last.isGap else { return }
         feed.gapNumbers += 1
-        let down = feed.newEdge(random.chance(0.50) ? .token("d\(feed.gapNumbers)") : .unknown)
+        let link = random.chance(0.50) ? Link.token("d\(feed.gapNumbers)") : .unknown
+        let down = feed.newEdge(link, after: random.chance(0.30) ? random.pick(feed.index.ids) : nil)
         let up = feed.newEdge(random.chance(0.30) ? .token("u\(feed.gapNumbers)") : .unknown)
         feed.rows.append(feed.newGap(down: down, up: up, id: GapID(feed.gapNumbers)))
     }
@@ -69,7 +71,8 @@ struct ElidedWorld {
     private mutating func addEntry(_ i: Int, key: Int64, page: UInt64) {
         let id = PostID("e\(i)")!
         var entry = Entry()
-        if feed.options.order.hasKeys { entry.key = key }
+        let hasKey = feed.options.order == .stable || feed.options.order == .bump && random.chance(0.98)
+        if hasKey { entry.key = key }
         entry.confirmed = UInt64(random.number(in: 1...90))
         let isLast = feed.rows.last?.isGap ?? true
         entry.isRider = !isLast && random.chance(0.15)
@@ -169,16 +172,24 @@ struct ElidedWorld {
     /// The same with nothing loaded but the posts in question, and what the rule asks for.
     mutating func runOnPart(_ operation: Operation) -> (text: String, needs: Int) {
         var loaded = Set(wanted(operation).compactMap { feed.index[$0] })
+        if case .ingest(let ticket, _) = operation { loaded.formUnion(feed.entries(below: ticket.edges)) }
         for entry in feed.entries.indices where random.chance(0.15) { loaded.insert(entry) }
+        var shown = Set(feed.gapRows.filter { _ in random.chance(0.10) })
         var needs = 0
         while true {
-            let (part, runs) = feed.part(loaded)
+            let (part, runs) = feed.part(loaded, gaps: shown)
             var state = part
             switch Self.apply(operation, to: &state) {
             case .success(let text): return (text + state.canonical((feed, runs)), needs)
             case .failure(let need):
                 needs += 1
-                loaded.formUnion(runs[need.run])
+                let server = runs[need.run].compactMap(\.entry).filter { !feed.entries[$0].isRider }
+                switch need {
+                case .gaps: shown.formUnion(runs[need.run].compactMap(\.gap))
+                case .top: loaded.insert(server.first!)
+                case .bottom: loaded.insert(server.last!)
+                case .all, .key, .counts: loaded.formUnion(server)
+                }
             }
         }
     }
@@ -194,60 +205,81 @@ struct ElidedWorld {
 }
 
 extension FeedState {
-    /// This state with only these entries loaded, and the entries of each elided run.
-    fileprivate func part(_ loaded: Set<Int>) -> (state: FeedState, runs: [[Int]]) {
+    /// The first entry below each gap that has one of these edges.
+    fileprivate func entries(below edges: [UInt64]) -> [Int] {
+        rows.indices.filter { at in edges.contains { owns(rows[at], edge: $0) } }
+            .compactMap { rows[$0...].lazy.compactMap(\.entry).first }
+    }
+
+    /// This state with only these entries and gaps loaded, and the rows of each elided run. The first gap, the last
+    /// and those next to what is loaded are there always.
+    fileprivate func part(
+        _ loaded: Set<Int>, gaps: Set<Int>
+    ) -> (state: FeedState, runs: [[Row]]) {
         var part = self
         (part.rows, part.entries, part.index, part.elided) = ([], [], EntryIndex(), [])
-        var runs: [[Int]] = []
-        var open: [Int] = []
-        func add(_ entry: Int) {
+        var runs: [[Row]] = []
+        var open: [Row] = []
+        func add(_ row: Row) {
+            guard case .entry(let entry) = row else { return part.rows.append(row) }
             part.rows.append(.entry(part.entries.count))
             part.append(id(of: entry), entries[entry])
         }
         func close() {
-            let server = open.filter { !entries[$0].isRider }
-            if server.isEmpty {
+            let lowest = open.reversed().prefix { !$0.isGap }.reversed().compactMap(\.entry).filter { !entries[$0].isRider }
+            if lowest.isEmpty {
                 open.forEach(add)
             } else {
                 let position = UInt64(runs.count)
                 part.elided.append(
                     Elided(
-                        count: server.count, unkeyed: server.count { entries[$0].key == nil },
-                        pieces: position...position))
+                        count: lowest.count, unkeyed: lowest.count { entries[$0].key == nil },
+                        pieces: position...position, hidesGaps: open.contains(where: \.isGap)))
                 part.rows.append(.elided(runs.count))
                 runs.append(open)
             }
             open = []
         }
+        let shown = gaps.union(self.gaps(nextTo: loaded))
         for row in rows {
-            if case .entry(let entry) = row, !loaded.contains(entry) {
-                open.append(entry)
-                continue
+            if row.entry.map({ !loaded.contains($0) }) ?? !shown.contains(row.gap!) {
+                open.append(row)
+            } else {
+                close()
+                add(row)
             }
-            close()
-            if case .entry(let entry) = row { add(entry) } else { part.rows.append(row) }
         }
         close()
         return (part, runs)
     }
 
+    /// The gaps that end a segment of which something is loaded, the first gap and the last.
+    private func gaps(nextTo loaded: Set<Int>) -> Set<Int> {
+        var shown = Set([gapRows.first, gapRows.last].compactMap(\.self))
+        for (at, row) in rows.enumerated() where row.entry.map(loaded.contains) ?? false {
+            if let above = rows[..<at].last(where: \.isGap)?.gap { shown.insert(above) }
+            if let below = rows[at...].first(where: \.isGap)?.gap { shown.insert(below) }
+        }
+        return shown
+    }
+
     /// Everything that matters, as text; elided runs are spelled out from the whole feed.
-    fileprivate func canonical(_ whole: (feed: FeedState, runs: [[Int]])?) -> String {
+    fileprivate func canonical(_ whole: (feed: FeedState, runs: [[Row]])?) -> String {
         func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
         func text(_ number: Int, of feed: FeedState) -> String {
             let entry = feed.entries[number]
             let flags = [entry.isRider, entry.isPinned, entry.isFault, entry.isClaimed]
             return "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
         }
-        var parts = [text(head)]
-        for row in rows {
+        func text(_ row: Row, of feed: FeedState) -> [String] {
             switch row {
-            case .entry(let entry): parts.append(text(entry, of: self))
-            case .gap(let gap): parts.append("~\(text(gaps[gap].down))^\(text(gaps[gap].up))~")
-            case .elided(let run):
-                parts += whole!.runs[run].map { text($0, of: whole!.feed) }
+            case .entry(let entry): [text(entry, of: feed)]
+            case .gap(let gap): ["~\(text(feed.gaps[gap].down))^\(text(feed.gaps[gap].up))~"]
+            case .elided(let run): whole!.runs[run].flatMap { text($0, of: whole!.feed) }
             }
         }
+        var parts = [text(head)]
+        for row in rows { parts += text(row, of: self) }
         return (parts + [text(tail)]).joined(separator: " ")
     }
 }

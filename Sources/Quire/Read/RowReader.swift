@@ -6,7 +6,7 @@ struct RowReader {
     func record() throws -> FeedRecord { try transaction.feed(feed) }
 
     func gaps() throws -> [GapRow] {
-        try FeedLoader.gaps(transaction, feed).map { Self.row($0.record, at: $0.position) }
+        try KnownGaps(transaction, feed: feed).all.map { Self.row($0.record, at: $0.position) }
     }
 
     private var name: String { "a piece of feed number \(feed)" }

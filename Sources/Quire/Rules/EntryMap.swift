@@ -27,6 +27,9 @@ struct EntrySet {
         for entry in entries { insert(entry) }
     }
 
+    /// Nothing can be taken out.
+    var isEmpty: Bool { words.isEmpty }
+
     func contains(_ entry: Int) -> Bool {
         entry / 64 < words.count && words[entry / 64] >> UInt64(entry % 64) & 1 != 0
     }

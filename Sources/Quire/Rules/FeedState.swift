@@ -99,15 +99,17 @@ enum Row: Hashable {
     var gap: Int? { if case .gap(let gap) = self { gap } else { nil } }
 }
 
-/// A run of pieces of one segment that was not loaded.
+/// A run of pieces that was not loaded. They are of one segment, or of several, each whole, with the gaps between
+/// them; then it stands between two gaps.
 struct Elided: Hashable {
     /// Entries of the server's sequence in it; riders do not count. Of several runs of one segment the
-    /// first has the count of all, unless counts were asked for.
+    /// first has the count of all, unless counts were asked for. Of several segments only the lowest counts.
     var count: Int
     /// How many of them have no sort key.
     var unkeyed: Int
     /// The first and the last piece in it, for storage.
     var pieces: ClosedRange<UInt64>
+    var hidesGaps = false
 }
 
 /// Why a rule stopped before it changed anything.
@@ -127,6 +129,8 @@ enum Need: Error, Hashable {
     case key(Int, Int64)
     /// How many entries each run of its segment has.
     case counts(Int)
+    /// The gaps in it.
+    case gaps(Int)
 }
 
 struct FeedState {
@@ -247,7 +251,22 @@ extension FeedState {
         return nil
     }
 
+    /// Those that are not in an elided run.
     var gapRows: [Int] { rows.compactMap(\.gap) }
+
+    /// The gaps above this one, or all.
+    func allGaps(above lower: Int? = nil) throws(Interruption) -> [Int] {
+        var gaps: [Int] = []
+        for row in rows {
+            switch row {
+            case .gap(lower): return gaps
+            case .gap(let gap): gaps.append(gap)
+            case .elided(let run) where elided[run].hidesGaps: throw .needs(.gaps(run))
+            case .elided, .entry: continue
+            }
+        }
+        return gaps
+    }
 
     /// The page that last delivered an entry.
     func page(of entry: Int) -> StoredPage? {

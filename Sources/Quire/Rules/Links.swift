@@ -107,7 +107,8 @@ extension FeedState {
             tail = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
         }
         tail = tail.asTail
-        for gap in gapRows {
+        // an overlapping link may begin anywhere
+        for gap in gone.isEmpty ? gapRows : try allGaps() {
             if let row = mustChange(gaps[gap].down) {
                 gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
             }

@@ -212,22 +212,24 @@ extension Draft {
         if page.isEmpty { throw .refused(.empty) }
         let places = places()
         let isKnown = page.contains { places[$0] != nil }
-        if rows.contains(where: { !$0.isGap }) && !isKnown
-            && (key(page[0]) == nil || !allRowsHaveKeys)
-        {
-            throw .refused(.island)  // cannot be ordered: keep it detached
+        if rows.contains(where: { !$0.isGap }) && !isKnown {
+            let canBeOrdered = key(page[0]) == nil ? false : try allRowsHaveKeys()
+            if !canBeOrdered { throw .refused(.island) }  // keep it detached
         }
         try splice(page, upper: .unknown, lower: nil)
     }
 
     /// True if every entry of the server's sequence has a sort key.
-    var allRowsHaveKeys: Bool {
-        rows.allSatisfy { row in
+    func allRowsHaveKeys() throws(Interruption) -> Bool {
+        for row in rows {
             switch row {
-            case .gap: true
-            case .entry(let entry): key(entry) != nil
-            case .elided(let run): state.elided[run].unkeyed == 0
+            case .gap: continue
+            case .entry(let entry): if key(entry) == nil { return false }
+            case .elided(let run):
+                if state.elided[run].unkeyed > 0 { return false }
+                if state.elided[run].hidesGaps { throw .needs(.gaps(run)) }
             }
         }
+        return true
     }
 }

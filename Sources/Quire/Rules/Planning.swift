@@ -93,8 +93,7 @@ extension FeedState {
     ) throws(Interruption) -> Result<Request, Refusal> {
         if serverRows.isEmpty { return .failure(.empty) }
         if edge.link == .end { return .failure(.end) }
-        let above = gap.map { gap in Array(gapRows.prefix { $0 != gap }) } ?? gapRows
-        if above.contains(where: { gaps[$0].down.link == .confirmEnd }) {
+        if try allGaps(above: gap).contains(where: { gaps[$0].down.link == .confirmEnd }) {
             return .failure(.fillFirst)  // everything below is in doubt
         }
         var record = newTicket(.down, limit: limit)

@@ -9,7 +9,7 @@ extension Draft {
         var page = delivered
         let places = places()
         let known = page.filter { places[$0] != nil }
-        let keyed = hasKeys(page)
+        let keyed = try hasKeys(page)
         if ticket.isAtHead, try !isBelowTheTop(page, keyed: keyed) {
             (headChanged, head) = (true, state.newEdge(.end))
             if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
@@ -43,8 +43,9 @@ extension Draft {
         return key(first)! > key(page[0])!
     }
 
-    func hasKeys(_ page: [Int]) -> Bool {
-        state.options.order.hasKeys && allRowsHaveKeys && page.allSatisfy { key($0) != nil }
+    func hasKeys(_ page: [Int]) throws(Interruption) -> Bool {
+        guard state.options.order.hasKeys, page.allSatisfy({ key($0) != nil }) else { return false }
+        return try allRowsHaveKeys()
     }
 
     /// The rows from the top of the border's segment down to the border.

@@ -126,12 +126,12 @@ extension FeedState {
         }
         if let entry = isInSequence(end) { return (entry, own) }
         if run.isFresh, case .gap(let id) = run.start,
-            let gap = gapRows.first(where: { gaps[$0].id == id }),
+            let gap = try allGaps().first(where: { gaps[$0].id == id }),
             let entry = try entryAbove(edge: gaps[gap].down.number)
         {
             return (entry, gaps[gap].down.link)
         }
-        for edge in gapRows.map({ gaps[$0].down }) + [tail] where edge.link == own {
+        for edge in try allGaps().map({ gaps[$0].down }) + [tail] where edge.link == own {
             if let entry = try entryAbove(edge: edge.number) { return (entry, own) }
         }
         let start = isInSequence(earlier).flatMap { rows.firstIndex(of: .entry($0)) }

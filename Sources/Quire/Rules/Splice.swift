@@ -80,9 +80,8 @@ extension Draft {
         let end = lower.map { places[$0]! } ?? anchors.last.map { places[$0]! + 1 }
         if let start, let end { return start..<max(start, end) }
         if let at = start ?? end { return at..<at }
-        let at =
-            ticket.operation == .recorded && !hasKeys(page)
-            ? placeBelow(ticket.after) : try placeForKey(key(page[0]))
+        let isUnordered = ticket.operation == .recorded ? try !hasKeys(page) : false
+        let at = isUnordered ? placeBelow(ticket.after) : try placeForKey(key(page[0]))
         return at..<at
     }
 

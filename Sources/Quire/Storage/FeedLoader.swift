@@ -1,4 +1,4 @@
-/// Loads what a rule must see of a feed: all gaps, and those pieces of the entries that it asks for.
+/// Loads what a rule must see of a feed: those pieces of the entries that it asks for, and the gaps next to them.
 /// What is not loaded stands in the state as elided runs.
 final class FeedLoader {
     let transaction: Transaction
@@ -7,8 +7,7 @@ final class FeedLoader {
     private var clock: UInt64
     private let openIndex: () throws -> PostIndex
     private var opened: PostIndex?
-    /// All gaps, by position, top first.
-    private(set) var gaps: [(position: UInt64, record: GapRecord)]
+    private(set) var gaps: KnownGaps { didSet { rows = nil } }
     /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
     private(set) var pieces: [UInt64: Piece] = [:] { didSet { rows = nil } }
     /// What ``loadedRows()`` made of them.
@@ -24,7 +23,7 @@ final class FeedLoader {
     private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
 
     init(
-        _ transaction: Transaction, feed: UInt32, clock: UInt64,
+        _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
         index: @escaping () throws -> PostIndex
     ) throws {
         self.transaction = transaction
@@ -32,7 +31,7 @@ final class FeedLoader {
         openIndex = index
         self.clock = clock
         record = try transaction.feed(feed)
-        gaps = try Self.gaps(transaction, feed)
+        gaps = try KnownGaps(transaction, feed: feed, isWhole: record.counts.gaps <= gapLimit)
         countsRuns = record.options.paging.isPositional  // they ask for ranks
     }
 
@@ -47,10 +46,11 @@ final class FeedLoader {
     /// What was written is what is loaded: the next operation of the session on this feed, which is mostly
     /// near, does not read and decode it again.
     func replace(
-        record: FeedRecord, gaps: [(position: UInt64, record: GapRecord)],
+        record: FeedRecord, gaps known: [KnownGaps.Known],
         pieces: [UInt64: Piece], pages: [UInt64: PageRecord]
     ) {
-        (self.record, self.gaps) = (record, gaps)
+        self.record = record
+        gaps.replace(known)
         (self.pieces, self.pages) = (pieces, pages)
     }
 
@@ -62,20 +62,6 @@ final class FeedLoader {
         let index = try openIndex()
         opened = index
         return index
-    }
-
-    static func gaps(
-        _ transaction: Transaction, _ feed: UInt32
-    ) throws -> [(position: UInt64, record: GapRecord)] {
-        try transaction.withCursor(.gaps(of: feed)) { cursor in
-            var gaps: [(position: UInt64, record: GapRecord)] = []
-            var found = try cursor.first()
-            while let (key, value) = found, let key = NumberKey(key) {
-                gaps.append((key.number, try GapRecord(value, "a gap of feed number \(feed)")))
-                found = try cursor.next()
-            }
-            return gaps
-        }
     }
 
     // MARK: What to load
@@ -118,10 +104,12 @@ final class FeedLoader {
                 try loadBottom()
                 edges.append(record.tail)
             }
-            for (position, gap) in gaps
-            where gap.gap.down.number == number || gap.gap.up.number == number {
-                try load(position)
-                edges += [gap.gap.down, gap.gap.up]
+            if edges.isEmpty {
+                let owner = try gaps.first { $0.down.number == number || $0.up.number == number }
+                if let owner {
+                    try load(owner.position)
+                    edges = [owner.record.gap.down, owner.record.gap.up]
+                }
             }
             try load(posts: edges.compactMap(\.after))
         }
@@ -136,6 +124,7 @@ final class FeedLoader {
     }
 
     func loadAll() throws {
+        try gaps.loadAll()
         if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
     }
 
@@ -165,6 +154,7 @@ final class FeedLoader {
         case .bottom: try load(upTo: run.pieces.upperBound, count: stride)
         case .key(_, let key): try load(try position(ofKey: key, in: run.pieces))
         case .counts: countsRuns = true
+        case .gaps: try gaps.load(in: run.pieces)
         }
         stride = min(stride * 2, 1 << 20)
     }
@@ -244,6 +234,7 @@ final class FeedLoader {
     /// written: a request and its answer, in one batch, share it.
     private func loadedRows() throws -> FeedState {
         if let rows { return rows }
+        if gaps.areHidden { try gaps.load(around: pieces.keys.sorted()) }
         var state = FeedState(options: record.options)
         let count = pieces.values.reduce(0) { $0 + $1.record.entries.count }
         state.entries.reserveCapacity(count + 64)  // and those of an answer
@@ -267,10 +258,11 @@ final class FeedLoader {
         var loaded = pieces.keys.sorted()
         var at = 0
         var expected = try position(atOrAfter: 0)
+        let gaps = gaps.all
         for segment in 0...gaps.count {
-            let isLast = segment == gaps.count
-            let end = isLast ? nil : gaps[segment].position
-            let total = isLast ? record.lastSegment : gaps[segment].record.above
+            let gap = segment < gaps.count ? gaps[segment] : nil
+            let end = gap?.position
+            let total = gap?.record.above ?? record.lastSegment
             var rest = total
             let firstRun = state.elided.count
             while let position = expected, end.map({ position < $0 }) ?? true {
@@ -289,14 +281,16 @@ final class FeedLoader {
                     loaded = pieces.keys.sorted()
                     continue
                 }
-                state.elided.append(Elided(count: 0, unkeyed: 0, pieces: position...last))
+                let hidesGaps = gap?.hidesOthers ?? false
+                state.elided.append(
+                    Elided(count: 0, unkeyed: 0, pieces: position...last, hidesGaps: hidesGaps))
                 state.rows.append(.elided(state.elided.count - 1))
                 expected = bound
             }
             try settle(rest, in: firstRun..<state.elided.count, of: &state)
-            if let end {
+            if let gap {
                 state.rows.append(.gap(state.gaps.count))
-                state.gaps.append(gaps[segment].record.gap)
+                state.gaps.append(gap.record.gap)
                 expected = end
             }
         }

@@ -22,7 +22,7 @@ extension WriteSession {
             feed,
             focus: { loader in
                 loader.tickets = all
-                try loader.load(edges: self.edges(at: place, in: loader))
+                try loader.load(edges: try self.edges(at: place, in: loader))
                 if case .bodies(let ids) = place { try loader.load(posts: ids) }
             },
             { state throws(Interruption) in
@@ -41,12 +41,12 @@ extension WriteSession {
         }
     }
 
-    private func edges(at place: Place, in loader: FeedLoader) -> [UInt64] {
+    private func edges(at place: Place, in loader: FeedLoader) throws -> [UInt64] {
         switch place {
         case .head, .openHead: [loader.record.head.number]
         case .tail: [loader.record.tail.number]
         case .gap(let id), .aboveGap(let id):
-            loader.gaps.filter { $0.record.gap.id == id }.map(\.record.gap.down.number)
+            try loader.gaps.first { $0.id == id }.map { [$0.record.gap.down.number] } ?? []
         case .around, .bodies: []
         }
     }

@@ -6,7 +6,7 @@ struct FeedWriter {
     private let new: FeedState
     // What is loaded when this is done.
     private var pieces: [UInt64: FeedLoader.Piece] = [:]
-    private var gaps: [(position: UInt64, record: GapRecord)] = []
+    private var gaps: [KnownGaps.Known] = []
     private var pages: [UInt64: PageRecord] = [:]
 
     private var transaction: Transaction { loader.transaction }
@@ -101,8 +101,9 @@ struct FeedWriter {
     /// Writes the gaps at the piece below each and returns what lies below the last one.
     private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
         var written: Set<UInt64> = []
-        let stored = Dictionary(uniqueKeysWithValues: loader.gaps)
-        let counts = segmentCounts()
+        let stored = Dictionary(
+            uniqueKeysWithValues: loader.gaps.all.map { ($0.position, $0.record) })
+        let segments = segments()
         var number = 0
         for (i, item) in layout.items.enumerated() {
             guard case .gap(let gap) = item else { continue }
@@ -113,9 +114,11 @@ struct FeedWriter {
                 case .gap: preconditionFailure("two gaps are never neighbours")
                 }
             written.insert(position)
-            let record = GapRecord(gap: new.gaps[gap], above: counts[number])
+            let record = GapRecord(gap: new.gaps[gap], above: segments[number].count)
+            gaps.append(
+                KnownGaps.Known(
+                    position: position, record: record, hidesOthers: segments[number].hidesGaps))
             number += 1
-            gaps.append((position, record))
             if let same = stored[position], same.gap == record.gap, same.above == record.above {
                 continue
             }
@@ -124,24 +127,28 @@ struct FeedWriter {
         for position in stored.keys where !written.contains(position) {
             try transaction.delete(.gaps(of: feed), NumberKey(position))
         }
-        return counts[number]
+        return segments[number].count
     }
 
-    private func segmentCounts() -> [SegmentCount] {
-        var counts = [SegmentCount()]
+    private func segments() -> [(count: SegmentCount, hidesGaps: Bool)] {
+        var segments: [(count: SegmentCount, hidesGaps: Bool)] = []
+        var (count, hidesGaps) = (SegmentCount(), false)
         for row in new.rows {
             switch row {
-            case .gap: counts.append(SegmentCount())
+            case .gap:
+                segments.append((count, hidesGaps))
+                (count, hidesGaps) = (SegmentCount(), false)
             case .entry(let entry) where !new.entries[entry].isRider:
-                counts[counts.count - 1].entries += 1
-                if new.entries[entry].key == nil { counts[counts.count - 1].unkeyed += 1 }
+                count.entries += 1
+                if new.entries[entry].key == nil { count.unkeyed += 1 }
             case .entry: continue
             case .elided(let run):
-                counts[counts.count - 1].entries += new.elided[run].count
-                counts[counts.count - 1].unkeyed += new.elided[run].unkeyed
+                count.entries += new.elided[run].count
+                count.unkeyed += new.elided[run].unkeyed
+                hidesGaps = hidesGaps || new.elided[run].hidesGaps
             }
         }
-        return counts
+        return segments + [(count, hidesGaps)]
     }
 
     // MARK: Pages
@@ -233,7 +240,7 @@ struct FeedWriter {
         var record = newRecord
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
-        record.counts.gaps = new.gapRows.count
+        record.counts.gaps += new.gapRows.count - old.gapRows.count
         record.counts.pieces += layout.pieces.count - loader.pieces.count
         for entry in changed {
             if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }

@@ -6,6 +6,8 @@ struct Tuning: Sendable, Hashable {
     var outerStride: UInt64 = 1 << 36
     /// Distance within a gap: 2²⁰ pages fit between two pieces before positions are spread anew.
     var innerStride: UInt64 = 1 << 16
+    /// Of more gaps, only those are loaded that a rule must see.
+    var gapLimit = 16
     /// Rows of a feed that a repair writes in one commit.
     var repairLimit = 2048
 }

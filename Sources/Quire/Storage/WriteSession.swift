@@ -171,7 +171,9 @@ final class WriteSession {
             recent.begin(clock: counters.clock)
             return recent
         }
-        return try FeedLoader(transaction, feed: feed, clock: counters.clock) {
+        return try FeedLoader(
+            transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit
+        ) {
             [unowned self] in try index()
         }
     }
@@ -223,7 +225,7 @@ extension Need {
     var run: Int {
         switch self {
         case .all(let run), .top(let run), .bottom(let run), .key(let run, _),
-            .counts(let run):
+            .counts(let run), .gaps(let run):
             run
         }
     }

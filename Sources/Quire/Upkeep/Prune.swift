@@ -124,7 +124,7 @@ extension WriteSession {
     private func dropOutOfSequence(
         _ feed: UInt32, _ policy: PrunePolicy, _ result: inout PruneResult
     ) throws {
-        let starts = try FeedLoader.gaps(transaction, feed).map(\.position)
+        let starts = try KnownGaps(transaction, feed: feed).all.map(\.position)
         let reader = RowReader(transaction: transaction, feed: feed)
         var leaving = Leaving()
         var below: UInt64?

@@ -39,7 +39,7 @@ struct SessionChaos {
         let number = feed.number
         switch random.number(in: 0...23) {
         case 0...4:
-            let gaps = try FeedLoader.gaps(session.transaction, number).map(\.record.gap.id)
+            let gaps = try KnownGaps(session.transaction, feed: number).all.map(\.record.gap.id)
             let gap = random.pick(gaps + [GapID(99)])
             let place = random.pick([Place.head, .head, .tail, .tail, .gap(gap), .aboveGap(gap), .openHead])
             let plan = try session.plan(

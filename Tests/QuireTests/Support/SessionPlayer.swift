@@ -93,7 +93,7 @@ final class SessionPlayer {
         case "around": place = .around(PostID(step["target"]?.text ?? "?")!)
         case "bodies": place = .bodies(Self.ids(step["ids"]))
         default:
-            let gaps = try FeedLoader.gaps(session.transaction, feed.number).map(\.record.gap.id)
+            let gaps = try KnownGaps(session.transaction, feed: feed.number).all.map(\.record.gap.id)
             let at = step["gap"]?.int ?? .max
             let gap = at < gaps.count ? gaps[at] : GapID(.max)
             place = step["direction"]?.text == "up" ? .aboveGap(gap) : .gap(gap)
@@ -145,7 +145,7 @@ struct CacheContents: Equatable {
         record.options.sticky = []
         record.counts.pieces = 0
         lines.append("\(record)")
-        for (_, gap) in try FeedLoader.gaps(transaction, feed.number) { lines.append("\(gap)") }
+        for known in try KnownGaps(transaction, feed: feed.number).all { lines.append("\(known.record)") }
         let bodies = BodyStore(transaction: transaction)
         var pages: Set<UInt64> = []
         try reader.eachPiece(from: 0) { _, piece in

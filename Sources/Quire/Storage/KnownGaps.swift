@@ -1,0 +1,124 @@
+/// The gaps of a feed that the loader knows, top first. Of many gaps it knows the first, the last, and those around
+/// each loaded piece: a refresh costs the same in a feed with ten gaps and with ten thousand.
+struct KnownGaps {
+    struct Known {
+        /// That of the piece directly below the gap.
+        let position: UInt64
+        let record: GapRecord
+        /// Other gaps lie between this one and the one above it in this list.
+        var hidesOthers = false
+    }
+
+    private(set) var all: [Known] = []
+    private let transaction: Transaction
+    private let feed: UInt32
+
+    /// All of them, or to begin with only the first and the last.
+    init(_ transaction: Transaction, feed: UInt32, isWhole: Bool = true) throws {
+        (self.transaction, self.feed) = (transaction, feed)
+        if isWhole { try loadAll() } else { try loadOutermost() }
+    }
+
+    /// What was written is what is known.
+    mutating func replace(_ known: [Known]) { all = known }
+
+    /// Some are not known.
+    var areHidden: Bool { all.contains(where: \.hidesOthers) }
+
+    // MARK: Reading
+
+    mutating func loadAll() throws {
+        all = []
+        try forEach {
+            all.append($0)
+            return true
+        }
+    }
+
+    private mutating func loadOutermost() throws {
+        try withCursor { cursor in
+            guard let first = try gap(cursor.first()), let last = try gap(cursor.last()) else { return }
+            all = [first]
+            if last.position == first.position { return }
+            all.append(last)
+            all[1].hidesOthers = try isHiding(above: last.position, below: first.position, cursor)
+        }
+    }
+
+    /// Those between these pieces, which are all that lie between two known gaps.
+    mutating func load(in pieces: ClosedRange<UInt64>) throws {
+        guard let below = all.firstIndex(where: { $0.position > pieces.upperBound }) else { return }
+        var found: [Known] = []
+        try forEach(from: pieces.lowerBound + 1) {
+            if $0.position <= pieces.upperBound { found.append($0) }
+            return $0.position < pieces.upperBound
+        }
+        all[below].hidesOthers = false
+        all.insert(contentsOf: found, at: below)
+    }
+
+    /// Those directly above and below each of these pieces. Positions ascend.
+    mutating func load(around positions: [UInt64]) throws {
+        var rest = all[...]
+        var known: [Known] = []
+        known.reserveCapacity(all.count + 2)
+        try withCursor { cursor in
+            for position in positions {
+                while let next = rest.first, next.position <= position {
+                    known.append(next)
+                    rest.removeFirst()
+                }
+                guard let above = known.last?.position, above <= position,
+                    let below = rest.first, below.hidesOthers
+                else { continue }
+                guard let lower = try gap(cursor.seek(NumberKey(position + 1))),
+                    var upper = try gap(cursor.before(NumberKey(lower.position)))
+                else { throw QuireError.corrupt("the gaps of feed number \(feed)") }
+                if upper.position != above {
+                    upper.hidesOthers = try isHiding(above: upper.position, below: above, cursor)
+                    known.append(upper)
+                }
+                if lower.position != below.position { known.append(lower) }
+                rest[rest.startIndex].hidesOthers =
+                    try lower.position != below.position
+                    && isHiding(above: below.position, below: lower.position, cursor)
+            }
+        }
+        all = known + rest
+    }
+
+    /// The topmost gap for which this is true, known or not.
+    func first(where isWanted: (Gap) -> Bool) throws -> Known? {
+        let known = all.first { isWanted($0.record.gap) }
+        if known != nil || !areHidden { return known }
+        var found: Known?
+        try forEach { gap in
+            if isWanted(gap.record.gap) { found = gap }
+            return found == nil
+        }
+        return found
+    }
+
+    /// True if there are gaps strictly between two gaps.
+    private func isHiding(above lower: UInt64, below upper: UInt64, _ cursor: Cursor) throws -> Bool {
+        try cursor.before(NumberKey(lower)).flatMap { NumberKey($0.key)?.number } != upper
+    }
+
+    private func forEach(from position: UInt64 = 0, _ body: (Known) throws -> Bool) throws {
+        try withCursor { cursor in
+            var found = try gap(cursor.seek(NumberKey(position)))
+            while let known = found, try body(known) {
+                found = try gap(cursor.next())
+            }
+        }
+    }
+
+    private func withCursor(_ body: (Cursor) throws -> Void) throws {
+        try transaction.withCursor(.gaps(of: feed), body)
+    }
+
+    private func gap(_ found: Cursor.Record?) throws -> Known? {
+        guard let (key, value) = found, let key = NumberKey(key) else { return nil }
+        return Known(position: key.number, record: try GapRecord(value, "a gap of feed number \(feed)"))
+    }
+}

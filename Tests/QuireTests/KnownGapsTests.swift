@@ -1,0 +1,152 @@
+import Testing
+
+@testable import Quire
+
+/// Of many gaps a rule sees those next to the pieces that are loaded, the first and the last, and where others are
+/// hidden.
+@Suite struct KnownGapsTests {
+    /// `[a] ~ [b] ~ … ~ [g] |T`: seven pieces, six gaps. All sets of pieces that are loaded, in two steps, all ways to
+    /// divide them.
+    @Test func thoseNextToWhatIsLoaded() throws {
+        let storage = try TemporaryCache(ScenarioTests.cramped)
+        let feed = try Self.feed(in: storage.cache, segments: 7)
+        try storage.cache.write { session in
+            let transaction = session.transaction
+            let whole = try KnownGaps(transaction, feed: feed.number)
+            let gaps = whole.all.map(\.position)
+            let pieces = try Self.pieces(transaction, feed.number)
+            #expect(gaps == Array(pieces.dropFirst()) && !whole.areHidden)
+            for loaded in 0..<1 << pieces.count {
+                var first = loaded
+                while true {
+                    var known = try KnownGaps(transaction, feed: feed.number, isWhole: false)
+                    try known.load(around: Self.members(first, of: pieces))
+                    try known.load(around: Self.members(loaded & ~first, of: pieces))
+                    let expected = Self.picture(loaded, gaps)
+                    let seen = Self.picture(known, gaps)
+                    #expect(seen == expected, "pieces \(first), then \(loaded & ~first)")
+                    if first == 0 { break }
+                    first = (first - 1) & loaded
+                }
+            }
+        }
+    }
+
+    /// Asking for the gaps of one run shows those, and no others.
+    @Test func oneRunIsShown() throws {
+        let storage = try TemporaryCache(ScenarioTests.cramped)
+        let feed = try Self.feed(in: storage.cache, segments: 9)
+        try storage.cache.write { session in
+            let pieces = try Self.pieces(session.transaction, feed.number)
+            let gaps = Array(pieces.dropFirst())
+            var known = try KnownGaps(session.transaction, feed: feed.number, isWhole: false)
+            try known.load(around: [pieces[4]])
+            #expect(Self.picture(known, gaps) == "0 ..3 4 ..7")
+            try known.load(in: pieces[1]...pieces[3])
+            #expect(Self.picture(known, gaps) == "0 1 2 3 4 ..7")
+            let gap = known.all[0].record.gap.id
+            #expect(try known.first { $0.id == gap }?.position == pieces[1])
+            let hidden = try KnownGaps(session.transaction, feed: feed.number).all[6].record.gap.id
+            #expect(try known.first { $0.id == hidden }?.position == pieces[7])
+            #expect(try known.first { $0.id == GapID(99) } == nil)
+        }
+    }
+
+    /// What a refresh sees does not grow with the gaps that earlier ones left.
+    @Test func aRefreshSeesFewGaps() throws {
+        let storage = try TemporaryCache()
+        let feed = try Self.feed(in: storage.cache, segments: 300)
+        try Self.refresh(feed, 300)
+        try storage.cache.write { session in
+            var seen = 0
+            _ = try session.change(
+                feed.number, focus: { try $0.load(edges: [$0.record.head.number]) },
+                { state throws(Interruption) in
+                    seen = state.gapRows.count
+                    return WriteSession.Effect(result: (), isChange: false)
+                })
+            #expect(seen == 2)
+        }
+        #expect(try storage.cache.withSnapshot { try $0.gaps(of: feed).count } == 300)
+        #expect(try storage.cache.check().isEmpty)
+    }
+
+    /// A session goes on with what its last operation knew: `[g] ~ … ~ [a]`, a refresh, then one segment is evicted or
+    /// loses a post, all in one commit or in two.
+    @Test(arguments: 0..<7, [1, 2]) func theNextOperationKnowsWhatIsHidden(_ segment: Int, _ leaving: Int) throws {
+        let storage = try TemporaryCache(ScenarioTests.cramped)
+        let ids = (1...leaving).map { PostID(UInt64(segment * 10 + $0)) }
+        let apart = try Self.feed(in: storage.cache, segments: 7, named: "apart")
+        try Self.refresh(apart, 7)
+        try apart.evict(ids)
+        let together = try Self.feed(in: storage.cache, segments: 7, named: "together")
+        try storage.cache.batch { batch in
+            let request = try batch.plan(.head, in: together).request!
+            _ = try batch.ingest(Self.page(7), for: request.ticket, in: together)
+            _ = try batch.evict(ids, from: together)
+        }
+        #expect(try storage.cache.check().isEmpty)
+        try storage.cache.withSnapshot { snapshot in
+            let links = try [apart, together].map { feed in
+                try snapshot.gaps(of: feed).map { "\($0.postsAbove) \($0.down)" }
+            }
+            #expect(links[0] == links[1])
+        }
+    }
+
+    // MARK: Worlds
+
+    private static func feed(in cache: Cache, segments: Int, named name: String = "gaps") throws -> Feed {
+        let feed = try cache.feed(named: name, options: FeedOptions(order: .stable))
+        for number in 0..<segments { try refresh(feed, number) }
+        return feed
+    }
+
+    /// Two posts above all others, none of them known.
+    private static func refresh(_ feed: Feed, _ number: Int) throws {
+        let request = try feed.plan(.head).request!
+        #expect(try feed.ingest(page(number), for: request.ticket).new.count == 2)
+    }
+
+    private static func page(_ number: Int) -> Answer {
+        var answer = Answer(next: .token("below \(number)"))
+        for key in [Int64(number) * 10 + 2, Int64(number) * 10 + 1] {
+            answer.append(id: PostID(UInt64(key)), key: key, body: [7])
+        }
+        return answer
+    }
+
+    private static func pieces(_ transaction: Transaction, _ feed: UInt32) throws -> [UInt64] {
+        var positions: [UInt64] = []
+        try RowReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, _ in
+            positions.append(position)
+            return true
+        }
+        return positions
+    }
+
+    private static func members(_ set: Int, of pieces: [UInt64]) -> [UInt64] {
+        pieces.indices.filter { set >> $0 & 1 != 0 }.map { pieces[$0] }
+    }
+
+    // MARK: Pictures
+
+    /// The gaps by number, two points before one that hides others: `0 ..3 4`.
+    private static func picture(_ known: KnownGaps, _ gaps: [UInt64]) -> String {
+        known.all.map { ($0.hidesOthers ? ".." : "") + "\(gaps.firstIndex(of: $0.position)!)" }
+            .joined(separator: " ")
+    }
+
+    /// What should be known of these gaps when a set of pieces is loaded.
+    private static func picture(_ loaded: Int, _ gaps: [UInt64]) -> String {
+        var shown: Set<Int> = [0, gaps.count - 1]
+        for piece in 0...gaps.count where loaded >> piece & 1 != 0 {
+            shown.formUnion([piece - 1, piece].filter(gaps.indices.contains))
+        }
+        var upper = -1
+        return shown.sorted().map { gap in
+            defer { upper = gap }
+            return (gap > upper + 1 ? ".." : "") + "\(gap)"
+        }.joined(separator: " ")
+    }
+}
