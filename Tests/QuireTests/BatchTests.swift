@@ -1,4 +1,5 @@
 import QuireSimulator
+import TestSupport
 import Testing
 
 @testable import Quire
@@ -17,7 +18,7 @@ import Testing
 
     // MARK: Histories
 
-    @Test(arguments: ["scenarios", "decisions"], [Tuning(), ScenarioTests.cramped])
+    @Test(arguments: ["scenarios", "decisions"], [Tuning(), Tuning.cramped])
     func everyScenarioInOneCommit(_ file: String, _ tuning: Tuning) throws {
         for scenario in try ScenarioTests.cases(file) {
             let name = "\(scenario["id"]!.text!) \(scenario["title"]!.text!)"
@@ -42,7 +43,7 @@ import Testing
     }
 
     /// Random histories of two feeds that share posts; every third one in a single commit.
-    @Test(arguments: [Tuning(), ScenarioTests.cramped]) func randomHistories(_ tuning: Tuning) throws {
+    @Test(arguments: [Tuning(), Tuning.cramped]) func randomHistories(_ tuning: Tuning) throws {
         for seed in 0..<UInt64(Shared.number("QUIRE_SEEDS") ?? 120) {
             do {
                 try Self.compare(seed, tuning)

@@ -33,7 +33,7 @@ import Testing
 
     /// Everything that may be here, everything that may be wanted: what is missing of it is asked for, in the
     /// order of the wish, and comes.
-    @Test(arguments: [Tuning(), ScenarioTests.cramped])
+    @Test(arguments: [Tuning(), Tuning.cramped])
     func whatIsMissingIsAskedFor(tuning: Tuning) throws {
         for here in 0..<16 {
             let temporary = try TemporaryCache(tuning)

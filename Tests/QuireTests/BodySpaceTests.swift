@@ -1,4 +1,5 @@
 import QuireSimulator
+import TestSupport
 import Testing
 
 @testable import Quire
@@ -103,7 +104,7 @@ private struct SpaceHistory {
 
     init(seed: UInt64) throws {
         random = SplitMix64(seed: seed)
-        storage = try TemporaryCache(seed % 2 == 0 ? ScenarioTests.cramped : Tuning())
+        storage = try TemporaryCache(seed % 2 == 0 ? Tuning.cramped : Tuning())
         let options = FeedOptions(order: .ranked, minimumRun: 1)
         feeds = try ["a", "b"].map { [storage] in try storage.cache.feed(named: $0, options: options) }
     }

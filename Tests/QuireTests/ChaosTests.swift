@@ -1,4 +1,5 @@
 import QuireSimulator
+import TestSupport
 import Testing
 
 @testable import Quire
@@ -36,7 +37,7 @@ struct Chaos {
 
     init(seed: UInt64) throws {
         random = SplitMix64(seed: seed)
-        storage = try TemporaryCache(seed % 2 == 0 ? ScenarioTests.cramped : Tuning())
+        storage = try TemporaryCache(seed % 2 == 0 ? Tuning.cramped : Tuning())
         var feeds: [Feed] = []
         for name in ["a", "b"] {
             let options = FeedOptions(

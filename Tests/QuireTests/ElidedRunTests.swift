@@ -33,11 +33,14 @@ struct ElidedWorld {
     }
 
     private(set) var feed: FeedState
+    /// Some posts of the feed have no key.
+    private let lacksKeys: Bool
     private var random: SplitMix64
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         let order = random.pick([OrderClass.keyless, .stable, .bump, .appendOnly, .ranked])
+        lacksKeys = random.chance(0.50) && order == .bump
         feed = FeedState(options: FeedOptions(order: order))
         let count = random.number(in: 3...24)
         var page: UInt64 = 0
@@ -71,8 +74,7 @@ struct ElidedWorld {
     private mutating func addEntry(_ i: Int, key: Int64, page: UInt64) {
         let id = PostID("e\(i)")!
         var entry = Entry()
-        let hasKey = feed.options.order == .stable || feed.options.order == .bump && random.chance(0.98)
-        if hasKey { entry.key = key }
+        if feed.options.order.hasKeys && !(lacksKeys && random.chance(0.05)) { entry.key = key }
         entry.confirmed = UInt64(random.number(in: 1...90))
         let isLast = feed.rows.last?.isGap ?? true
         entry.isRider = !isLast && random.chance(0.15)
@@ -113,16 +115,17 @@ struct ElidedWorld {
         default: break
         }
         if ticket.isOverlapping { ticket.after = random.pick(feed.index.ids) }
-        return .ingest(ticket, answer())
+        let isNew = kind == .around && random.chance(0.40)
+        return .ingest(ticket, answer(isNew: isNew))
     }
 
-    /// A stretch of the feed with some posts missing, some new, some in another place.
-    private mutating func answer() -> Answer {
+    /// A stretch of the feed with some posts missing, some new or all of them, some in another place.
+    private mutating func answer(isNew: Bool) -> Answer {
         var keys: [(id: PostID, key: Int64)] = []
         let start = random.number(in: 0...feed.entries.count - 1)
         for i in start..<min(feed.entries.count, start + random.number(in: 1...8)) {
             if random.chance(0.25) { keys.append((PostID("n\(i)")!, Int64(1005 - 10 * i))) }
-            if random.chance(0.75) {
+            if !isNew && random.chance(0.75) {
                 let rise: Int64 = feed.options.order == .bump && random.chance(0.20) ? 500 : 0
                 keys.append((feed.id(of: i), Int64(1000 - 10 * i) + rise))
             }

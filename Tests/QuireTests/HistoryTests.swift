@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Quire
@@ -25,7 +26,7 @@ import Testing
                 continue
             }
             for (i, history) in histories.enumerated() {
-                let tuning = i % 2 == 0 ? ScenarioTests.cramped : Tuning()
+                let tuning = i % 2 == 0 ? Tuning.cramped : Tuning()
                 try ScenarioTests.replay(history, tuning, reopeningEvery: 7 + i % 20)
                 seen += history["steps"]!.list!.count
             }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Quire
@@ -8,7 +9,7 @@ import Testing
     /// `[a] ~ [b] ~ … ~ [g] |T`: seven pieces, six gaps. All sets of pieces that are loaded, in two steps, all ways to
     /// divide them.
     @Test func thoseNextToWhatIsLoaded() throws {
-        let storage = try TemporaryCache(ScenarioTests.cramped)
+        let storage = try TemporaryCache(.cramped)
         let feed = try Self.feed(in: storage.cache, segments: 7)
         try storage.cache.write { session in
             let transaction = session.transaction
@@ -34,7 +35,7 @@ import Testing
 
     /// Asking for the gaps of one run shows those, and no others.
     @Test func oneRunIsShown() throws {
-        let storage = try TemporaryCache(ScenarioTests.cramped)
+        let storage = try TemporaryCache(.cramped)
         let feed = try Self.feed(in: storage.cache, segments: 9)
         try storage.cache.write { session in
             let pieces = try Self.pieces(session.transaction, feed.number)
@@ -74,7 +75,7 @@ import Testing
     /// A session goes on with what its last operation knew: `[g] ~ … ~ [a]`, a refresh, then one segment is evicted or
     /// loses a post, all in one commit or in two.
     @Test(arguments: 0..<7, [1, 2]) func theNextOperationKnowsWhatIsHidden(_ segment: Int, _ leaving: Int) throws {
-        let storage = try TemporaryCache(ScenarioTests.cramped)
+        let storage = try TemporaryCache(.cramped)
         let ids = (1...leaving).map { PostID(UInt64(segment * 10 + $0)) }
         let apart = try Self.feed(in: storage.cache, segments: 7, named: "apart")
         try Self.refresh(apart, 7)
@@ -94,6 +95,15 @@ import Testing
         }
     }
 
+    /// `[d] ~ [c] ~ [b] ~ [a]`: where b or c have no key, a jump to posts that are not known stays an island (R18).
+    @Test(arguments: 0..<4) func aPostWithoutKeyCounts(_ segment: Int) throws {
+        let storage = try TemporaryCache(.cramped)
+        let feed = try storage.cache.feed(named: "gaps", options: FeedOptions(order: .bump))
+        for number in 0..<4 { try Self.refresh(feed, number, hasKeys: number != segment) }
+        let request = try feed.plan(.around(PostID(1_000))).request!
+        #expect(try feed.ingest(Self.page(100), for: request.ticket).verdict == .island)
+    }
+
     // MARK: Worlds
 
     private static func feed(in cache: Cache, segments: Int, named name: String = "gaps") throws -> Feed {
@@ -103,15 +113,16 @@ import Testing
     }
 
     /// Two posts above all others, none of them known.
-    private static func refresh(_ feed: Feed, _ number: Int) throws {
+    private static func refresh(_ feed: Feed, _ number: Int, hasKeys: Bool = true) throws {
         let request = try feed.plan(.head).request!
-        #expect(try feed.ingest(page(number), for: request.ticket).new.count == 2)
+        let answer = page(number, hasKeys: hasKeys)
+        #expect(try feed.ingest(answer, for: request.ticket).new.count == 2)
     }
 
-    private static func page(_ number: Int) -> Answer {
+    private static func page(_ number: Int, hasKeys: Bool = true) -> Answer {
         var answer = Answer(next: .token("below \(number)"))
         for key in [Int64(number) * 10 + 2, Int64(number) * 10 + 1] {
-            answer.append(id: PostID(UInt64(key)), key: key, body: [7])
+            answer.append(id: PostID(UInt64(key)), key: hasKeys ? key : nil, body: [7])
         }
         return answer
     }

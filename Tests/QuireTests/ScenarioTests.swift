@@ -1,14 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Quire
 
 /// The project's conformance cases: every rule by example, through real LMDB.
 @Suite struct ScenarioTests {
-    /// Pieces of three entries and hardly any room between them: what a long feed meets once in a
-    /// million pages happens all the time; and of the gaps, hardly any is loaded.
-    static let cramped = Tuning(pieceLimit: 3, outerStride: 16, innerStride: 4, gapLimit: 0)
-
     static func cases(_ file: String) throws -> [JSON] {
         let url = Bundle.module.url(
             forResource: file, withExtension: "json", subdirectory: "Scenarios")!
@@ -17,7 +14,7 @@ import Testing
 
     /// `scenarios` is the specification's own file, `decisions` holds the cases in which the engine
     /// keeps a promise that the specification breaks (Docs/decisions.md), `regressions` what random runs found.
-    @Test(arguments: ["scenarios", "decisions", "regressions"], [Tuning(), cramped])
+    @Test(arguments: ["scenarios", "decisions", "regressions"], [Tuning(), .cramped])
     func everyCase(_ file: String, _ tuning: Tuning) throws {
         let cases = try Self.cases(file)
         #expect(!cases.isEmpty)

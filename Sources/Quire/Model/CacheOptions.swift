@@ -21,7 +21,7 @@ public struct CacheOptions: Sendable, Hashable {
     /// somebody else, which could otherwise crash the process. It reads all of it. A cache that this process
     /// has open already is not tested again.
     public var verifiesOnOpen: Bool
-    var tuning = Tuning()
+    package var tuning = Tuning()
 
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,

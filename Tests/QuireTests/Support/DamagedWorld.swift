@@ -1,5 +1,6 @@
 import Foundation
 import QuireSimulator
+import TestSupport
 import Testing
 
 @testable import Quire
@@ -24,7 +25,7 @@ final class DamagedWorld {
 
     /// Three feeds that share posts, with gaps, riders, pins, tombstones, fields, faults, short and long bodies.
     init() throws {
-        storage = try TemporaryCache(ScenarioTests.cramped)
+        storage = try TemporaryCache(.cramped)
         let cache = storage.cache
         for (name, order, paging) in [
             ("stable", OrderClass.stable, Paging.cursor), ("keyless", .keyless, .cursor), ("ids", .keyless, .ids),
@@ -65,7 +66,7 @@ final class DamagedWorld {
 
     /// A random history.
     init(seed: UInt64, steps: Int) throws {
-        var chaos = try SessionChaos(seed: seed, ScenarioTests.cramped)
+        var chaos = try SessionChaos(seed: seed, Tuning.cramped)
         storage = chaos.storage
         let cache = storage.cache
         var before: Portrait?
@@ -96,7 +97,7 @@ final class DamagedWorld {
         let path = try write(bytes)
         var tuning = Tuning()
         if number.isMultiple(of: 2) {  // many commits, each adding to a feed that is mostly not loaded
-            tuning = ScenarioTests.cramped
+            tuning = Tuning.cramped
             tuning.repairLimit = number % 5
         }
         let report = try Cache.repair(at: path, dryRun: false, tuning) { _ in }

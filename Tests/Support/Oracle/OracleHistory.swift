@@ -62,9 +62,9 @@ final class OracleHistory {
     private(set) var operations = 0
     private var locals = 0
 
-    init(mode: OracleMode) throws {
+    init(mode: OracleMode, tuning: Tuning = Tuning()) throws {
         self.mode = mode
-        subject = try OracleSubject(options: mode.options)
+        subject = try OracleSubject(options: mode.options, tuning: tuning)
         view = try OracleView(of: subject)
     }
 

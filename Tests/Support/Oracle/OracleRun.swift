@@ -27,12 +27,12 @@ package enum OracleSettings {
 package enum OracleRun {
     /// What went wrong, nil if nothing; what happened until then; and how many operations of the engine that was.
     private static func attempt(
-        _ mode: OracleMode, _ events: [OracleEvent]
+        _ mode: OracleMode, _ tuning: Tuning, _ events: [OracleEvent]
     ) -> (failure: String?, log: [String], operations: Int) {
         var history: OracleHistory?
         var failure: String?
         do {
-            let started = try OracleHistory(mode: mode)
+            let started = try OracleHistory(mode: mode, tuning: tuning)
             history = started
             try started.run(events)
             try started.heal()
@@ -42,6 +42,9 @@ package enum OracleRun {
         return (failure, history?.log ?? [], history?.operations ?? 0)
     }
 
+    /// Every other history.
+    private static func tuning(of seed: UInt64) -> Tuning { seed % 2 == 0 ? .cramped : Tuning() }
+
     /// The first failing history of a mode, shrunk, as a text for a person; and how many operations there were.
     package static func firstFailure(
         in mode: OracleMode, seeds: Range<UInt64>, steps: Int = OracleSettings.steps
@@ -50,11 +53,12 @@ package enum OracleRun {
         for seed in seeds {
             if OracleSettings.isTracing { print("--- \(mode.rawValue), seed \(seed)") }
             let events = OracleEvent.history(seed: seed, steps: steps)
-            let first = attempt(mode, events)
+            let tuning = tuning(of: seed)
+            let first = attempt(mode, tuning, events)
             operations += first.operations
             guard let found = first.failure else { continue }
-            let small = shrink(events) { attempt(mode, $0).failure != nil }
-            let last = attempt(mode, small)
+            let small = shrink(events) { attempt(mode, tuning, $0).failure != nil }
+            let last = attempt(mode, tuning, small)
             let failure = """
                 \(mode.rawValue), seed \(seed): \(last.failure ?? found)
                 first seen as: \(found)
@@ -71,7 +75,7 @@ package enum OracleRun {
         for seed in seeds {
             let crawl = RecordedCrawl(seed: seed)
             do {
-                try RecordedHistory(crawl).run()
+                try RecordedHistory(crawl, tuning(of: seed)).run()
             } catch {
                 return "recorded, seed \(seed): \(error)\n\(crawl)"
             }

@@ -16,15 +16,17 @@ final class OracleSubject {
     private var opened: Feed?
     private let folder: String
     private let options: FeedOptions
+    private let tuning: Tuning
 
     var feed: Feed {
         guard let opened else { preconditionFailure("the cache is closed") }
         return opened
     }
 
-    init(options: FeedOptions) throws {
+    init(options: FeedOptions, tuning: Tuning = Tuning()) throws {
         folder = try TestFolder.make()
         self.options = options
+        self.tuning = tuning
         try reopen()
     }
 
@@ -36,7 +38,8 @@ final class OracleSubject {
     /// Closes the cache, if it is open, and opens it again: nothing but the file is left of it.
     func reopen() throws {
         opened = nil
-        let options = CacheOptions(durability: .relaxed, mapSize: 64 << 20)
+        var options = CacheOptions(durability: .relaxed, mapSize: 64 << 20)
+        options.tuning = tuning
         let cache = try Cache(at: folder + "/cache.quire", options: options)
         opened = try cache.feed(named: "main", options: self.options)
     }

@@ -74,9 +74,9 @@ final class RecordedHistory {
     /// The largest key received for each post: a smaller one is outdated.
     private var keys: [PostID: Int64] = [:]
 
-    init(_ crawl: RecordedCrawl) throws {
+    init(_ crawl: RecordedCrawl, _ tuning: Tuning) throws {
         self.crawl = crawl
-        subject = try OracleSubject(options: FeedOptions(order: .bump))
+        subject = try OracleSubject(options: FeedOptions(order: .bump), tuning: tuning)
     }
 
     func run() throws {
