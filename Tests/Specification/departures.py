@@ -32,28 +32,21 @@ class Draft(model.Draft):
         self.shown += known[-1:]
         return found
 
-    def refresh(self, page):
-        super().refresh(page)
-        self.require_shown_stay()
-
-    def down(self, page):
-        super().down(page)
-        self.require_shown_stay()
-
-    def up(self, page):
-        super().up(page)
-        self.require_shown_stay()
-
-    def around(self, page):
-        super().around(page)
-        self.require_shown_stay()
-
     def require_shown_stay(self):
         """13. No answer removes what it shows."""
         if not set(self.answer.items).isdisjoint(self.out.removed + self.removed_keep_rider):
             raise model.Refused("contradiction")
 
 
+def removing_nothing_shown(place):
+    def placed(self, page):
+        place(self, page)
+        self.require_shown_stay()
+    return placed
+
+
+for name in ("refresh", "down", "up", "around"):
+    setattr(Draft, name, removing_nothing_shown(getattr(model.Draft, name)))
 model.Feed, model.Draft = Feed, Draft
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ extension WriteSession {
             feed,
             focus: { loader in
                 loader.tickets = all
-                try loader.load(edges: try self.edges(at: place, in: loader))
+                try loader.load(edges: self.edges(at: place, in: loader))
                 if case .bodies(let ids) = place { try loader.load(posts: ids) }
             },
             { state throws(Interruption) in
