@@ -5,9 +5,10 @@ from __future__ import annotations
 import _thread
 import concurrent.futures
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -159,6 +160,15 @@ def stop(done: float) -> None:
     raise Enough
 
 
+@pytest.fixture
+def control_c() -> Iterator[None]:
+    """Raises KeyboardInterrupt, although who runs the tests in the background ignores it for them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("control_c")
 def test_control_c_ends_a_check(cache: quire.Cache, feed: quire.Feed) -> None:
     fill(feed, [str(n) for n in range(3000)])
     started = threading.Event()

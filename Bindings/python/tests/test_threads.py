@@ -42,10 +42,13 @@ def test_closing_ends_a_wait(tmp_path: Path) -> None:
 
 def test_a_signal_interrupts_a_wait(tmp_path: Path) -> None:
     program = (
-        "import quire, sys\n"
+        "import quire, signal, sys\n"
+        # Who runs the tests in the background ignores it for all its children.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "cache = quire.Cache(sys.argv[1])\n"
-        "print('ready', flush=True)\n"
-        "try: cache.wait(cache.generation)\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    cache.wait(cache.generation)\n"
         "except KeyboardInterrupt: print('interrupted', flush=True)\n")
     child = subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "x.quire")], stdout=subprocess.PIPE, text=True)
