@@ -108,13 +108,13 @@ if Context.environment["QUIRE_FUZZ"] == nil {
     package.targets.append(
         .testTarget(
             name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
-            exclude: ["Corpus", "Dictionaries", "Driver"], sources: ["Targets", "Replay"],
+            exclude: ["Corpus", "Dictionaries", "Driver", "Unguided"], sources: ["Targets", "Replay"],
             swiftSettings: strict))
 } else {
     package.products.append(.library(name: "QuireFuzz", type: .static, targets: ["QuireFuzz"]))
     package.targets.append(
         .target(
             name: "QuireFuzz", dependencies: fuzzed, path: "Tests/Fuzz",
-            exclude: ["Corpus", "Dictionaries", "Replay"], sources: ["Targets", "Driver"],
+            exclude: ["Corpus", "Dictionaries", "Replay", "Unguided"], sources: ["Targets", "Driver"],
             swiftSettings: strict))
 }

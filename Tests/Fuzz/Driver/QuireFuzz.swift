@@ -1,9 +1,16 @@
 import Glibc
 
-// What libFuzzer's own main calls: `quire-fuzz TARGET [ITS OPTIONS] [FOLDERS]`, see Scripts/fuzz.
-// `quire-fuzz TARGET seeds FOLDER` writes inputs to begin with.
+// What libFuzzer's own main calls: `QUIRE_FUZZ_TARGET=calls quire-fuzz [ITS OPTIONS] [FOLDERS OR FILES]`, see
+// Scripts/fuzz. The target is no argument: those are libFuzzer's, which hands them on to processes of its own.
+// `quire-fuzz seeds FOLDER` writes inputs to begin with.
 
-nonisolated(unsafe) private var target = FuzzTarget.page
+private let target: FuzzTarget = {
+    guard let target = FuzzTarget(rawValue: getenv("QUIRE_FUZZ_TARGET").map { String(cString: $0) } ?? "") else {
+        print("QUIRE_FUZZ_TARGET is one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")
+        exit(2)
+    }
+    return target
+}()
 
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(
@@ -11,14 +18,7 @@ public func initialize(
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
 ) -> CInt {
     let words = arguments.pointee
-    guard count.pointee > 1, let wanted = FuzzTarget(rawValue: String(cString: words[1]!)) else {
-        print("usage: quire-fuzz \(FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")) ...")
-        exit(2)
-    }
-    target = wanted
-    if count.pointee == 4, String(cString: words[2]!) == "seeds" { exit(writeSeeds(String(cString: words[3]!))) }
-    for i in 1..<Int(count.pointee) { words[i] = words[i + 1] }
-    count.pointee -= 1
+    if count.pointee == 3, String(cString: words[1]!) == "seeds" { exit(writeSeeds(String(cString: words[2]!))) }
     return 0
 }
 

@@ -27,8 +27,15 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// Inputs to begin with that are better made than kept: cache files.
-    func seeds() -> [[UInt8]] { self == .cache ? FileFuzzing.caches() : [] }
+    /// Inputs to begin with, beside the files of Corpus/TARGET: what guided runs collected, a line each, in base64
+    /// (`KEEP=1 Scripts/fuzz`); cache files are better made than kept.
+    func seeds() -> [[UInt8]] {
+        if self == .cache { return FileFuzzing.caches() }
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Corpus/\(rawValue).collected").standardizedFileURL.path
+        return try! String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            .map { Array(Data(base64Encoded: String($0))!) }
+    }
 }
 
 /// Files of this process, in memory where that is possible.
