@@ -8,7 +8,8 @@ struct Profiles: ToolCommand {
         discussion: """
             A profile says where things are in the responses of one API. --profile NAME takes one of \
             these, --profile-file FILE one of your own; Docs/profiles.md describes the format, and \
-            --source prints a profile to start from.
+            --source prints a profile to start from. RSS, Atom, RDF and tables of a data dump say themselves \
+            where things are, and need none.
 
             --explain FILE reads a response with every profile (or only the one that is named) and says \
             which fit and why, the best first, and what the best one finds. Headers are taken from \
