@@ -24,6 +24,12 @@ class Feed(model.Feed):
         self.evict([post for post in self.ids() if post not in trial.entries])
         return done
 
+    def _next_page_to_prune(self, max_entries, visible, now, ttl):
+        """14. A page of which only riders are left has nothing that could leave."""
+        riders = {id for id in self.ids() if self.entries[id].rider}
+        stuck = {id for id in riders if riders.issuperset(self.page_entries(self.entries[id].page))}
+        return super()._next_page_to_prune(max_entries, visible | stuck, now, ttl)
+
 
 class Draft(model.Draft):
     def without_border(self, page, known, in_segment, border, at):
