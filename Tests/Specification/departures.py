@@ -38,6 +38,21 @@ class Draft(model.Draft):
         self.shown += known[-1:]
         return found
 
+    def down(self, page):
+        """15. A bound that the answer itself shows elsewhere bounds nothing."""
+        at = self.find(self.ticket.edges[0])
+        below = self.rows[at + 1:at + 2]
+        self.asked = self.ticket
+        if at < len(self.rows) and not (below and isinstance(below[0], str)):
+            self.ticket = copy.copy(self.ticket)
+            self.ticket.bounded = False
+        super().down(page)
+        self.ticket = self.asked
+
+    def nothing_below(self, at):
+        self.ticket = self.asked
+        super().nothing_below(at)
+
     def require_shown_stay(self):
         """13. No answer removes what it shows."""
         if not set(self.answer.items).isdisjoint(self.out.removed + self.removed_keep_rider):
@@ -52,7 +67,7 @@ def removing_nothing_shown(place):
 
 
 for name in ("refresh", "down", "up", "around"):
-    setattr(Draft, name, removing_nothing_shown(getattr(model.Draft, name)))
+    setattr(Draft, name, removing_nothing_shown(getattr(Draft, name)))
 model.Feed, model.Draft = Feed, Draft
 
 if __name__ == "__main__":

@@ -79,7 +79,8 @@ extension Draft {
         if rest.isEmpty { return try nothingBelow(at) }
         if state.options.order == .ranked { return try spliceRanked(rest, below: border) }
         var lower: Int?
-        if ticket.isBounded && answer.next == .end && at < rows.count {
+        // Without a row below, this very answer shows that the bound has moved.
+        if ticket.isBounded && answer.next == .end && at + 1 < rows.count && !rows[at + 1].isGap {
             let next = try state.entry(at: at + 1, in: rows, from: .above)
             if !rest.contains(where: { places[$0] != nil }) { lower = next }
         }
