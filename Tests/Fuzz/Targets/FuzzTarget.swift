@@ -27,13 +27,17 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// Inputs to begin with, beside the files of Corpus/TARGET: what guided runs collected, a line each, in base64
+    /// The folder of inputs that were written by hand, or found.
+    var corpus: String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Corpus/\(rawValue)").standardizedFileURL.path
+    }
+
+    /// Inputs to begin with, beside the files of ``corpus``: what guided runs collected, a line each, in base64
     /// (`KEEP=1 Scripts/fuzz`); cache files are better made than kept.
     func seeds() -> [[UInt8]] {
         if self == .cache { return FileFuzzing.caches() }
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Corpus/\(rawValue).collected").standardizedFileURL.path
-        return try! String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        return try! String(contentsOfFile: corpus + ".collected", encoding: .utf8).split(separator: "\n")
             .map { Array(Data(base64Encoded: String($0))!) }
     }
 }
