@@ -19,7 +19,8 @@ extension SimulatedServer {
     /// What the server answers to a request now.
     ///
     /// - Parameters:
-    ///   - until: Bounded requests: the answer ends above this post, and says `.end` if it got there.
+    ///   - until: Bounded requests: the answer ends above this post (``SimulatedServer/showsBounds``: with it), and
+    ///     says `.end` if it got there.
     ///   - limit: How many posts a page has, where the target does not say.
     ///   - options: Keys are sent in feeds whose order class promises them.
     ///   - position: Where the client last saw a post (requests like `.below(id)`). The server's own
@@ -108,7 +109,7 @@ extension SimulatedServer {
             var last = min(ids.count, first + limit)
             guard let until else { return below(position, rows: first..<last, options: options) }
             guard let bottom = place(until) else { return nil }
-            let floor = max(first, firstIndex { $0 <= bottom })
+            let floor = max(first, firstIndex { showsBounds ? $0 < bottom : $0 <= bottom })
             guard last >= floor else { return below(position, rows: first..<last, options: options) }
             last = floor
             var reply = reply(window: first..<last, options: options)
@@ -168,17 +169,21 @@ extension SimulatedServer {
     /// The posts of a part of the list, with links to what is above and below it.
     private func reply(window: Range<Int>, options: FeedOptions) -> SimulatedReply {
         var reply = reply(showing: Array(ids[window]), options: options)
+        var low = lowest(reply)
+        var high = reply.shown.first.flatMap { records[$0]?.position }
         if window.upperBound >= ids.count {
             reply.answer.next = .end
+            if low != nil { low = .min }
         } else if window.upperBound > 0 {
             reply.answer.next = token("b", ids[window.upperBound - 1])
         }
         if window.lowerBound == 0 {
             reply.answer.previous = .end
+            if high != nil { high = .max }
         } else if window.lowerBound < ids.count {
             reply.answer.previous = token("a", ids[window.lowerBound])
         }
-        reply.covered = Self.range(lowest(reply), reply.shown.first.flatMap { records[$0]?.position })
+        reply.covered = Self.range(low, high)
         return reply
     }
 

@@ -21,6 +21,8 @@ public struct SimulatedServer: Sendable {
         var isAlive: Bool
     }
 
+    /// Bounded answers end with the post at which they stop, where the server still shows it, not above it.
+    public var showsBounds = false
     /// How many changes there have been.
     public private(set) var now = 0
     /// The posts as the server shows them, top first.

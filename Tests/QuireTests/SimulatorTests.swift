@@ -185,6 +185,11 @@ struct SimulatorTests {
         let part = try #require(
             server.reply(to: .link(.below(7)), until: 2, limit: 2, options: Self.keyed))
         #expect(part.shown == [6, 5] && part.answer.next != .end)
+        var other = server
+        other.showsBounds = true
+        let inclusive = try #require(
+            other.reply(to: .link(.below(7)), until: 4, limit: 5, options: Self.keyed))
+        #expect(inclusive.shown == [6, 5, 4] && inclusive.answer.next == .end)
     }
 
     @Test("offsets and page numbers count from the top")

@@ -5,6 +5,9 @@ struct Draft {
     var state: FeedState
     let ticket: TicketRecord
     let answer: Answer
+    /// R8. The answer reached the end of the range it was asked for. Of the feed's end that says nothing, so
+    /// `answer.next` is unknown.
+    let endsRange: Bool
 
     var rows: [Row]
     var head: Edge
@@ -55,6 +58,9 @@ struct Draft {
         self.state.entries.reserveCapacity(count)
         self.state.index.reserveCapacity(count)
         self.ticket = ticket
+        endsRange = ticket.isBounded && answer.next == .end
+        var answer = answer
+        if endsRange { answer.next = .unknown }
         self.answer = answer
         head = state.head
         tail = state.tail

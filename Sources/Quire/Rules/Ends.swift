@@ -6,6 +6,11 @@ extension Draft {
         let gap = at < rows.count ? rows[at].gap : nil
         let edge = gap.map { state.gaps[$0].down } ?? tail
         let link = answer.next
+        if endsRange && gap != nil {
+            if !isPositioned { throw .refused(.discontinuity) }
+            rows.remove(at: at)  // the bounded range is empty: joined
+            return
+        }
         if link == .unknown { throw .refused(.empty) }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
         if ticket.offset != nil {
@@ -39,9 +44,7 @@ extension Draft {
             tail = state.newEdge(.end)
             return
         }
-        if ticket.isBounded {
-            rows.remove(at: at)  // the bounded range is empty: joined
-        } else if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {
+        if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {
             try cutBelow(at)  // a second, independent confirmation
         } else {
             state.gaps[gap].down = state.newEdge(.confirmEnd)

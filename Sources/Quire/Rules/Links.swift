@@ -20,7 +20,7 @@ extension FeedState {
             return newEdge(.more)
         }
         if let page, page.last == id(of: entry), page.next != .unknown {
-            return newEdge(page.next)
+            return newEdge(page.next == .end ? .confirmEnd : page.next)  // something was cached below
         }
         if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
         let (link, after) = try ends.nearestLink(entry, in: self)
@@ -41,6 +41,14 @@ extension FeedState {
             page.next != .end
         else { return nil }
         return page.next
+    }
+
+    /// The upper side of a gap as the tail, once everything below it left: an end that was in doubt because of what
+    /// was cached there is asked for again.
+    func asTail(_ edge: Edge) -> Edge {
+        var edge = edge
+        if edge.link == .confirmEnd { edge.link = options.paging.isPositional ? .more : .unknown }
+        return edge
     }
 
     /// R16. The edge to continue above an entry.
@@ -106,13 +114,12 @@ extension FeedState {
         if let row = mustChange(tail) {
             tail = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
         }
-        tail = tail.asTail
+        tail = asTail(tail)
         // an overlapping link may begin anywhere
         for gap in gone.isEmpty ? gapRows : try allGaps() {
             if let row = mustChange(gaps[gap].down) {
                 gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
             }
-            gaps[gap].down = gaps[gap].down.asGapEnd
             if let row = mustChange(gaps[gap].up) {
                 gaps[gap].up = linkAbove(try entry(at: 0, in: [row], from: .above))
             }
@@ -168,17 +175,3 @@ struct PageEnds {
     }
 }
 
-extension Edge {
-    /// The same edge seen as the upper side of a gap: an end with entries below it is in doubt.
-    var asGapEnd: Edge {
-        var edge = self
-        if link == .end { edge.link = .confirmEnd }
-        return edge
-    }
-
-    var asTail: Edge {
-        var edge = self
-        if link == .confirmEnd { edge.link = .end }
-        return edge
-    }
-}

@@ -84,9 +84,9 @@ extension FeedState {
             }
             let down = try downEdge(of: run, below: rows[rows.count - 1], &ends)
             if isLast {
-                tail = down.asTail
+                tail = asTail(down)
             } else {
-                rows.append(newGap(down: down.asGapEnd, up: up!))
+                rows.append(newGap(down: down, up: up!))
             }
         }
         return rows

@@ -25,7 +25,7 @@ extension Draft {
         (drift, overlap, headChanged) = (0, 1, true)
         head = state.newEdge(.end)
         if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
-        if ticket.isBounded && answer.next == .end, let first {
+        if endsRange, let first {
             let border = try state.entry(at: 0, in: [first], from: .above)
             let places = places()
             // the range is complete, unless the answer went on below the entry it should stop at
@@ -80,7 +80,7 @@ extension Draft {
         if state.options.order == .ranked { return try spliceRanked(rest, below: border) }
         var lower: Int?
         // Without a row below, this very answer shows that the bound has moved.
-        if ticket.isBounded && answer.next == .end && at + 1 < rows.count && !rows[at + 1].isGap {
+        if endsRange && at + 1 < rows.count && !rows[at + 1].isGap {
             let next = try state.entry(at: at + 1, in: rows, from: .above)
             if !rest.contains(where: { places[$0] != nil }) { lower = next }
         }

@@ -70,7 +70,6 @@ extension FeedState {
         var record = newTicket(.refresh, limit: limit)
         record.own = link
         record.edges = [head.number]
-        record.isBounded = isBounded
         record.isContinuation = edge != nil
         if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
         var wish = Wish(target: .link(link), record: record)
@@ -82,6 +81,7 @@ extension FeedState {
         }
         if isBounded, let first = serverRows.first {
             wish.until = id(of: try entry(at: 0, in: [first], from: .above))
+            wish.record.isBounded = true
         }
         return issue(wish)
     }
@@ -98,8 +98,6 @@ extension FeedState {
         }
         var record = newTicket(.down, limit: limit)
         record.edges = [edge.number]
-        record.isBounded = isBounded
-        if isBounded, let gap { record.edges.append(gaps[gap].up.number) }
         if options.paging.isPositional {
             return try planPosition(record, gap: gap, limit: limit)
         }
@@ -124,6 +122,8 @@ extension FeedState {
         var wish = Wish(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
             wish.until = id(of: below)
+            wish.record.edges.append(gaps[gap].up.number)
+            wish.record.isBounded = true
         }
         return .success(issue(wish))
     }

@@ -63,13 +63,14 @@ extension Draft {
     /// R9. The page shows only what lies above its border: the link moves on.
     private mutating func leadOn(_ border: Int, _ last: Int) {
         let at = rows.firstIndex(of: .entry(border))! + 1
-        let edge = state.newEdge(
+        var edge = state.newEdge(
             answer.next, after: last == border ? nil : state.id(of: last))
         if last == border { moveLink(of: border, to: answer.next) }
         if at == rows.count {
             tail = edge
         } else if case .gap(let gap) = rows[at] {
-            state.gaps[gap].down = edge.asGapEnd
+            if edge.link == .end { edge.link = .confirmEnd }
+            state.gaps[gap].down = edge
         }
     }
 

@@ -14,7 +14,7 @@ extension FeedState {
             result.removeFirst()
         }
         if case .gap(let gap)? = result.last {
-            tail = gaps[gap].down.asTail
+            tail = asTail(gaps[gap].down)
             result.removeLast()
         }
         setClaims(try carriedClaims(from: rows, to: result))

@@ -313,7 +313,7 @@ extension Draft {
             return above.dropLast() + [state.newGap(down: state.gaps[gap].down, up: up)]
         }
         let border = try state.entry(at: 0, in: [last], from: .below)
-        let down = try state.linkBelow(border).asGapEnd
+        let down = try state.linkBelow(border)
         return above + [state.newGap(down: down, up: up)]
     }
 }

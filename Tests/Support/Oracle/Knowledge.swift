@@ -173,13 +173,19 @@ struct Knowledge {
         }
     }
 
-    /// I3. What the server shows between two settled neighbours arrived after the place was last covered.
+    /// I3. What the server shows between two settled neighbours arrived after the place was last covered; so did
+    /// what it shows above a closed head and below an end.
     func requireNoHole(in view: OracleView, on server: SimulatedServer) throws {
         let settled = settled(in: view, on: server)
-        for run in view.segments {
-            let run = run.filter(settled.contains)
+        let segments = view.segments
+        for (at, run) in segments.enumerated() {
+            var run: [PostID?] = run.filter(settled.contains)
+            if run.isEmpty { continue }
+            if at == 0 && view.headIsClosed { run.insert(nil, at: 0) }
+            if at == segments.count - 1 && view.tailIsEnd { run.append(nil) }
             for (upper, lower) in zip(run, run.dropFirst()) {
-                guard let high = seen[upper], let low = seen[lower] else { continue }
+                let high = upper.map { seen[$0]! } ?? .max
+                let low = lower.map { seen[$0]! } ?? .min
                 let between = server.ids.filter { id in
                     server.position(of: id).map { low < $0 && $0 < high } ?? false
                 }
@@ -194,7 +200,7 @@ struct Knowledge {
     private func isInDoubt(_ id: PostID, _ view: OracleView) -> Bool { seen[id] == nil && view.places[id] != nil }
 
     private func require(
-        _ id: PostID, between upper: PostID, _ lower: PostID, _ view: OracleView,
+        _ id: PostID, between upper: PostID?, _ lower: PostID?, _ view: OracleView,
         _ server: SimulatedServer
     ) throws {
         guard let place = server.position(of: id), let arrival = server.arrival(of: id) else { return }
@@ -202,6 +208,6 @@ struct Knowledge {
         if let time, arrival > time { return }
         let why = time.map { "covered at \($0), there since \(arrival)" } ?? "never covered"
         throw OracleFailure(
-            .hole, "\(id) between \(upper) and \(lower), \(why), in \(view), server \(server.ids)")
+            .hole, "\(id) between \(upper ?? "head") and \(lower ?? "end"), \(why), in \(view), server \(server.ids)")
     }
 }

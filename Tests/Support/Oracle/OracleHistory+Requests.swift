@@ -88,6 +88,7 @@ extension OracleHistory {
     /// What the server says now, as it arrives; nil if the request fails.
     func serve(_ job: OracleJob, faults: SimulatedFaults) -> SimulatedReply? {
         var random = SplitMix64(seed: job.seed)
+        server.showsBounds = random.chance(0.5)
         let reply = server.reply(
             to: job.request.target, until: job.request.until, limit: job.limit,
             options: mode.options, position: position)

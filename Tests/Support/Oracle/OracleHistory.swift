@@ -229,13 +229,13 @@ extension OracleHistory {
         try requireTopKept(after, visible)
     }
 
-    /// Pruning comes to the first page last: while another page may go, the first one stays.
+    /// Pruning comes to the first page last: while another page may go, the first one stays. A page of which only
+    /// riders are left may not go.
     private func requireTopKept(_ after: OracleView, _ visible: Set<PostID>) throws {
-        let left = Set(after.pages.values)
-        guard let top = view.posts.lazy.compactMap({ self.view.pages[$0] }).first, !left.contains(top)
-        else { return }
+        let top = view.posts.lazy.compactMap { self.view.pages[$0] }.first
+        guard let top, !after.pages.values.contains(top) else { return }
         let protected = visible.union(view.pinned).compactMap { view.pages[$0] }
-        if !left.isSubset(of: protected) {
+        if !Set(after.entries.compactMap { after.pages[$0] }).isSubset(of: protected) {
             throw OracleFailure(.noWipe, "pruning took the first page of \(view), left \(after)")
         }
     }
