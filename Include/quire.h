@@ -676,7 +676,7 @@ typedef struct quire_place {
     quire_bytes target;
     /* How many posts to ask for; 0 is the feed's page size. */
     uint32_t limit;
-    /* 1: stop at the far side of the gap, or at the first cached post. Else 0. */
+    /* 1: stop at the far side of the gap, or at the first cached post: see quire_request.until. Else 0. */
     int32_t is_bounded;
     /* QUIRE_PLACE_HEAD: what leads to the first page, where the server told; else UNKNOWN. */
     quire_link link;
@@ -735,7 +735,10 @@ typedef struct quire_request {
     uint64_t limit;
     quire_link link;
     quire_ids ids;
-    /* Bounded requests: stop at this post; else empty. */
+    /*
+     * Bounded requests: stop at this post; else empty. An answer that got there says so by QUIRE_LINK_END, which is
+     * then the end of the range and not of the feed; it may show the post or not.
+     */
     quire_bytes until;
     /* The library's own. */
     void *QUIRE_NULLABLE owner;

@@ -20,7 +20,7 @@ public struct Batch: ~Copyable {
     /// one place share one ticket.
     /// - Parameters:
     ///   - limit: how many posts to ask for; nil is the feed's page size.
-    ///   - isBounded: stop at the far side of the gap, or at the first cached post.
+    ///   - isBounded: stop at the far side of the gap, or at the first cached post; see ``Request/until``.
     ///   - link: refresh only: what leads to the first page, where the server told.
     public borrowing func plan(
         _ place: Place, in feed: Feed, limit: Int? = nil, isBounded: Bool = false,

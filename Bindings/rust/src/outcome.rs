@@ -110,7 +110,7 @@ impl Request {
         self.c.is_overlapping != 0
     }
 
-    /// Bounded requests: stop at this post.
+    /// Bounded requests: stop at this post. The end that the answer claims is that of the range.
     pub fn until(&self) -> Option<&[u8]> {
         // SAFETY: as in `ask`.
         Some(unsafe { view(self.c.until) }).filter(|id| !id.is_empty())

@@ -52,7 +52,8 @@ public struct Request: Hashable, Sendable {
     public let target: Target
     /// The answer starts above the border entry, not directly below it.
     public let isOverlapping: Bool
-    /// Bounded requests: stop at this post.
+    /// Bounded requests: stop at this post. An answer that got there says so by ``Link/end``, which is then the end of
+    /// the range and not of the feed; it may show the post or not (R8).
     public let until: PostID?
 }
 

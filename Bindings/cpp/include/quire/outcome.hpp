@@ -50,7 +50,7 @@ public:
     std::uint64_t limit() const noexcept { return c_.limit; }
     quire::link link() const { return quire::link(c_.link); }
     id_list ids() const { return {c_.ids.items, c_.ids.count}; }
-    // Bounded requests: stop at this post; else empty.
+    // Bounded requests: stop at this post; else empty. The end that the answer claims is that of the range.
     std::string_view until() const { return detail::view(c_.until); }
 };
 

@@ -87,7 +87,7 @@ class Request:
     link: Link
     #: RequestKind.BODIES: the posts whose bodies are wanted.
     ids: list[str]
-    #: Bounded requests: stop at this post.
+    #: Bounded requests: stop at this post. The end that the answer claims is that of the range.
     until: str | None
     is_overlapping: bool
 
