@@ -174,4 +174,3 @@ struct PageEnds {
         return .top
     }
 }
-
