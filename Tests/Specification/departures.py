@@ -96,6 +96,12 @@ class Draft(model.Draft):
         self.answer = self.without_end
         super().splice_ranked(*arguments, **options)
 
+    def upper_side(self, page, anchors, above):
+        """17. Nor is there an end below entries."""
+        if above and isinstance(above[-1], model.Gap) and page[0] in anchors and self.answer.prev == model.END:
+            return above
+        return super().upper_side(page, anchors, above)
+
     def require_shown_stay(self):
         """13. No answer removes what it shows."""
         if not set(self.answer.items).isdisjoint(self.out.removed + self.removed_keep_rider):

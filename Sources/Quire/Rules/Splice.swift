@@ -291,11 +291,12 @@ extension Draft {
     ) throws(Interruption) -> [Row] {
         let link = answer.previous
         let hasEntries = above.contains { !$0.isGap }
+        let gapLink: Link = link == .end ? .unknown : link  // no end below entries
         if anchors.contains(page[0]) {
             if !hasEntries {
                 head = state.renewed(head, link)
             } else if case .gap(let gap)? = above.last {
-                let up = state.renewed(state.gaps[gap].up, link)
+                let up = state.renewed(state.gaps[gap].up, gapLink)
                 let renewed = state.newGap(down: state.gaps[gap].down, up: up)
                 return above.dropLast() + [renewed]
             }
@@ -307,7 +308,7 @@ extension Draft {
             return []
         }
         if link == .end && ticket.operation == .up { return last.isGap ? above.dropLast() : above }
-        let up = state.newEdge(link == .end ? .unknown : link)
+        let up = state.newEdge(gapLink)
         farGap = true
         if case .gap(let gap) = last {
             return above.dropLast() + [state.newGap(down: state.gaps[gap].down, up: up)]
