@@ -57,6 +57,15 @@ struct Knowledge {
         hidden[id] = (segment[..<at].last, segment[(at + 1)...].first)
     }
 
+    /// An answer showed posts that the client had deleted since it asked. Its links begin beyond them, too.
+    mutating func hide(_ deleted: Set<PostID>, in reply: SimulatedReply) {
+        let shown = reply.shown
+        for (at, id) in shown.enumerated() where deleted.contains(id) {
+            hidden[id] = (shown[..<at].last, shown[(at + 1)...].first)
+            seen[id] = reply.positions[id]
+        }
+    }
+
     /// A hidden post that stands between its neighbours again is like any other. One that came back elsewhere may
     /// leave from there, and the segment that it was deleted from knows no more of it than before.
     ///

@@ -197,6 +197,8 @@ extension OracleHistory {
         if let covered = scope.covered { knowledge.cover(covered, at: reply.time) }
         if scope.job.operation == .snapshot { lastSnapshot = reply.shown }
         knowledge.place(reply.positions.filter { scope.accepted.contains($0.key) })
+        let deleted = reply.shown.filter { diary.deleted($0, since: scope.job.request.ticket) }
+        knowledge.hide(Set(deleted).subtracting(scope.after.posts), in: reply)
         if !mode.hasKeys && !scope.outcome.new.isEmpty {
             knowledge.doubtPlaces(of: scope.outcome.kept)
         }
