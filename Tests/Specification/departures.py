@@ -100,6 +100,12 @@ class Draft(model.Draft):
         """17. Nor is there an end below entries."""
         if above and isinstance(above[-1], model.Gap) and page[0] in anchors and self.answer.prev == model.END:
             return above
+        if self.unproven_up and self.answer.prev == model.END and any(isinstance(row, str) for row in above):
+            whole = self.answer                               # 18. it does not join either
+            self.answer = dataclasses.replace(whole, prev=model.UNKNOWN)
+            above = super().upper_side(page, anchors, above)
+            self.answer = whole
+            return above
         return super().upper_side(page, anchors, above)
 
     def require_shown_stay(self):

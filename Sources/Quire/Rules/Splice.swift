@@ -307,7 +307,9 @@ extension Draft {
             headChanged = true
             return []
         }
-        if link == .end && ticket.operation == .up { return last.isGap ? above.dropLast() : above }
+        if link == .end && ticket.operation == .up && !doubtsLowerBorder {
+            return last.isGap ? above.dropLast() : above
+        }
         let up = state.newEdge(gapLink)
         farGap = true
         if case .gap(let gap) = last {

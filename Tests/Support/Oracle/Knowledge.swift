@@ -158,15 +158,15 @@ struct Knowledge {
     mutating func forgetPlaces(givenUpFrom old: OracleView, to view: OracleView, on server: SimulatedServer) {
         let settled = settled(in: old, on: server)
         let kept = settled.filter { view.places[$0] != nil }.compactMap { id in seen[id].map { (id, place: $0) } }
+        let segments = old.segments
         for id in old.entries where view.places[id] == nil && settled.contains(id) {
             guard let place = seen[id], let arrival = server.arrival(of: id) else { continue }
-            let neighbours = [
-                kept.filter { $0.place > place }.min { $0.place < $1.place },
-                kept.filter { $0.place < place }.max { $0.place < $1.place },
-            ]
             let segment = old.segment(of: id)
-            let isApart = neighbours.contains { $0.map { !segment.contains($0.0) } ?? false }
-            if isApart { coverage.forget(place...place, since: arrival) }
+            let above = kept.filter { $0.place > place }.min { $0.place < $1.place }
+            let below = kept.filter { $0.place < place }.max { $0.place < $1.place }
+            let isApartAbove = above.map { !segment.contains($0.0) } ?? (segment != segments.first)
+            let isApartBelow = below.map { !segment.contains($0.0) } ?? (segment != segments.last)
+            if isApartAbove || isApartBelow { coverage.forget(place...place, since: arrival) }
         }
     }
 
@@ -183,14 +183,15 @@ struct Knowledge {
     }
 
     /// I3. What the server shows between two settled neighbours arrived after the place was last covered; so did
-    /// what it shows above a closed head and below an end.
-    func requireNoHole(in view: OracleView, on server: SimulatedServer) throws {
+    /// what it shows below an end and, where keys tell its place, above a closed head. (In a keyless feed a post
+    /// may be found below one that is gone, and so on the wrong side of the head's, until the next refresh.)
+    func requireNoHole(in view: OracleView, on server: SimulatedServer, hasKeys: Bool) throws {
         let settled = settled(in: view, on: server)
         let segments = view.segments
         for (at, run) in segments.enumerated() {
             var run: [PostID?] = run.filter(settled.contains)
             if run.isEmpty { continue }
-            if at == 0 && view.headIsClosed { run.insert(nil, at: 0) }
+            if at == 0 && view.headIsClosed && hasKeys { run.insert(nil, at: 0) }
             if at == segments.count - 1 && view.tailIsEnd { run.append(nil) }
             for (upper, lower) in zip(run, run.dropFirst()) {
                 let high = upper.map { seen[$0]! } ?? .max

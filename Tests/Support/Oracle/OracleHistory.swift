@@ -110,7 +110,7 @@ final class OracleHistory {
         }
         guard mode.isSound else { return }
         try knowledge.requireOrder(in: view, on: server, everywhere: mode.hasKeys)
-        try knowledge.requireNoHole(in: view, on: server)
+        try knowledge.requireNoHole(in: view, on: server, hasKeys: mode.hasKeys)
     }
 
     /// A border that left hands its part to the entry that now ends its segment on that side. If the
