@@ -8,6 +8,7 @@ from model import END, UNKNOWN
 from .healing import Healing
 from .judging import Judging
 from .modes import KEYED, MODES, UNCHANGED, Failure
+from .recording import expected
 from .server import Answering, Server
 
 
@@ -37,13 +38,7 @@ class History(Answering, Judging, Healing):
         if step["op"] == "answer":
             self.last_outcome = seen["outcome"]
         if self.record:
-            expect = {"picture": seen["picture"]}
-            for name in ("outcome", "new", "removed", "moved"):
-                if name in seen:
-                    expect[name] = seen[name]
-            if step["op"] == "plan":
-                expect = {"picture": seen["picture"], "plan": seen["plan"], "ticket": seen["ticket"]}
-            self.steps.append(dict(step, expect=expect))
+            self.steps.append(dict(step, expect=expected(step, seen)))
         return seen
 
     def server_insert(self, rng):
