@@ -9,7 +9,7 @@ import Testing
 @Suite struct ElidedRunTests {
     @Test func partsAreAsGoodAsTheWhole() {
         var needs = 0
-        for seed in 0..<UInt64(Shared.number("QUIRE_SEEDS") ?? 40) * 100 {
+        for seed in 0..<UInt64(Specification.number("QUIRE_SEEDS") ?? 40) * 100 {
             var world = ElidedWorld(seed: seed)
             let operation = world.operation()
             let whole = world.run(operation, on: world.feed)

@@ -77,7 +77,7 @@ final class SessionPlayer {
         case "confirm_local": return "\(try session.removeLocal(id!, in: feed))"
         case "reset": try session.reset(feed)
         case "look": break
-        default: preconditionFailure("unknown step \(operation)")
+        default: throw ScenarioRunner.Unknown(word: operation)
         }
         return operation
     }
