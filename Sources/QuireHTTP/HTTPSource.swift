@@ -111,12 +111,19 @@ public struct HTTPSource: PagingSource {
         case .link(.below(let id)): try address(pages, ["below": id.description], for: request)
         case .link(.above(let id)): try address(pages, ["above": id.description], for: request)
         case .position(let offset, let limit):
-            try address(pages, ["offset": "\(offset)", "limit": "\(limit)"], for: request)
+            try address(pages, Self.values("offset", offset, limit), for: request)
         case .page(let number, let limit):
-            try address(pages, ["page": "\(number)", "limit": "\(limit)"], for: request)
+            try address(pages, Self.values("page", number, limit), for: request)
         case .around(let id): try address(pages, ["around": id.description], for: request)
         case .link, .bodies: throw HTTPSourceError("nothing can be asked with this link")
         }
+    }
+
+    /// Without a limit the server's own size holds (R26): the address names none.
+    private static func values(_ name: String, _ position: Int, _ limit: Int?) -> [String: String] {
+        var values = [name: "\(position)"]
+        if let limit { values["limit"] = "\(limit)" }
+        return values
     }
 
     /// Every value has its place, or the server would answer another question.

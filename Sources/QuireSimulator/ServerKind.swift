@@ -65,12 +65,15 @@ public struct ServerKind: Sendable, Hashable {
         self.linksAreNumbers = linksAreNumbers
     }
 
+    /// What a server sends where the request names no size.
+    static let usualSize = 30
+
     /// How many rows a page has when so many are asked for; nil: the request is refused.
-    func rows(askedFor count: Int) -> Int? {
+    func rows(askedFor count: Int?) -> Int? {
         switch size {
-        case .free: count
-        case .capped(let most): min(count, most)
-        case .refusedAbove(let most): count > most ? nil : count
+        case .free: count ?? Self.usualSize
+        case .capped(let most): min(count ?? Self.usualSize, most)
+        case .refusedAbove(let most): (count ?? 0) > most ? nil : min(count ?? Self.usualSize, most)
         case .fixed(let rows): rows
         }
     }

@@ -160,7 +160,7 @@ extension SimulatedServer {
 // MARK: Windows
 
 extension SimulatedServer {
-    private func reply(page number: Int, asked: Int, options: FeedOptions) -> SimulatedReply? {
+    private func reply(page number: Int, asked: Int?, options: FeedOptions) -> SimulatedReply? {
         guard let size = kind.rows(askedFor: asked) else { return nil }
         let reply = reply(from: (number - options.firstPage) * size, size: size, options: options)
         guard var reply, kind.linksAreNumbers else { return reply }

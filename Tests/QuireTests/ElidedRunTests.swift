@@ -160,9 +160,9 @@ struct ElidedWorld {
             case .delete(let id): try state.delete(id)
             case .evict(let ids): try state.evict(ids)
             case .ingest(let ticket, let answer):
-                let (outcome, draft) = try state.ingest(answer, ticket)
-                text = "\(outcome) "
-                if let draft { state = draft.state }
+                let judged = try state.ingest(answer, ticket)
+                text = "\(judged.outcome) "
+                if let changed = judged.draft?.state ?? judged.lesson { state = changed }
             }
             try state.requireSettledRuns(since: old)
             return .success(text)

@@ -39,7 +39,9 @@ public struct Snapshot: ~Copyable {
             riders: record.counts.riders, faults: record.counts.faults,
             pages: record.counts.pages, gaps: record.counts.gaps,
             claimedSeams: record.counts.claimedSeams, bodyBytes: record.counts.bodyBytes,
-            head: record.head.link, tail: record.tail.link, drift: record.drift)
+            head: record.head.link, tail: record.tail.link, isEndAssumed: record.tail.isAssumed,
+            drift: record.drift, answersAgainstOrder: record.answersAgainstOrder,
+            rowsPerPage: record.rowsPerPage)
     }
 
     /// What a program remembers about the feed under a name, nil if nothing; see

@@ -70,8 +70,8 @@ extension Request.Target {
         case .link(.below(let id)): "below \(id.description.debugDescription)"
         case .link(.above(let id)): "above \(id.description.debugDescription)"
         case .link(let link): "link \(link)"
-        case .position(let offset, let limit): "offset \(offset) limit \(limit)"
-        case .page(let number, let limit): "page \(number) limit \(limit)"
+        case .position(let offset, let limit): "offset \(offset)" + (limit.map { " limit \($0)" } ?? "")
+        case .page(let number, let limit): "page \(number)" + (limit.map { " limit \($0)" } ?? "")
         case .around(let id): "around \(id.description.debugDescription)"
         case .snapshot: "all ids"
         case .bodies(let ids): "bodies \(ids.map { $0.description.debugDescription }.joined(separator: " "))"

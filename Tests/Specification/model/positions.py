@@ -148,7 +148,7 @@ class Positions:
         """R26. Asks again for the page with the upper entry of a claimed seam."""
         seams = self.claimed_seams()
         if seam >= len(seams):
-            return {"refused": "no-such-seam"}, None
+            return {"refused": "no-such-join"}, None
         upper, lower = seams[seam]
         if self.numbered():
             at, n = self.position(upper)[0], self.unit()
