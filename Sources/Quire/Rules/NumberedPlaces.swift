@@ -107,17 +107,17 @@ extension Draft {
 
     /// A refresh is the last step of a search upwards: what it shows is a landmark.
     mutating func restSearches() throws(Interruption) {
-        let places = places()
         guard let last = accepted.last else { return }
         var isTopmost = true
         for at in try searchableEdges() {
             defer { isTopmost = false }
             let old = edge(at: at)
             guard let search = old.search else { continue }
-            let border = state.cached(search.border)
-            let isMine =
-                isTopmost && search.back > 0 && border != last
-                && border.flatMap { places[$0] }.map { $0 < at } ?? false
+            var isMine = isTopmost && search.back > 0
+            if isMine {
+                let border = try border(above: at)
+                isMine = border != last && state.id(of: border) == search.border
+            }
             var renewed = state.newEdge(old.link)
             renewed.isSuspect = old.isSuspect || old.link == .confirmEnd
             if isMine {

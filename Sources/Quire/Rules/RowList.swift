@@ -26,7 +26,8 @@ extension FeedState {
     private mutating func doubtTail(above result: [Row]) {
         if !entries.contains(where: \.isClaimed) { return }
         let present = Set(result)
-        for row in rows.reversed() where !row.isGap && !present.contains(row) {
+        for row in rows.reversed() where !row.isGap {
+            if present.contains(row) { return }
             if let entry = row.entry, entries[entry].isClaimed { tail.isAssumed = true }
         }
     }
