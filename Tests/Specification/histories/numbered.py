@@ -69,3 +69,18 @@ def policies(kind):
     if not KINDS[kind].get("declared", True):
         return [("page", "unknown"), ("offset", "unknown")]
     return [("page", "fixed"), ("page", "unknown"), ("offset", "fixed")]
+
+
+def false_policies(kind):
+    """Pairs that are not true of it, and must do no harm."""
+    if KINDS[kind]["grants"] is None:
+        return []
+    wrong = [("page", "free"), ("offset", "free")]
+    if KINDS[kind]["grants"] == "fixed":
+        wrong += [("page", "smaller"), ("page", "larger"), ("offset", "smaller"), ("offset", "larger")]
+    return wrong
+
+
+def size_policy(policy, size):
+    """The option `sizes` for a server that fixes this size."""
+    return {"fixed": size, "smaller": size - 1, "larger": size + 2}.get(policy, policy)

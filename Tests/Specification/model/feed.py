@@ -10,9 +10,10 @@ from .objects import END, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page
 from .planning import Planning
 from .positions import Positions
 from .rows import Rows
+from .sizes import Sizes
 
 
-class Feed(Rows, Links, Planning, Positions, Changes):
+class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
     """A list as a server shows it, and the parts of it that are cached."""
 
     def __init__(self, cache, order="keyless", paging="cursor", trust_end=False, limit=20,
@@ -25,6 +26,7 @@ class Feed(Rows, Links, Planning, Positions, Changes):
         self.strict = strict           # R25: a gap instead of a claimed seam
         assert sizes in (None, "free", "unknown") or isinstance(sizes, int) and sizes > 0
         self.sizes = sizes             # R26; None: the server grants any size (R19, R20 as they stand)
+        self.unnamed = isinstance(sizes, int)      # no request names a size
         self.disorder = 0              # answers that showed known entries against the order class
         self.generation = 0
         self.changed = 0               # clock of the last accepted answer or eviction
@@ -44,6 +46,7 @@ class Feed(Rows, Links, Planning, Positions, Changes):
         self.size = self.sizes if isinstance(self.sizes, int) else None      # rows per page number, once known
         self.asked: int | None = None       # R26 unknown sizes: what is asked for
         self.short: tuple | None = None     # (page, rows) of a page with fewer rows than asked for
+        self.most = 0                       # rows that one page has shown
 
     def ingest(self, ticket, answer):
         out = Outcome()
@@ -56,12 +59,12 @@ class Feed(Rows, Links, Planning, Positions, Changes):
         if reason:
             out.outcome, out.reason = "stale", reason
             return out
+        disproved = self._disprove(ticket, answer)
         self._learn_size(ticket, answer)
         if ticket.nth is not None:                             # what was learned holds for this answer too
             ticket.start, ticket.rows = ticket.nth * self.unit(), self.unit()
-        if answer.total is not None and ticket.start is not None and (self.size or not self.by_number()) and \
-                answer.total <= ticket.start + max(len(answer.items), (self.size or 0) if self.by_number() else 0):
-            answer = replace(answer, next=END)                 # R26: a known total is an explicit end
+        if self._is_at_total(ticket, answer):
+            answer = replace(answer, next=END)
         draft = Draft(self, ticket, answer, out)
         out.disorder = disorder = draft.against_order()
         down, up = (draft.numbered, draft.numbered_up) if self.numbered() and ticket.start is not None \
@@ -78,7 +81,7 @@ class Feed(Rows, Links, Planning, Positions, Changes):
             ticket.used = True
         if disorder:
             self.disorder += 1
-        out.disorder = disorder
+        out.disorder, out.disproved = disorder, disproved
         named = {*out.ignored, *out.sticky, *out.removed, *self.sticky}
         out.unplaced = [id for id in dict.fromkeys(answer.items) if id and id not in self.entries and id not in named]
         return out

@@ -164,7 +164,10 @@ class Numbers:
             if state.ended:                                   # here before and after: nothing was below it
                 return self.number_end(at)
         else:
-            self.beyond = (border, ticket.start + (ticket.rows if feed.by_number() else self.rows_seen))
+            reach = ticket.start + (ticket.rows if feed.by_number() else self.rows_seen)
+            if feed.position(border)[0] >= reach:              # it was to be here, and the page may have been cut short
+                reach = ticket.start + ticket.rows
+            self.beyond = (border, reach)
             same = self.segment_above(border)
             if state.ended and last == state.after:
                 return self.number_end(at)

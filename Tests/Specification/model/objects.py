@@ -117,6 +117,7 @@ class Ticket:
     probe: bool = False
     seam: tuple = ()               # R26: the claimed seam to be verified
     asked_rows: int = 0
+    sizes: object = None           # R26: the size policy by which it was planned
     used: bool = False
 
 
@@ -150,6 +151,7 @@ class Outcome:
     page: int | None = None
     disorder: list = field(default_factory=list)   # known entries shown against the order class
     unplaced: list = field(default_factory=list)   # received, not cached, and in no other list
+    disproved: object = None       # R26: the size policy that this answer showed to be wrong
 
 
 class Refused(Exception):

@@ -147,6 +147,7 @@ class Planning:
             ticket = Ticket(self._ticket_numbers, op, self.generation, self.cache.tick(),
                             edges=numbers, **fields)
             ticket.asked_rows = self.asked or ticket.rows
+            ticket.sizes = self.sizes
             self.open_tickets[same] = ticket
         return wish, ticket
 
@@ -167,6 +168,8 @@ class Planning:
             return "edge-changed"                              # the link was made from another border
         if ticket.seam and ticket.seam not in self.claimed_seams():
             return "edge-changed"
+        if ticket.start is not None and ticket.sizes != self.sizes:
+            return "sizes-changed"                             # its number means another place now
         if ticket.op == "around" and self.changed > ticket.issued:
             return "feed-changed"                              # a jump names no edge
         return None

@@ -1,4 +1,4 @@
-"""R26: sizes, positions, and the requests of feeds that are paged by them."""
+"""R26: positions, and the requests of feeds that are paged by them."""
 from __future__ import annotations
 
 from .objects import CONFIRM_END, END, MORE, Search, UNKNOWN
@@ -42,37 +42,12 @@ class Positions:
         for id, at in found.items():
             self.entries[id].spot = self._spot_at(at + by)
 
-    def _take_limit(self, limit):
-        """Unknown sizes: the first limit is asked for again and again; a smaller one begins anew."""
-        if self.sizes != "unknown" or not self.by_number():
-            return
-        if self.asked is None or limit < self.asked:
-            if self.asked and (self.size or self.asked) > limit and not (self.size or 0) > self.asked:
-                found = {id: self.position(id)[0] for id in self.entries if self.entries[id].spot}
-                self.size = self.short = None
-                self.asked = limit
-                for id, at in found.items():
-                    self.entries[id].spot = self._spot_at(at)
-            self.asked = limit
-
-    def _learn_size(self, ticket, answer):
-        """Rows received tell the size: more than asked for, as many, or twice the same smaller number."""
-        rows = len([id for id in answer.items if id and id not in self.sticky])
-        if not self.by_number() or self.sizes != "unknown" or ticket.start is None or not rows:
-            return
-        if rows >= ticket.asked_rows or (self.size and rows > self.size):
-            self.size = rows
-        elif self.size is None and answer.next != END:
-            if self.short and self.short[1] == rows and self.short[0] != ticket.own:
-                self.size = rows
-            self.short = (ticket.own, rows)
-
     def _wish_at(self, start, limit):
         """The request for the rows from a position on, and what its ticket remembers."""
         self._take_limit(limit)
         if self.paging == "offset":
-            wish = {"offset": start} if isinstance(self.sizes, int) else {"offset": start, "limit": limit}
-            return wish, {"start": start, "rows": self.size or limit}
+            wish = {"offset": start} if self.unnamed else {"offset": start, "limit": limit}
+            return wish, {"start": start, "rows": self._rows_expected(limit)}
         if self.sizes == "free":
             return {"page": start // limit + self.first_page, "limit": limit}, {"start": start, "rows": limit}
         n = self.unit()
@@ -126,7 +101,8 @@ class Positions:
     def _plan_free(self, edge, first, back, claims, limit, probe, after):
         """Any size up to the limit: the border and the row below it on one page, as much as possible new."""
         fits = [(s - first % s, s) for s in range(1, limit + 1) if claims or first % s > back]
-        if not fits and not back:
+        again = edge.search and edge.search.ended              # an end is believed when the border is still there
+        if not fits and not back and not again:
             claims, fits = True, [(s, s) for s in range(1, limit + 1) if first % s == 0]
         size = max(fits)[1] if fits else limit
         start = (first if fits else max(0, first - 1 - back)) // size * size
