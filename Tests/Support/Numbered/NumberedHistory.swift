@@ -21,6 +21,8 @@ package final class NumberedHistory {
         /// Operations of the engine.
         package var operations = 0
 
+        package init() {}
+
         package static func += (a: inout Figures, b: Figures) {
             a.requests += b.requests
             a.new += b.new
