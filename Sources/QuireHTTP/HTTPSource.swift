@@ -13,8 +13,9 @@ import QuirePaging
 ///     let source = try HTTPSource(
 ///         "https://api.stackexchange.com/2.3/questions?site={site}&page={page}&pagesize={limit}",
 ///         profile: .named("stackexchange")!)
-///     let feed = try cache.feed(named: "questions", options: source.profile.options)
-///     let pager = Pager(feed, source: source, options: PagerOptions(parameters: ["site": "stackoverflow"]))
+///     let feed = try cache.feed(
+///         named: "questions", parameters: ["site": "stackoverflow"], options: source.profile.options)
+///     let pager = Pager(feed, source: source)
 ///
 /// | place | holds |
 /// |---|---|
@@ -23,7 +24,7 @@ import QuirePaging
 /// | `{token}` | the server's words for the page |
 /// | `{below}`, `{above}`, `{around}`, `{until}` | the id of a post |
 /// | `{ids}` | the ids whose bodies are wanted, joined by commas |
-/// | any other | the request's parameter of that name |
+/// | any other | the feed's parameter of that name |
 ///
 /// Links that are addresses (`Link` headers), or parameters made from a post (`max_id=7`), need no place. A
 /// link to another server is never followed.
