@@ -32,12 +32,7 @@ extension Draft {
         ignored += page[..<cut].filter { !state.entries[$0].isCached }
         let higher = places[last]!
         let strays = rest.filter { isAbove($0) && (!segment.contains(places[$0]!) || places[$0]! < higher) }
-        if !strays.isEmpty {  // they stood above, or in another segment
-            ignored += strays.filter(isNewer)
-            moved += strays.filter { !isNewer($0) }
-            rest.removeAll(where: ignored.contains)
-            rowsWithout(moved)
-        }
+        try lift(strays, from: &rest)  // they stood above, or in another segment
         if !rest.isEmpty {
             shown.append(last)
             return try splice(rest, upper: .entry(last), lower: nil)
@@ -47,6 +42,16 @@ extension Draft {
             return try last == border ? numberEnd(at) : doubtBelow(last)
         }
         try movesOn(at, border, last: last)
+    }
+
+    /// R6. Entries of the answer that stand on the other side of the border have moved.
+    mutating func lift(_ strays: [Int], from rest: inout [Int]) throws(Interruption) {
+        if strays.isEmpty { return }
+        if state.options.order == .appendOnly { throw .refused(.contradiction) }
+        ignored += strays.filter(isNewer)
+        moved += strays.filter { !isNewer($0) }
+        rowsWithout(moved)
+        rest.removeAll(where: ignored.contains)
     }
 
     /// The upper entry of an unverified join that the page shows with something else below it: the answer is used from

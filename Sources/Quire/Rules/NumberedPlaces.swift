@@ -18,6 +18,7 @@ extension Draft {
         } else if !ticket.mayClaim {
             throw .refused(.discontinuity)
         }
+        try lift(rest.filter { places[$0] != nil }, from: &rest)  // they stood below the border
         if rest.isEmpty {  // it begins with the border: look one page further up
             (head, note) = (state.newEdge(state.head.link), .drift)
             return

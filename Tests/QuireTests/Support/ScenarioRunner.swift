@@ -162,7 +162,7 @@ final class ScenarioRunner {
     }
 
     /// Where pages have a size of the server's choosing, a target can be one of them.
-    private static func jump(to target: String, _ feed: Feed) -> Place {
+    static func jump(to target: String, _ feed: Feed) -> Place {
         let isNumbered = feed.options.paging == .page && ![nil, .free].contains(feed.options.sizes)
         if isNumbered, target.hasPrefix("page="), let number = Int(target.dropFirst(5)) { return .page(number) }
         return .around(PostID(target)!)

@@ -39,10 +39,7 @@ class Numbers:
         if rest:
             higher = self.where()[last]                       # they stood above, or in another segment
             strays = [id for id in rest if id in set(above) and (id not in segment or self.where()[id] < higher)]
-            out.ignored += [id for id in strays if self.is_newer(id)]
-            out.moved += [id for id in strays if not self.is_newer(id)]
-            rest = [id for id in rest if id not in out.ignored]
-            self.rows_without(out.moved)
+            rest = self.lift(strays, rest)
         if rest:
             self.shown.append(last)
             return self.splice(rest, upper=last, lower=None)
@@ -199,6 +196,15 @@ class Numbers:
         self.put_edge(at, self.again(at, border, ended=True, echo=None, probe=None))
         self.beyond, self.note = (border, None), "drift"
 
+    def lift(self, strays, rest):
+        """R6. Entries of the answer that stand on the other side of the border have moved."""
+        if strays and self.feed.order == "append-only":
+            raise Refused("contradiction")
+        self.out.ignored += [id for id in strays if self.is_newer(id)]
+        self.out.moved += [id for id in strays if not self.is_newer(id)]
+        self.rows_without(self.out.moved)
+        return [id for id in rest if id not in self.out.ignored]
+
     def numbered_up(self, page):
         """R26. The page above the first entry of an open head."""
         feed, ticket = self.feed, self.ticket
@@ -218,6 +224,7 @@ class Numbers:
             rest = page
         else:
             raise Refused("discontinuity")
+        rest = self.lift([id for id in rest if id in self.where()], rest)     # they stood below the border
         if not rest:                                          # it begins with the border: look one page further up
             self.head, self.note = feed._edge(feed.head.link), "drift"
             return
