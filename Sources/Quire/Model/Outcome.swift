@@ -32,7 +32,7 @@ public struct Outcome: Sendable, Hashable {
     }
 
     public var verdict: Verdict
-    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, or the error.
+    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`, or the error.
     public var reason: String
     /// Posts the feed did not have, in the order of the page.
     public var new: [PostID]
@@ -55,6 +55,9 @@ public struct Outcome: Sendable, Hashable {
     public var disorder: [PostID]
     /// Posts received that are neither cached afterwards nor in another of these lists.
     public var unplaced: [PostID]
+    /// The size policy of the feed, if this answer showed it to be wrong: sizes are ``SizePolicy/unknown`` since, and
+    /// learned (R26).
+    public var disprovedSizes: SizePolicy?
     /// Rows without an id.
     public var opaqueRows: Int
     /// Sticky posts that the page showed.

@@ -105,7 +105,9 @@ public struct FeedInfo: Sendable, Hashable {
     /// Answers that showed known posts in another order than the class of the feed allows: evidence that the server
     /// does not keep it.
     public let answersAgainstOrder: Int
-    /// Rows of a server's page, as far as that is known: stated by ``FeedOptions/sizes``, or learned (R26.6).
+    /// The size policy that holds: that of ``FeedOptions/sizes``, or `.unknown` once an answer has disproved it.
+    public let sizes: SizePolicy?
+    /// Rows of a server's page, as far as that is known: stated, or learned (R26.6).
     public let rowsPerPage: Int?
 
     /// No gap is known. Ask ``claimedSeams`` too: those are only as good as the numbering.

@@ -34,6 +34,8 @@ public struct Snapshot: ~Copyable {
     /// What the feed holds, from its counters.
     public func info(of feed: Feed) throws -> FeedInfo {
         let record = try reader(feed).record()
+        var state = FeedState(options: record.options)
+        state.take(record)
         return FeedInfo(
             name: record.name, options: record.options, posts: record.counts.entries,
             riders: record.counts.riders, faults: record.counts.faults,
@@ -41,7 +43,7 @@ public struct Snapshot: ~Copyable {
             claimedSeams: record.counts.claimedSeams, bodyBytes: record.counts.bodyBytes,
             head: record.head.link, tail: record.tail.link, isEndAssumed: record.tail.isAssumed,
             drift: record.drift, answersAgainstOrder: record.answersAgainstOrder,
-            rowsPerPage: record.rowsPerPage)
+            sizes: state.sizePolicy, rowsPerPage: state.knownSize)
     }
 
     /// What a program remembers about the feed under a name, nil if nothing; see

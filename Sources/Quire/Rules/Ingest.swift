@@ -16,11 +16,12 @@ extension FeedState {
             return Judgement(outcome: Outcome(.stale, reason: reason))
         }
         var (state, ticket, answer) = (self, ticket, answer)
+        let disproved = try state.disprovePolicy(answer, &ticket)
         state.learnSize(answer, ticket)
         if let page = ticket.span?.page {  // what was learned holds for this answer too
             (ticket.span!.start, ticket.span!.rows) = (page * state.unit, state.unit)
         }
-        if try state.reachesTotal(answer, ticket) { answer.next = .end }
+        if state.isAtTotal(answer, ticket) { answer.next = .end }
         var draft = Draft(state, ticket, answer)
         draft.disorder = draft.shownAgainstOrder()
         if !draft.disorder.isEmpty {
@@ -39,17 +40,9 @@ extension FeedState {
             }
         }
         judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
+        judgement.outcome.disprovedSizes = disproved
         judgement.outcome.unplaced = unplaced(answer, after: judgement)
         return judgement
-    }
-
-    /// R26.7. A known total that the page reaches is an explicit end.
-    private func reachesTotal(_ answer: Answer, _ ticket: TicketRecord) throws(Interruption) -> Bool {
-        guard let total = answer.total, let span = ticket.span, knownSize != nil || !isByNumber else {
-            return false
-        }
-        let rows = answer.posts.count + answer.opaqueRows
-        return total <= span.start + max(rows, isByNumber ? knownSize ?? 0 : 0)
     }
 
     /// Received, neither cached afterwards nor in another list of the outcome.

@@ -119,7 +119,7 @@ extension FeedState {
         head = newEdge(.end)
         tail = newEdge(.unknown)
         (drift, overlap, skippedAbove) = (0, 1, 0)
-        sizes = LearnedSizes()
+        sizes = LearnedSizes(isDisproved: sizes.isDisproved)
     }
 
     /// R13. A local post rides on top; it is not part of the server's sequence.

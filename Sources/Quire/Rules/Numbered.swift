@@ -188,7 +188,10 @@ extension Draft {
             (search.after, search.ceiling) = (nil, .max)
             if hadEnded { return try numberEnd(at) }  // here before and after: nothing was below it
         } else {
-            beyond = (border, span.start + (state.isByNumber ? span.rows : rowsSeen))
+            var reach = span.start + (state.isByNumber ? span.rows : rowsSeen)
+            // it was to be here, and the page may have been cut short
+            if try state.position(border).at >= reach { reach = span.start + span.rows }
+            beyond = (border, reach)
             let segment = (rows[..<at].lastIndex(where: \.isGap) ?? -1) + 1..<at
             let isInSegment = places()[last].map(segment.contains) ?? false
             if hadEnded && lastID == wasAfter { return try numberEnd(at) }

@@ -11,13 +11,11 @@ extension FeedState {
     private mutating func wish(at start: Int, limit: Int) throws(Interruption) -> PositionWish {
         try takeLimit(limit)
         if options.paging == .offset {
-            var size: Int?
-            if case .fixed(let fixed) = options.sizes { size = fixed }
             return PositionWish(
-                target: .position(offset: start, limit: size == nil ? limit : nil),
-                span: TicketRecord.Span(start: start, rows: size ?? limit))
+                target: .position(offset: start, limit: namesNoSize ? nil : limit),
+                span: TicketRecord.Span(start: start, rows: rowsExpected(limit: limit)))
         }
-        if options.sizes == .free {
+        if sizePolicy == .free {
             let page = start / limit + options.firstPage
             return PositionWish(
                 target: .page(number: page, limit: limit), own: .token("page=\(page)"),
@@ -31,18 +29,20 @@ extension FeedState {
     }
 
     private mutating func issue(_ wish: PositionWish, _ record: TicketRecord) -> Request {
+        issue(Wish(target: wish.target, record: spanning(wish.span, record)))
+    }
+
+    private func spanning(_ span: TicketRecord.Span, _ record: TicketRecord) -> TicketRecord {
         var record = record
-        record.span = wish.span
-        record.span!.asked = sizes.asked ?? wish.span.rows
-        return issue(Wish(target: wish.target, record: record))
+        record.span = span
+        record.span!.asked = sizes.asked ?? span.rows
+        record.span!.isDisproved = sizes.isDisproved
+        return record
     }
 
     mutating func planNumberedRefresh(_ record: TicketRecord, limit: Int) throws(Interruption) -> Wish {
         let wish = try wish(at: 0, limit: limit)
-        var record = record
-        record.span = wish.span
-        record.span!.asked = sizes.asked ?? wish.span.rows
-        return Wish(target: wish.target, record: record)
+        return Wish(target: wish.target, record: spanning(wish.span, record))
     }
 
     /// The page with this number, wherever it belongs (R18).
@@ -113,9 +113,12 @@ extension FeedState {
         record.after = after
         record.isProbe = search.probe != nil
         record.mayClaim = mayClaim
-        if options.paging == .page && options.sizes == .free {
+        if options.paging == .page && sizePolicy == .free {
             let first = search.probe ?? at + 1 + (mayClaim ? search.skip : 0)
-            return .success(planFree(record, from: first, back: search.back, limit: limit))
+            return .success(
+                planFree(
+                    record, from: first, back: search.back, limit: limit,
+                    isAgain: edge.search?.hasEnded ?? false))
         }
         let wish = try wish(at: max(0, start), limit: limit)
         record.own = wish.own
@@ -130,12 +133,13 @@ extension FeedState {
 
     /// Any size up to the limit: the border and the row below it on one page, as much as possible new.
     private mutating func planFree(
-        _ ticket: TicketRecord, from first: Int, back: Int, limit: Int
+        _ ticket: TicketRecord, from first: Int, back: Int, limit: Int, isAgain: Bool
     ) -> Request {
         var record = ticket
         let wanted = ticket.mayClaim || ticket.isProbe
         var fits = Self.sizes(upTo: limit) { wanted || first % $0 > back ? $0 - first % $0 : nil }
-        if fits == nil && back == 0 {
+        // an end is believed when the border is still there
+        if fits == nil && back == 0 && !isAgain {
             record.mayClaim = true
             fits = Self.sizes(upTo: limit) { first % $0 == 0 ? $0 : nil }
         }
@@ -194,7 +198,7 @@ extension FeedState {
             return .success(issue(Wish(target: .link(own), record: record)))
         }
         let (at, size) = (try position(upper).at, unit)
-        if options.paging == .page && options.sizes == .free {
+        if options.paging == .page && sizePolicy == .free {
             let size =
                 Self.sizes(upTo: limit) { (at + 1) % $0 == 0 ? nil : $0 - (at + 1) % $0 } ?? limit
             return .success(

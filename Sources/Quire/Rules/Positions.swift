@@ -65,38 +65,7 @@ struct Search: Hashable {
     static let echoDistance = 8
 }
 
-/// What is known of the size of a server's pages (R26.6).
-struct LearnedSizes: Hashable {
-    /// Rows of a page, once known.
-    var size: Int?
-    /// What is asked for again and again while the size is unknown.
-    var asked: Int?
-    /// A page that had fewer rows than asked for.
-    var short: Short?
-
-    struct Short: Hashable {
-        var own: Link
-        var rows: Int
-    }
-}
-
 extension FeedState {
-    /// Positions are asked for under a size policy (R26).
-    var isNumbered: Bool { options.paging.isPositional && options.sizes != nil }
-
-    /// Pages have a fixed size, or one that is not ours to choose: only their numbers are certain.
-    var isByNumber: Bool {
-        options.paging == .page && options.sizes != nil && options.sizes != .free
-    }
-
-    var knownSize: Int? {
-        if case .fixed(let size) = options.sizes { return size }
-        return sizes.size
-    }
-
-    /// Rows that a page number stands for.
-    var unit: Int { isByNumber ? knownSize ?? sizes.asked ?? options.pageSize : 1 }
-
     /// The estimated position of an entry, and whether it was shown as the last row of its page.
     func position(_ entry: Int) throws(Interruption) -> (at: Int, isLast: Bool) {
         if let spot = entries[entry].spot { return (spot.position(unit: unit), spot.isLast) }
@@ -133,39 +102,6 @@ extension FeedState {
             }
         }
         for (entry, at) in found { entries[entry].spot = Spot(at: at + distance, unit: unit) }
-    }
-
-    /// Unknown sizes: the first limit is asked for again and again; a smaller one begins anew, positions stay.
-    mutating func takeLimit(_ limit: Int) throws(Interruption) {
-        guard options.sizes == .unknown, isByNumber else { return }
-        if let asked = sizes.asked, limit >= asked { return }
-        if let asked = sizes.asked, (sizes.size ?? asked) > limit, (sizes.size ?? 0) <= asked {
-            var found: [(entry: Int, at: Int)] = []
-            for row in rows {
-                if case .elided(let run) = row { throw .needs(.all(run)) }
-                if let entry = row.entry, let spot = entries[entry].spot {
-                    found.append((entry, spot.position(unit: unit)))
-                }
-            }
-            sizes = LearnedSizes(asked: limit)
-            for (entry, at) in found { entries[entry].spot = Spot(at: at, unit: unit) }
-        }
-        sizes.asked = limit
-    }
-
-    /// Rows received tell the size: more than asked for, as many, or twice the same smaller number.
-    mutating func learnSize(_ answer: Answer, _ ticket: TicketRecord) {
-        guard isByNumber, options.sizes == .unknown, let span = ticket.span else { return }
-        let rows = answer.posts.count { !options.sticky.contains($0.id) }
-        if rows == 0 { return }
-        if rows >= span.asked || sizes.size.map({ rows > $0 }) ?? false {
-            sizes.size = rows
-        } else if sizes.size == nil && answer.next != .end {
-            if let short = sizes.short, short.rows == rows, short.own != ticket.own {
-                sizes.size = rows
-            }
-            sizes.short = LearnedSizes.Short(own: ticket.own, rows: rows)
-        }
     }
 
     /// True while only the server's numbering joins these two.

@@ -103,7 +103,8 @@ extension FeedState {
         record.own = own ?? run.link(to: number)
         if isByNumber {
             let page = number - options.firstPage
-            record.span = TicketRecord.Span(start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit)
+            record.span = TicketRecord.Span(start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit,
+                isDisproved: sizes.isDisproved)
         }
         if case .head(page: number) = run.start {
             record.isAtHead = true

@@ -63,6 +63,8 @@ struct TicketRecord: Hashable {
         var page: Int?
         /// How many were asked for.
         var asked = 0
+        /// The stated size policy was disproved when it was planned: numbers meant what they mean since.
+        var isDisproved = false
     }
 
     /// Two neighbours.
@@ -82,6 +84,7 @@ extension FeedState {
             return "edge-changed"
         }
         if let join = ticket.join, try !isUnverified(join) { return "edge-changed" }
+        if let span = ticket.span, span.isDisproved != sizes.isDisproved { return "sizes-changed" }
         if ticket.operation == .around && changed > ticket.issued { return "feed-changed" }
         return nil
     }

@@ -31,6 +31,12 @@ struct PieceRecord: Record {
     }
 
     /// What R26 knows of an entry, where it knows anything.
+    private enum Feature {
+        static let places: UInt8 = 1
+        /// Not all entries were asked for when the first one was.
+        static let asked: UInt8 = 2
+    }
+
     private enum PlaceFlag {
         static let spot: UInt8 = 1
         static let last: UInt8 = 2
@@ -69,7 +75,9 @@ struct PieceRecord: Record {
         var expected = Expected(confirmed: first?.confirmed ?? 0, asked: first?.asked ?? 0)
         writer.number(expected.confirmed)
         writer.number(expected.asked)
-        writer.number(epoch.map { $0 &+ 1 } ?? 0)
+        let isMixed = entries.contains { $0.asked != expected.asked }
+        writer.byte((epoch == nil ? 0 : Feature.places) | (isMixed ? Feature.asked : 0))
+        if let epoch { writer.number(epoch) }
         writer.number(entries.count)
         for (id, entry) in zip(ids, entries) {
             let hasBody = entry.body.record != 0
@@ -83,10 +91,8 @@ struct PieceRecord: Record {
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
             id.encode(&writer)
-            // mostly both are as in the first entry: one zero
-            let later = Int64(bitPattern: entry.confirmed &- expected.confirmed)
-            writer.signed(later &* 2 &+ (entry.asked == expected.asked ? 0 : 1))
-            if entry.asked != expected.asked { writer.number(entry.asked) }
+            writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
+            if isMixed { writer.signed(Int64(bitPattern: entry.asked &- expected.asked)) }
             if epoch != nil { Self.encodePlace(entry, expected.spot, &writer) }
             if let key = entry.key { writer.signed(key &- expected.key) }
             if let version = entry.version { writer.signed(version &- expected.version) }
@@ -156,6 +162,7 @@ struct PieceRecord: Record {
         let page: UInt64
         let confirmed: UInt64
         let asked: UInt64
+        let isMixed: Bool
         let epoch: UInt64?
         let count: Int
 
@@ -163,8 +170,9 @@ struct PieceRecord: Record {
             page = try reader.number()
             confirmed = try reader.number()
             asked = try reader.number()
-            let epoch = try reader.number()
-            self.epoch = epoch == 0 ? nil : epoch - 1
+            let features = try reader.byte()
+            isMixed = features & Feature.asked != 0
+            epoch = features & Feature.places == 0 ? nil : try reader.number()
             count = try reader.count()
         }
     }
@@ -177,9 +185,9 @@ struct PieceRecord: Record {
         let id = try reader.postID()
         var entry = Entry()
         entry.page = head.page
-        let later = try reader.signed()
-        entry.confirmed = expected.confirmed &+ UInt64(bitPattern: later >> 1)
-        entry.asked = later & 1 == 0 ? expected.asked : try reader.number()
+        entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
+        entry.asked = expected.asked
+        if head.isMixed { entry.asked &+= UInt64(bitPattern: try reader.signed()) }
         if head.epoch != nil { try readPlace(&entry, expected.spot, &reader) }
         if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
         if flags & Flag.version != 0 { entry.version = expected.version &+ (try reader.signed()) }

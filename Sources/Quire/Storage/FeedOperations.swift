@@ -140,8 +140,10 @@ extension WriteSession {
         _ result: R, _ judged: Judgement, _ answer: Answer, on state: inout FeedState
     ) -> Effect<R> {
         guard let draft = judged.draft else {
-            if let lesson = judged.lesson { state = lesson }
-            return Effect(result: result, isChange: judged.lesson != nil, changesRows: false)
+            guard let lesson = judged.lesson else { return Effect(result: result, isChange: false) }
+            let rescales = lesson.sizes.isDisproved != state.sizes.isDisproved
+            state = lesson
+            return Effect(result: result, changesRows: rescales)
         }
         state = draft.state
         var placements: [Placement] = []

@@ -43,6 +43,7 @@ extension TicketRecord.Span: Record {
         writer.number(rows)
         writer.optional(page) { $0.signed(Int64($1)) }
         writer.number(asked)
+        writer.byte(isDisproved ? 1 : 0)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -50,6 +51,7 @@ extension TicketRecord.Span: Record {
         rows = try reader.int()
         page = try reader.optional { r throws(QuireError) in Int(try r.signed()) }
         asked = try reader.int()
+        isDisproved = try reader.byte() != 0
     }
 }
 
@@ -76,19 +78,24 @@ extension SizePolicy {
 
 extension LearnedSizes: Record {
     func encode(_ writer: inout ByteWriter) {
+        writer.byte(isDisproved ? 1 : 0)
         writer.optional(size) { $0.number($1) }
         writer.optional(asked) { $0.number($1) }
+        writer.number(most)
         writer.optional(short) { writer, short in
             short.own.encode(&writer)
+            writer.signed(Int64(short.start))
             writer.number(short.rows)
         }
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
+        isDisproved = try reader.byte() != 0
         size = try reader.optional { r throws(QuireError) in try r.int() }
         asked = try reader.optional { r throws(QuireError) in try r.int() }
+        most = try reader.int()
         short = try reader.optional { r throws(QuireError) in
-            Short(own: try Link(&r), rows: try r.int())
+            Short(own: try Link(&r), start: Int(try r.signed()), rows: try r.int())
         }
     }
 }

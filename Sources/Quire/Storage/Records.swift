@@ -179,14 +179,6 @@ extension FeedRecord {
     }
 }
 
-extension FeedRecord {
-    /// Rows of a server's page, stated or learned.
-    var rowsPerPage: Int? {
-        if case .fixed(let size) = options.sizes { return size }
-        return sizes.size
-    }
-}
-
 /// How many entries of the server's sequence a segment has, and how many of them lack a key.
 struct SegmentCount: Record, Hashable {
     var entries = 0

@@ -244,11 +244,21 @@ final class ScenarioRunner {
         seen["ignored"] = list(outcome.ignored)
         seen["disorder"] = list(outcome.disorder)
         seen["unplaced"] = list(outcome.unplaced)
+        seen["disproved"] = Self.policy(outcome.disprovedSizes)
         seen["opaque"] = count(outcome.opaqueRows)
         seen["sticky"] = list(outcome.sticky)
         seen["closed_gaps"] = count(outcome.gapsClosed)
         seen["opened_gaps"] = count(outcome.gapsOpened)
         seen["page"] = outcome.page.map { .number(Double($0)) } ?? .null
+    }
+
+    private static func policy(_ sizes: SizePolicy?) -> JSON {
+        switch sizes {
+        case nil: .null
+        case .free: .text("free")
+        case .unknown: .text("unknown")
+        case .fixed(let size): .number(Double(size))
+        }
     }
 
     private func observe(_ feed: Feed, _ seen: inout [String: JSON]) throws {
@@ -259,6 +269,8 @@ final class ScenarioRunner {
             seen["drift"] = .number(Double(info.drift))
             seen["assumed_end"] = .bool(info.isEndAssumed)
             seen["against_order"] = .number(Double(info.answersAgainstOrder))
+            seen["policy"] = Self.policy(info.sizes)
+            seen["size"] = info.rowsPerPage.map { .number(Double($0)) } ?? .null
             let rows = try snapshot.rows(of: feed, limit: .max)
             seen["claimed"] = .list(Self.claimedSeams(rows))
             let checked = Set(rows.compactMap(\.post).filter(\.isChecked).map(\.id.description))
