@@ -59,6 +59,8 @@ extension Draft {
         if !isPositioned { throw .refused(.discontinuity) }
         guard let gap else {
             tail = state.newEdge(.end)
+            // rows that left above slide what follows the border onto its page (R26.9)
+            tail.isAssumed = ticket.mayClaim ? !shown.contains(try border(above: at)) : false
             return
         }
         if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {

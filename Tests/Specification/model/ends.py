@@ -45,6 +45,7 @@ class Ends:
             raise Refused("empty")
         if link == END and gap is None:
             self.tail = feed._edge(END)
+            self.tail.assumed = ticket.claims and self.border_at(at) not in self.shown    # R26.9
             return
         if link == END:
             if edge.link == CONFIRM_END or edge.suspect or feed.trust_end:    # second, independent confirmation

@@ -141,7 +141,7 @@ package final class NumberedHistory {
             let gaps = rows.compactMap(\.gap)
             if !gaps.isEmpty { try ask(.gap(random.pick(gaps)), isLate: random.chance(0.15)) }
         case ..<92:
-            if !joins.isEmpty, let place = NumberedSubject.verifying(random.pick(joins)) { try ask(place) }
+            if !joins.isEmpty { try ask(NumberedSubject.verifying(random.pick(joins))) }
         case ..<96:
             if !flights.isEmpty { _ = try land(flights.remove(at: random.below(flights.count))) }
         default:

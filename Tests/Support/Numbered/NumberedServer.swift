@@ -3,13 +3,6 @@ import QuireSimulator
 
 /// A kind of server that people have, and what a feed may say of it.
 package struct NumberedServer: Sendable, CustomStringConvertible {
-    /// Who chooses the size of a page, as the feed's options state it.
-    package enum Policy: Sendable, Hashable {
-        case free
-        case fixed(Int)
-        case unknown
-    }
-
     /// How the feed asks.
     package enum Asking: String, Sendable {
         case number, offset
@@ -20,7 +13,8 @@ package struct NumberedServer: Sendable, CustomStringConvertible {
     package let name: String
     package let kind: ServerKind
     package let asking: Asking
-    package let policy: Policy
+    /// Who chooses the size of a page, as the feed's options state it.
+    package let policy: SizePolicy
 
     package var description: String { "\(name), by \(asking.rawValue), \(policy)" }
 
@@ -62,7 +56,7 @@ package struct NumberedServer: Sendable, CustomStringConvertible {
     }
 
     private static func servers(
-        _ kinds: [(String, ServerKind)], _ declarations: [(Asking, Policy)]
+        _ kinds: [(String, ServerKind)], _ declarations: [(Asking, SizePolicy)]
     ) -> [NumberedServer] {
         kinds.flatMap { name, kind in
             declarations.map { NumberedServer(name: name, kind: kind, asking: $0, policy: $1) }

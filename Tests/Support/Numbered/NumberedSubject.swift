@@ -22,9 +22,9 @@ final class NumberedSubject {
             switch server.asking {
             case .number: .page
             case .offset: .offset
-            case .links: Paging(rawValue: "pages") ?? .cursor
+            case .links: .pages
             }
-        return FeedOptions(order: order, paging: paging, pageSize: limit)
+        return FeedOptions(order: order, paging: paging, pageSize: limit, sizes: server.policy)
     }
 
     /// What a request names as the size it wants; nil if it names none.
@@ -36,10 +36,10 @@ final class NumberedSubject {
     }
 
     /// Where the unverified join above a post is verified (R26.8).
-    static func verifying(_ id: PostID) -> Place? { nil }
+    static func verifying(_ id: PostID) -> Place { .join(above: id) }
 
     /// The posts that an outcome names without having placed them.
-    static func named(in outcome: Outcome) -> [PostID] { outcome.ignored + outcome.removed }
+    static func named(in outcome: Outcome) -> [PostID] { outcome.ignored + outcome.removed + outcome.unplaced }
 
     func rows() throws -> [Row] {
         try engine.rows().compactMap { row in
@@ -52,5 +52,8 @@ final class NumberedSubject {
     }
 
     /// The end of the tail was concluded from what the server did, no answer said it (R26.7).
-    func tailIsAssumed() throws -> Bool { false }
+    func tailIsAssumed() throws -> Bool {
+        let feed = engine.feed
+        return try feed.cache.withSnapshot { try $0.info(of: feed).isEndAssumed }
+    }
 }
