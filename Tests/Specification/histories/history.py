@@ -125,6 +125,9 @@ class History(Answering, Judging, Healing):
             return {"items": [], "next": UNKNOWN}, None         # empty and unhelpful
         if luck < .09 and job["op"] == "refresh":
             return {"items": [], "next": END}, None             # empty and wrong
+        if self.hard and job["op"] == "refresh" and not self.feed.server_rows() and luck < .4:
+            self.hidden |= set(answer["items"])                 # all rows of the first page are filtered away
+            answer["items"] = []
         facts["raw"] = list(answer["items"])
         if luck < .2 and answer["items"] and "ids" not in job["wish"]:
             items = list(answer["items"])                       # an id twice on one page

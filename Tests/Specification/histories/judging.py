@@ -1,6 +1,6 @@
 """What must hold after every event (I3, I7, order), judged by the server's truth and the answers alone."""
 import picture
-from model import END
+from model import END, UNKNOWN
 
 from .modes import INFINITY, KEYED, SOUND, Failure
 
@@ -9,7 +9,7 @@ class Judging:
     def forget_gaps(self):
         """A gap claims nothing: what was once known about its range no longer counts."""
         rows = self.feed.server_rows()
-        if not rows:
+        if not rows and self.feed.tail.link in (END, UNKNOWN):     # else a page without entries leads on
             self.covered = []
         settled = self.settled(rows)
         open_ends = ([0] if self.feed.head.link != END else []) + \
