@@ -266,3 +266,28 @@ class Placing:
             if self.key(page[0]) is None or None in keys:
                 raise Refused("island")                       # cannot be ordered: keep it detached
         self.splice(page, upper=None, lower=None)
+        self.keep_proven_run()
+
+    def keep_proven_run(self):
+        """R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no gap."""
+        feed, rows, answer = self.feed, self.rows, self.answer
+        if feed.order not in ("stable", "bump") or not self.accepted:
+            return
+        upper, lower = self.proven_before()
+        at = rows.index(self.accepted[-1]) + 1
+        if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN:
+            del rows[at]
+        at = rows.index(self.accepted[0]) - 1
+        if at > 0 and isinstance(rows[at], Gap) and rows[at - 1] in upper and answer.prev == UNKNOWN:
+            del rows[at]
+        first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
+        self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
+
+    def proven_before(self):
+        """The upper and the lower entries of the seams that were proven before this answer."""
+        feed, moved = self.feed, set(self.out.moved)
+        before = feed._merge_gaps(r for r in feed.server_rows() if r not in moved)
+        claimed = feed._carry_claims(feed.rows, before, moved)
+        proven = [(a, b) for a, b in zip(before, before[1:])
+                  if isinstance(a, str) and isinstance(b, str) and b not in claimed]
+        return {a for a, _ in proven}, {b for _, b in proven}
