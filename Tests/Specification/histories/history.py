@@ -125,6 +125,13 @@ class History(Answering, Judging, Healing):
             return {"items": [], "next": UNKNOWN}, None         # empty and unhelpful
         if luck < .09 and job["op"] == "refresh":
             return {"items": [], "next": END}, None             # empty and wrong
+        if self.hard and job["op"] == "refresh" and not self.feed.server_rows() and luck < .4:
+            self.hidden |= set(answer["items"])                 # all rows of the first page are filtered away
+            answer["items"] = []
+        if self.hard and job["op"] == "around" and luck > .7:   # the page of one post, with nothing around it
+            target = job["wish"]["around"]
+            answer = {"items": [id for id in answer["items"] if id == target]}
+            facts.update(low=None, high=None)
         facts["raw"] = list(answer["items"])
         if luck < .2 and answer["items"] and "ids" not in job["wish"]:
             items = list(answer["items"])                       # an id twice on one page

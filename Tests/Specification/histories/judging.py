@@ -1,6 +1,6 @@
 """What must hold after every event (I3, I7, order), judged by the server's truth and the answers alone."""
 import picture
-from model import END
+from model import END, UNKNOWN
 
 from .modes import INFINITY, KEYED, SOUND, Failure
 
@@ -9,7 +9,7 @@ class Judging:
     def forget_gaps(self):
         """A gap claims nothing: what was once known about its range no longer counts."""
         rows = self.feed.server_rows()
-        if not rows:
+        if not rows and self.feed.tail.link in (END, UNKNOWN):     # else a page without entries leads on
             self.covered = []
         settled = self.settled(rows)
         open_ends = ([0] if self.feed.head.link != END else []) + \
@@ -22,12 +22,23 @@ class Judging:
                           for part in (rows[:i], rows[i:])]
                 high = min([high] + [p for p in places[0] if low < p < high])
                 low = max([low] + [p for p in places[1] if low < p < high])
+                if i < len(rows) and not isinstance(rows[i], str):      # a gap begins where its link does
+                    high, low = self.gap_ends(rows[i], high, low)
                 if low < high:
                     self.covered = [piece for a, b, time in self.covered
                                     for piece in ((a, min(b, low), time), (max(a, high), b, time))
                                     if piece[0] < piece[1]] + \
                                    [(p, p, t) for a, b, t in self.covered for p in (low, high) if a <= p <= b]
                     self.covered = list(dict.fromkeys(self.covered))
+
+    @staticmethod
+    def gap_ends(gap, high, low):
+        """What lay beside the gap was dropped when it arrived: it is known all the same."""
+        if gap.down.link[0] == "b" and gap.down.after is None:
+            high = min(high, float(gap.down.link[1:]))
+        if gap.up.link[0] == "a" and gap.up.after is None:
+            low = max(low, float(gap.up.link[1:]))
+        return high, low
 
     def settled(self, rows):
         """Entries that are alive and have not moved since an answer last placed them."""

@@ -98,7 +98,8 @@ class Answering:
             first = max(0, last - limit)
             items = alive[first:last]
             facts.update(low=place, high=INFINITY if first == 0 else self.highest(items, position))
-            return {"items": items, "prev": self.prev_link(alive, first, position)}, facts
+            return {"items": items, "next": self.next_link(alive, last, position),
+                    "prev": self.prev_link(alive, first, position)}, facts
         if link == HEAD:
             first, facts["high"] = 0, INFINITY
         else:

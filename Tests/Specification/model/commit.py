@@ -145,12 +145,11 @@ class Commit:
                     received=len(self.accepted) + out.in_page_duplicates,
                     new=len(out.new), in_page_duplicates=out.in_page_duplicates,
                     duplicates=len(self.accepted) - len(out.new))
-        if self.ticket.op in ("refresh", "down", "around", "recorded"):
+        whole = len(self.accepted) == len(answer.items)        # else the far link begins at the border, not here
+        if whole or self.ticket.op in ("refresh", "down", "around", "recorded"):
             page.next = answer.next
-        if self.ticket.op in ("up", "around"):
+        if whole and self.ticket.op == "down" or self.ticket.op in ("up", "around"):
             page.prev = answer.prev
-        elif self.ticket.op == "down":
-            page.prev = answer.prev if len(self.accepted) == len(answer.items) else UNKNOWN
         feed.pages[page.number] = page
         for id in self.accepted:
             feed.entries[id].page = page.number

@@ -13,7 +13,7 @@ class Numbers:
         at = self.find(ticket.edges[0])
         above = [r for r in self.rows[:at] if isinstance(r, str)]
         if not above:
-            raise Refused("stale")
+            return self.second(page)
         if self.is_jump(page):
             return self.splice(page, upper=None, lower=None)
         if feed._border_of(ticket) in out.moved:

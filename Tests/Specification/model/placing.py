@@ -1,7 +1,7 @@
 """R7, R8, R18: an answer at the head, below a border, above one, or anywhere."""
 from __future__ import annotations
 
-from .objects import END, Gap, HEAD, MORE, Refused, UNKNOWN
+from .objects import ECHO_PAGES, END, Gap, HEAD, MORE, Refused, Search, UNKNOWN
 
 
 class Placing:
@@ -12,15 +12,36 @@ class Placing:
         if not page:
             if rows_have_entries:                             # I8: never wipe on an empty answer
                 raise Refused("empty-confirm" if self.answer.next == END else "empty")
-            self.tail = feed._edge(self.answer.next)
-            self.rows = []
-            self.out.outcome = "ok"
-            return
+            return self.no_entries_yet(0)
         self.drift, self.overlap, self.head_changed = 0, 1, True
         self.head = feed._edge(END)
         if feed.order == "ranked":
             return self.splice_ranked(page, upper=None)
         self.splice(page, upper=HEAD, lower=self.bound(page, -1))
+
+    def no_entries_yet(self, blanks):
+        """R7. Nothing is cached, and the answer holds no entries: what it leads to comes next."""
+        feed, ticket, link = self.feed, self.ticket, self.answer.next
+        if ticket.op == "down" and (link == UNKNOWN or link == ticket.own or link in self.tail.barren):
+            raise Refused("empty" if link == UNKNOWN else "no-progress")
+        self.rows, barren = [], self.tail.barren + (ticket.own,) if ticket.op == "down" else ()
+        self.tail = feed._edge(link, barren=barren)
+        if link == MORE and feed.numbered() and ticket.start is not None:
+            if blanks + 1 >= ECHO_PAGES:
+                raise Refused("no-progress")
+            step = (ticket.start + ticket.rows) // feed.unit()
+            self.tail.search = Search("", skip=step, blanks=blanks + 1)
+
+    def second(self, page):
+        """R7. The page that a first page without entries led to: nothing lies above it."""
+        feed = self.feed
+        if feed.server_rows():
+            raise Refused("stale")                            # everything above moved away
+        if not page:
+            return self.no_entries_yet(self.tail.search.blanks if self.tail.search else 0)
+        if feed.order == "ranked":
+            return self.splice_ranked(page, upper=None)
+        self.splice(page, upper=HEAD, lower=None)
 
     def down(self, page):
         """R8. The answer continues below the border entry u."""
@@ -28,7 +49,7 @@ class Placing:
         at = self.find(self.ticket.edges[0])
         above = [r for r in self.rows[:at] if isinstance(r, str)]
         if not above:
-            raise Refused("stale")                            # everything above moved away
+            return self.second(page)
         if self.is_jump(page):
             return self.splice(page, upper=None, lower=None)  # R9: the border rose within what the answer shows
         self.require_border()
@@ -245,3 +266,28 @@ class Placing:
             if self.key(page[0]) is None or None in keys:
                 raise Refused("island")                       # cannot be ordered: keep it detached
         self.splice(page, upper=None, lower=None)
+        self.keep_proven_run()
+
+    def keep_proven_run(self):
+        """R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no gap."""
+        feed, rows, answer = self.feed, self.rows, self.answer
+        if feed.order not in ("stable", "bump") or not self.accepted:
+            return
+        upper, lower = self.proven_before()
+        at = rows.index(self.accepted[-1]) + 1
+        if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN:
+            del rows[at]
+        at = rows.index(self.accepted[0]) - 1
+        if at > 0 and isinstance(rows[at], Gap) and rows[at - 1] in upper and answer.prev == UNKNOWN:
+            del rows[at]
+        first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
+        self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
+
+    def proven_before(self):
+        """The upper and the lower entries of the seams that were proven before this answer."""
+        feed, moved = self.feed, set(self.out.moved)
+        before = feed._merge_gaps(r for r in feed.server_rows() if r not in moved)
+        claimed = feed._carry_claims(feed.rows, before, moved)
+        proven = [(a, b) for a, b in zip(before, before[1:])
+                  if isinstance(a, str) and isinstance(b, str) and b not in claimed]
+        return {a for a, _ in proven}, {b for _, b in proven}

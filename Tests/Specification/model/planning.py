@@ -1,7 +1,7 @@
 """Requests and tickets: R1, R2, and the positions of R19 and R20."""
 from __future__ import annotations
 
-from .objects import CONFIRM_END, END, HEAD, Ticket, UNKNOWN
+from .objects import CONFIRM_END, END, HEAD, Ticket, UNKNOWN, WORDS
 
 
 class Planning:
@@ -51,7 +51,7 @@ class Planning:
 
     def _plan_down(self, edge, gap, bounded, limit):
         if not self.server_rows():
-            return {"refused": "empty"}, None
+            return self._plan_second(edge, limit)
         if edge.link == END:
             return {"refused": "end"}, None
         if any(g.down.link == CONFIRM_END and g is not gap for g in self._gaps_above(gap)):
@@ -88,6 +88,16 @@ class Planning:
             wish["until"] = self._entry_below(gap.up)
         return self._issue("down", edges, wish, limit, own=link, overlapping=overlapping,
                            bounded=bounded, after=after, minted=minted, loose=loose, claims=claims)
+
+    def _plan_second(self, edge, limit):
+        """R7. The first page held no entries, but led on."""
+        if self.numbered() and edge.search:
+            wish, position = self._wish_at(edge.search.skip * self.unit(), limit)
+            return self._issue("down", (edge,), dict(wish, start=position["start"]), limit,
+                               own=f"page={wish['page']}" if self.by_number() else UNKNOWN, **position)
+        if edge.link in WORDS:
+            return {"refused": "empty"}, None
+        return self._issue("down", (edge,), {"link": edge.link}, limit, own=edge.link)
 
     def _plan_up(self, edge, gap, bounded, limit):
         if not self.server_rows():

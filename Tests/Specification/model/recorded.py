@@ -70,22 +70,18 @@ class Recorded:
         self.rows = rows
         if not self.accepted:
             return
-        moved = set(self.out.moved)
-        before = feed._merge_gaps(r for r in feed.server_rows() if r not in moved)
-        claimed = feed._carry_claims(feed.rows, before, moved)
-        proven = {(a, b) for a, b in zip(before, before[1:]) if b not in claimed} \
-            if feed.order in ("stable", "bump") else set()    # an entry put between these needs no gap
+        upper, lower = self.proven_before() if feed.order in ("stable", "bump") else ((), ())
         at = rows.index(self.accepted[-1]) + 1
         if at < len(rows) and isinstance(rows[at], Gap):
             below = feed.pages.get(feed.entries[rows[at + 1]].page)
-            if any(b == rows[at + 1] and isinstance(a, str) for a, b in proven):
+            if rows[at + 1] in lower:                         # an entry put between these needs no gap
                 del rows[at]
             elif below and below.own == self.answer.next and not feed.strict:
                 self.claims.append(rows[at + 1])
                 del rows[at]
         at = rows.index(self.accepted[0]) - 1
         if at > 0 and isinstance(rows[at], Gap):
-            if any(a == rows[at - 1] and isinstance(b, str) for a, b in proven):
+            if rows[at - 1] in upper:
                 del rows[at]
             elif self.ticket.own in (rows[at].down.link, self.next_of(rows[at - 1])) and not feed.strict:
                 self.claims.append(self.accepted[0])
