@@ -30,7 +30,7 @@ struct ClosingLine: Encodable {
         gapsClosed = totals.gapsClosed
         gapsOpened = totals.gapsOpened
         ignored = totals.ignored
-        inSequence = info?.isInSequence ?? true
+        inSequence = info.map { Continuity($0).isWhole } ?? true
         moved = totals.moved
         new = totals.new
         pages = totals.pages
@@ -41,27 +41,27 @@ struct ClosingLine: Encodable {
     }
 
     /// The same for people.
-    func summary(feed name: String, gaps: Int) -> [String] {
+    func summary(feed name: String, _ continuity: Continuity) -> [String] {
         let seconds = Double(elapsedMs) / 1_000
         let failures = pagesFailed == 0 ? "" : ", \(grouped(pagesFailed)) failed"
         let unplaced = ignored == 0 ? "" : ", \(grouped(ignored)) not placed"
         let repeats = duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
         let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
+        let isNews = new + updated + moved + removed + gapsOpened + gapsClosed > 0 || pagesFailed > 0
+        if !isNews && received == 0 {
+            return dryRun + [
+                "\(shown(name)): \(counted(pages, "page"))", "  nothing new",
+                "  now \(continuity.sentence)",
+            ]
+        }
         return dryRun + [
             "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",
             "  \(grouped(received)) received: \(grouped(new)) new, "
                 + "\(grouped(duplicates)) known already\(unplaced)\(repeats)",
             "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",
             "  \(counted(gapsOpened, "gap")) opened, \(grouped(gapsClosed)) closed",
-            "  now \(sequenceSentence(gaps: gaps, claimed: claimed))",
+            "  now \(continuity.sentence)",
         ]
     }
-}
-
-/// The answer to "is anything missing?" (R25): gaps, and seams that only the numbering claims.
-func sequenceSentence(gaps: Int, claimed: Int) -> String {
-    let seams = counted(claimed, "seam is only claimed", "seams are only claimed")
-    let claim = claimed == 0 ? "" : "; \(seams) by the numbering"
-    return (gaps == 0 ? "in sequence" : counted(gaps, "gap")) + claim
 }

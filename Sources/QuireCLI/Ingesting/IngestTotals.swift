@@ -18,6 +18,9 @@ struct IngestTotals: Codable {
     var gapsClosed = 0
     var bytes = 0
 
+    /// A page with nothing in it, where its request was recorded.
+    mutating func addNothingNew() { pages += 1 }
+
     mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage) {
         pages += 1
         received += answer.posts.count - page.repeated

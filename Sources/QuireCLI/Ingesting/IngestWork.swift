@@ -90,7 +90,8 @@ struct IngestWork {
         if runOptions.json.isOn {
             try JSONLines(output).print(line)
         } else {
-            for text in line.summary(feed: destination.name, gaps: info?.gaps ?? 0) {
+            let continuity = info.map { Continuity($0) } ?? Continuity()
+            for text in line.summary(feed: destination.name, continuity) {
                 try output.line(text)
             }
         }
