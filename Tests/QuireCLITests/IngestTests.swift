@@ -6,7 +6,8 @@ struct IngestTests {
     private static let closing: Set<String> = [
         "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page", "ignored",
         "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "claimed",
-        "elapsed_ms", "bytes", "dry_run",
+        "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated", "unplaced",
+        "unplaced_count",
     ]
     private static let keyed = ["--order", "bump", "--key", "last_activity_date"]
 

@@ -11,6 +11,8 @@ struct Ingestion {
     private(set) var point: ResumePoint
     private var run: RecordedRun
     private var merging: RowMerging
+    /// By which order the pages of an API came.
+    private(set) var fit: OrderFit
     /// Why the run ended early, if it did.
     private(set) var hasGivenUp = false
 
@@ -24,6 +26,7 @@ struct Ingestion {
         (self.destination, self.point, self.run) = (destination, point, run)
         (self.complaints, self.progress) = (complaints, progress)
         merging = try RowMerging(destination.feed)
+        fit = OrderFit(destination.profile)
     }
 
     private struct Page {
@@ -65,6 +68,7 @@ struct Ingestion {
                     (pages, bytes, failures) = ([], 0, 0)
                     if hasGivenUp { return queue.cancel() }
                 }
+                if page.kind == .response, let answer = page.answer { fit.add(answer) }
                 pages.append(Page(input: page, number: numbering.number(of: page)))
                 bytes += page.size
                 if pages.count == Self.batchPages || bytes >= batchBytes {
@@ -184,7 +188,7 @@ struct Ingestion {
                     response.answer, isTop: page.input.isTop, in: feed, batch)
             else { return Self.refusal(of: page, .empty) }
             if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-            effect.point.totals.add(outcome, response.answer, page.input)
+            effect.point.totals.add(outcome, response.answer, page.input, in: feed.options.order)
             return nil
         }
         if case .around(let id)? = response.asked {
@@ -193,7 +197,7 @@ struct Ingestion {
             }
             let outcome = try batch.ingest(response.answer, for: request.ticket, in: feed)
             if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-            effect.point.totals.add(outcome, response.answer, page.input)
+            effect.point.totals.add(outcome, response.answer, page.input, in: feed.options.order)
             return nil
         }
         var advanced = effect.run
@@ -204,7 +208,7 @@ struct Ingestion {
         if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
         effect.run = advanced
         if let number, let given = page.number { effect.point.shift = number - given }
-        effect.point.totals.add(outcome, answer, page.input)
+        effect.point.totals.add(outcome, answer, page.input, in: feed.options.order)
         return nil
     }
 
