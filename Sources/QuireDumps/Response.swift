@@ -2,7 +2,23 @@ public import Quire
 
 /// What a response says: its posts and links, and where in the feed the server says it lies.
 public struct Response: Sendable {
+    /// What a response answers, as its request says.
+    public enum Asked: Sendable, Hashable {
+        /// The top of the feed.
+        case head
+        /// The top of the feed, but nothing from this post on.
+        case newer(PostID)
+        /// A page below another one.
+        case below
+        /// What lies directly above this post.
+        case above(PostID)
+        /// What lies on both sides of this post.
+        case around(PostID)
+    }
+
     public var answer: Answer
+    /// What its request asked for; nil if that was not recorded, or the profile cannot tell.
+    public var asked: Asked?
     /// The link that was followed to it; nil if neither the response nor its recording tells.
     public var own: Link?
     /// The number of the page, as the server counts.
@@ -20,14 +36,22 @@ public struct Response: Sendable {
 
     init(_ answer: Answer) { self.answer = answer }
 
-    /// The answer for the page `number` of a recorded run; the run learns which link led to it, if that is
-    /// known. Then pages join where their links say so, in whatever order they come and however they are
-    /// numbered.
-    public func answer(page number: Int?, in run: inout RecordedRun) -> Answer {
-        if let own { run.follow(own, to: number) }
-        guard let page, answer.next == .more || answer.next == .unknown else { return answer }
+    /// The answer for a recorded run, and the number of its page in the run; the run learns where it belongs.
+    ///
+    /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
+    /// goes below the page that gave the link, in whatever order they come and however they are numbered.
+    /// Where nothing is known of the request, `number` says it: the page's own in the run. An answer around a post
+    /// is no page of a run; plan ``Place/around(_:)`` for it.
+    public func place(number: Int?, in run: inout RecordedRun) -> (answer: Answer, number: Int?) {
         var answer = answer
-        answer.next = .token("page=\(page + 1)")
-        return answer
+        if let page, answer.next == .more || answer.next == .unknown {
+            answer.next = .token("page=\(page + 1)")
+        }
+        switch asked {
+        case .head, .newer: return (answer, run.beginAtHead(by: own, number))
+        case .above(let id): return (answer, run.leap(to: .above(id), number))
+        case .below, .around, nil:
+            return (answer, run.descend(by: own, number, isFirst: asked == nil))
+        }
     }
 }

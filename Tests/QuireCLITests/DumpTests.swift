@@ -84,6 +84,36 @@ struct DumpTests {
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
+    @Test("every table goes in as it was downloaded, document type and all", arguments: [
+        "", "<!DOCTYPE TABLE>\n", "<!DOCTYPE TABLE SYSTEM \"table.dtd\" [\n<!ELEMENT row EMPTY>\n]>\n",
+    ])
+    func documentTypes(declaration: String) throws {
+        let box = try Sandbox()
+        for table in ["badges", "comments", "posthistory", "postlinks", "posts", "tags", "users", "votes"] {
+            let rows = (1...3).map { "  <row Id=\"\($0)\" Text=\"&lt;\(table)&gt;\" />\n" }
+            let declared = declaration.replacing("TABLE", with: table)
+            try box.write(
+                "\(table).xml",
+                "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\(declared)<\(table)>\n\(rows.joined())</\(table)>\n")
+            let run = try box.quire("ingest", box.path("\(table).quire"), table, box.path("\(table).xml"), "--json")
+            #expect(run.status == 0 && run.err.isEmpty, "\(run.err)")
+            #expect(try run.object()["new"] == 3 && run.object().flag("in_sequence") == true)
+            let bodies = rows.reversed().map { $0.trimmingCharacters(in: .whitespaces) }.joined()
+            #expect(try box.quire("export", box.path("\(table).quire"), table).out == bodies)
+        }
+    }
+
+    @Test("a dump that declares entities is refused, by the name of the entity")
+    func declaredEntities() throws {
+        let box = try Sandbox()
+        try box.write(
+            "Posts.xml", "<!DOCTYPE posts [<!ENTITY who \"x\">]>\n<posts><row Id=\"1\" Body=\"&who;\" /></posts>\n")
+        let run = try box.quire("ingest", box.cache, "p", box.path("Posts.xml"))
+        #expect(run.status == 65 && run.errLines.count == 1)
+        #expect(run.err.contains("Posts.xml: line 1, column") && run.err.contains("the entity who is declared"))
+        #expect(!FileManager.default.fileExists(atPath: box.cache))
+    }
+
     @Test("a dump that breaks off removes nothing above, and has no gap below")
     func brokenDump() throws {
         let box = try Sandbox()

@@ -94,10 +94,11 @@ struct ChainTests {
             var run = RecordedRun(startingAt: .head(page: given[0]))
             for (number, page) in zip(given, pages) {
                 let envelope = numbers == nil ? page.envelope : nil
-                let response = try parser.read(page.bytes, envelope: envelope, name: page.request)
-                #expect(response.answer.posts.map(\.id.description) == page.ids, "\(page.request)")
-                let outcome = try feed.record(
-                    response.answer(page: number, in: &run), page: number, in: &run)
+                let read = try parser.read(page.bytes, envelope: envelope, name: page.request)
+                #expect(read.answer.posts.map(\.id.description) == page.ids, "\(page.request)")
+                let response = try #require(try cache.withSnapshot { try read.attached(to: feed, $0) })
+                let (answer, label) = response.place(number: number, in: &run)
+                let outcome = try feed.record(answer, page: label, in: &run)
                 #expect(outcome.isUnchanged == page.ids.isEmpty, "\(page.request): \(outcome.verdict)")
             }
         }

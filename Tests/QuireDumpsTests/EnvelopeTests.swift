@@ -99,7 +99,7 @@ import Testing
         #expect(response.answer.next == next && response.page == page && response.pages == pages)
         #expect(response.own == .token("page=\(page)"))
         var run = RecordedRun(startingAt: .head(page: 1))
-        let recorded = response.answer(page: 1, in: &run).next
+        let recorded = response.place(number: 1, in: &run).answer.next
         #expect(recorded == (next == .more ? .token("page=\(page + 1)") : next))
     }
 

@@ -73,8 +73,8 @@ struct FixtureTableTests {
             let feed = try cache.feed(named: name, options: options)
             let started = set.arrangement == .chain ? run : nil
             var current = started ?? RecordedRun(startingAt: .head(page: index))
-            let outcome = try feed.record(
-                response.answer(page: index, in: &current), page: index, in: &current)
+            let (placed, number) = response.place(number: index, in: &current)
+            let outcome = try feed.record(placed, page: number, in: &current)
             run = current
             if outcome.isUnchanged {
                 #expect(answer.posts.isEmpty, "\(file.path): \(outcome.verdict)")

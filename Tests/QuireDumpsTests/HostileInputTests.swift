@@ -78,19 +78,67 @@ struct HostileInputTests {
 
     // MARK: XML
 
-    @Test("what a document type could do is refused, and nothing outside is read", arguments: [
-        #"<!DOCTYPE p [<!ENTITY a "x">]><posts><row Id="1" Body="&a;"/></posts>"#,
-        #"<!DOCTYPE p [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><posts><row Id="1" Body="&b;"/></posts>"#,
-        #"<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]><posts><row Id="1"/>&a;</posts>"#,
-        #"<!DOCTYPE p SYSTEM "http://127.0.0.1:9/x.dtd"><posts><row Id="1"/></posts>"#,
-        #"<!DOCTYPE p [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><posts><row Id="1"/></posts>"#,
-        #"<!DOCTYPE posts><posts><row Id="1"/></posts>"#,
+    @Test("entities of a document type are refused by name, and nothing outside is read", arguments: [
+        (#"<!DOCTYPE p [<!ENTITY a "x">]><posts><row Id="1" Body="&a;"/></posts>"#, "the entity a is declared"),
+        (
+            #"<!DOCTYPE p [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><posts><row Id="1" Body="&b;"/></posts>"#,
+            "the entity a is declared"
+        ),
+        (
+            #"<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]><posts><row Id="1"/>&a;</posts>"#,
+            "the entity a is declared"
+        ),
+        (#"<!DOCTYPE p [<!ENTITY unused "x">]><posts><row Id="1"/></posts>"#, "the entity unused is declared"),
+        (
+            #"<!DOCTYPE p [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><posts><row Id="1"/></posts>"#,
+            "the entity a is declared"
+        ),
+        (#"<!DOCTYPE p [%b;]><posts><row Id="1"/></posts>"#, "the entity b is declared elsewhere"),
+        (
+            #"<!DOCTYPE p SYSTEM "file:///etc/x.dtd"><posts><row Id="&c;1"/></posts>"#,
+            "the entity c is declared elsewhere"
+        ),
+        (
+            #"<!DOCTYPE p PUBLIC "x" "http://127.0.0.1:9/x.dtd"><posts><row Id="1"/>&nbsp;</posts>"#,
+            "the entity nbsp is declared elsewhere"
+        ),
     ])
-    func documentTypes(document: String) throws {
+    func entities(document: String, message: String) throws {
         let folder = try InputFolder()
         let reading = try Reading(folder.write("x.xml", document))
-        #expect(reading.picture == ["!"])
-        #expect(reading.messages[0].contains("line 1") && reading.messages[0].contains("document type"))
+        #expect(reading.picture.last == "!" && reading.messages.count == 1)
+        #expect(reading.messages[0].contains("line 1") && reading.messages[0].contains(message), "\(reading.messages)")
+    }
+
+    @Test("a document type without entities is passed over", arguments: [
+        "<!DOCTYPE posts>", #"<!DOCTYPE posts SYSTEM "http://127.0.0.1:9/x.dtd">"#,
+        #"<!DOCTYPE posts PUBLIC "-//S//Posts//EN" "file:///etc/passwd">"#,
+        "<!DOCTYPE posts [<!ELEMENT posts (row)*> <!ELEMENT row EMPTY> <!NOTATION n SYSTEM 'n'>\n<!-- x --> <?pi y?>]>",
+        #"<!DOCTYPE posts [<!ATTLIST row Id CDATA "9" Title CDATA #IMPLIED>]>"#,
+    ])
+    func documentTypes(declaration: String) throws {
+        let folder = try InputFolder()
+        let rows = #"<posts><row Id="1" Body="&lt;&amp;&#65;"/><row Id="2"/></posts>"#
+        for start in ["", "\u{FEFF}", #"<?xml version="1.0" encoding="utf-8"?>"# + "\n"] {
+            let reading = try Reading(folder.write("x.xml", start + declaration + "\n" + rows))
+            #expect(reading.messages.isEmpty && reading.ids == ["2", "1"], "\(reading.picture)")
+        }
+        // a default is no attribute of the row
+        let without = try Reading(folder.write("x.xml", declaration + "<posts><row Body=\"a\"/></posts>"))
+        #expect(without.messages.first?.contains("no Id") == true)
+    }
+
+    @Test("a document type cannot make every element slow")
+    func declarations() throws {
+        let folder = try InputFolder()
+        func message(_ count: Int) throws -> String? {
+            let attributes = (0..<count).map { " a\($0) CDATA #IMPLIED" }.joined()
+            return try Reading(
+                folder.write("x.xml", "<!DOCTYPE posts [<!ATTLIST row\(attributes)>]><posts><row Id=\"1\"/></posts>")
+            ).messages.first
+        }
+        #expect(try message(256) == nil)
+        #expect(try message(257)?.contains("declares more than 256 attributes") == true)
     }
 
     @Test("limits of depth, names and records; other encodings; undefined entities")

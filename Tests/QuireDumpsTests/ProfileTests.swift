@@ -107,6 +107,13 @@ import Testing
             "p.json: self: request excludes the others"
         ),
         (
+            #"{"name":"x","id":{},"request":{"below":["a"],"above":["a"]}}"#,
+            "p.json: request.above: \"a\" is there twice"
+        ),
+        (
+            #"{"name":"x","id":{},"request":{"newer":[""]}}"#, "p.json: request.newer: is empty"
+        ),
+        (
             #"{"name":"x","id":{},"mark":{"path":"a","contains":"b"}}"#,
             "p.json: mark.contains is not an array of strings"
         ),

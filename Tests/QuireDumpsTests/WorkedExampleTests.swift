@@ -62,9 +62,10 @@ import Testing
         let first = profile.firstPage
         var run = RecordedRun(startingAt: .head(page: first))
         for (index, page) in example.pages.enumerated() {
-            let response = try parser.read(Array(page.utf8), name: "page \(index + 1)")
-            let outcome = try feed.record(
-                response.answer(page: first + index, in: &run), page: first + index, in: &run)
+            let read = try parser.read(Array(page.utf8), name: "page \(index + 1)")
+            let response = try #require(try cache.withSnapshot { try read.attached(to: feed, $0) })
+            let (answer, number) = response.place(number: first + index, in: &run)
+            let outcome = try feed.record(answer, page: number, in: &run)
             #expect(!outcome.isUnchanged, "\(outcome.verdict)")
         }
         #expect(try picture(of: feed) == example.picture)

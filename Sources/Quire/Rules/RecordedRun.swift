@@ -17,7 +17,7 @@ public struct RecordedRun: Sendable {
         case gap(GapID)
     }
 
-    public let start: Start
+    public private(set) var start: Start
     /// Page number -> its last entry.
     private(set) var ends: [Int: PostID] = [:]
     /// Page number -> the link that leads to it, where that is known.
@@ -55,6 +55,49 @@ public struct RecordedRun: Sendable {
         links[number] = link
         remember(number - 1)
     }
+
+    // MARK: Pages whose request is known
+
+    /// Says that the page recorded next answers the request for the first page: nothing lay above it. `number`
+    /// is how it is counted, `link` what it was asked for by, if that is known. Returns its number in the run.
+    public mutating func beginAtHead(by link: Link?, _ number: Int?) -> Int {
+        let label = isFresh ? self.number(number) : freeNumber
+        if let link = link ?? (isFresh ? nil : .head) { follow(link, to: label) }
+        start = .head(page: label)
+        return label
+    }
+
+    /// Says that the page recorded next was asked for by this link, which need not continue any page of the run, and
+    /// is not the first one. Returns its number in the run.
+    public mutating func leap(to link: Link, _ number: Int?) -> Int {
+        let label = isFresh ? self.number(number) : freeNumber
+        if start == .head(page: label) { start = .head(page: label - 1) }
+        follow(link, to: label)
+        return label
+    }
+
+    /// Says which link was followed to the page that is recorded next, where that is known: it lies below the page
+    /// that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in the run, nil if
+    /// it follows the page before.
+    public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool) -> Int? {
+        if let link, let known = self.number(for: link) { return known }
+        let label = self.number(number)
+        let isFree = isFresh || ends[label - 1] == nil && links[label] == nil && label > numbers.last ?? label - 1
+        if let link, !isFree { return leap(to: link, number) }
+        if !isFirst, start == .head(page: label) { start = .head(page: label - 1) }
+        if let link { follow(link, to: label) }
+        return number
+    }
+
+    /// The number of the page that this link leads to, as far as the pages recorded say.
+    private func number(for link: Link) -> Int? {
+        if let number = links.lazy.filter({ $0.value == link }).map(\.key).max() { return number }
+        return numbers.last { ends[$0] != nil && links[$0 + 1] == nil && self.link(to: $0 + 1) == link }
+            .map { $0 + 1 }
+    }
+
+    /// The number of a page that continues none of the run.
+    private var freeNumber: Int { max(lastNumber ?? 0, numbers.last ?? 0) + 2 }
 
     func isKnown(linkTo number: Int) -> Bool { links[number] != nil }
 
@@ -112,6 +155,8 @@ extension FeedState {
             head.link == record.own
         {
             record.isAboveHead = true
+        } else if case .above? = own {
+            // it shows what it lies above
         } else {
             let start = try border(of: run, own: record.own, end: end, earlier: earlier)
             if run.isFresh, own == nil, let start { record.own = start.link }

@@ -26,7 +26,7 @@ struct Feeds: ToolCommand {
 
         init(_ info: FeedInfo) {
             (bodyBytes, claimed, faults) = (info.bodyBytes, info.claimedSeams, info.faults)
-            (gaps, inSequence, name) = (info.gaps, info.isInSequence, info.name)
+            (gaps, inSequence, name) = (info.gaps, Continuity(info).isWhole, info.name)
             (head, headKind) = (info.head.description, info.head.kind)
             (tail, tailKind) = (info.tail.description, info.tail.kind)
             (order, paging) = (info.options.order.rawValue, info.options.paging.rawValue)
@@ -51,7 +51,8 @@ struct Feeds: ToolCommand {
         for info in infos {
             table.add(
                 shown(info.name), info.options.order.rawValue, grouped(info.posts + info.riders),
-                grouped(info.pages), grouped(info.gaps), grouped(info.claimedSeams), shown(info.tail))
+                grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
+                grouped(info.claimedSeams), shown(info.tail))
         }
         try table.print(to: output)
         return .ok

@@ -4,7 +4,11 @@ import Quire
 struct Gaps: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the gaps of a feed, or of all feeds, top first.",
-        discussion: "LEADS IN is the link that continues below the post above the gap.")
+        discussion: """
+            LEADS IN is the link that continues below the post above the gap. A head that is open is listed as \
+            head: posts may be missing above the first one, until an answer to the request for the head says \
+            otherwise.
+            """)
 
     @OptionGroup var target: CacheArgument
 
@@ -14,7 +18,7 @@ struct Gaps: ToolCommand {
     @Flag(help: "The gaps of all feeds.")
     var all = false
 
-    @Flag(help: "Exit with 1 when there are gaps.")
+    @Flag(help: "Exit with 1 when there are gaps, or a head is open.")
     var exitCode = false
 
     @OptionGroup var json: JSONOption
@@ -27,10 +31,12 @@ struct Gaps: ToolCommand {
         let cache = try target.open()
         let feeds = try feed.map { [try openFeed($0, in: cache)] } ?? cache.feeds()
         var lines: [GapLine] = []
-        var claimed = 0
+        var continuity = Continuity()
         try cache.withSnapshot { snapshot in
             for feed in feeds {
-                claimed += try snapshot.info(of: feed).claimedSeams
+                let info = try snapshot.info(of: feed)
+                continuity.add(info)
+                if info.isHeadOpen { lines.append(try GapLine(above: info, of: feed, snapshot)) }
                 lines += try snapshot.gaps(of: feed).map { try GapLine($0, in: feed, snapshot) }
             }
         }
@@ -39,9 +45,9 @@ struct Gaps: ToolCommand {
             for line in lines { try json.print(line) }
         } else {
             if !lines.isEmpty { try table(of: lines).print(to: output) }
-            try output.line(sequenceSentence(gaps: lines.count, claimed: claimed))
+            try output.line(continuity.sentence)
         }
-        return exitCode && !lines.isEmpty ? .findings : .ok
+        return exitCode && !continuity.isWhole ? .findings : .ok
     }
 
     private func table(of lines: [GapLine]) -> Table {
@@ -65,7 +71,7 @@ struct GapLine: Encodable {
     let feed: String
     let id: String
     let postsAbove: Int
-    let type = "gap"
+    let type: String
     let up: String
     let upKind: String
     let upOverlapping: Bool
@@ -78,6 +84,15 @@ struct GapLine: Encodable {
         (down, downKind) = (gap.down.description, gap.down.kind)
         (up, upKind) = (gap.up.description, gap.up.kind)
         (downOverlapping, upOverlapping) = (gap.isDownOverlapping, gap.isUpOverlapping)
-        (self.feed, id, postsAbove) = (feed.name, gap.id.description, gap.postsAbove)
+        (self.feed, id, postsAbove, type) = (feed.name, gap.id.description, gap.postsAbove, "gap")
+    }
+
+    /// The open head of a feed.
+    init(above info: FeedInfo, of feed: Feed, _ snapshot: borrowing Snapshot) throws {
+        above = nil
+        below = try snapshot.firstPost(of: feed)?.id.description
+        (down, downKind, downOverlapping) = (Link.unknown.description, Link.unknown.kind, false)
+        (up, upKind, upOverlapping) = (info.head.description, info.head.kind, false)
+        (self.feed, id, postsAbove, type) = (feed.name, "head", 0, "head")
     }
 }

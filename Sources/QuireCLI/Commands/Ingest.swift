@@ -15,7 +15,9 @@ struct Ingest: ToolCommand {
             following page continues directly below the page before it. If all files are named by page \
             number (17.json, page-17.json, p17.json), their numbers count; others are numbered in the \
             order given. What follows a missing or failed page is not contiguous: it lies below a gap \
-            whose link names the missing page, and ingesting that page later closes the gap.
+            whose link names the missing page, and ingesting that page later closes the gap. Without the \
+            first page the feed is open above. Where the request of a response was recorded, that decides \
+            what the response is: the head as of then, a page below another, or what lies above a post.
 
             A data dump is a whole list. A newer one of the same site updates what has changed, adds what \
             is new and removes what is gone. Ids are those of one site: keep each in a cache of its own.
@@ -49,7 +51,10 @@ struct Ingest: ToolCommand {
             switch place {
             case .head:
                 let numbering = Numbering(inputs, otherwise: .consecutive(from: 1))
-                return (.head(page: numbering == .names ? inputs[0].file.number! : 1), numbering)
+                // A run whose first file has a higher number does not start at the head.
+                let first = numbering == .names ? inputs[0].file.number! : 1
+                let profile = destination.profile
+                return (.head(page: min(first, profile.paging == .page ? profile.firstPage : 1)), numbering)
             case .tail:
                 let tail = try destination.info()?.tail
                 return (.tail, Numbering(inputs, otherwise: .continuing(tail)))

@@ -6,7 +6,8 @@ struct Show: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the posts of a feed, top first, with the gaps between them.",
         discussion: """
-            A gap is drawn with its number and the link that leads into it from above. A claimed seam is \
+            A gap is drawn with its number and the link that leads into it from above; an open head, above \
+            which posts may be missing, with the link that leads up. A claimed seam is \
             one that only the server's numbering vouches for. Before the id, + means a post outside the \
             server's sequence, * a pinned one, ? one whose body is missing.
             """)
@@ -31,6 +32,8 @@ struct Show: ToolCommand {
             let start = try after.map { try find($0, in: feed, snapshot) }
             if json.isOn {
                 let lines = JSONLines(output)
+                let info = try snapshot.info(of: feed)
+                if start == nil && info.isHeadOpen { try lines.print(GapLine(above: info, of: feed, snapshot)) }
                 try eachRow(of: feed, after: start, snapshot) { row in
                     switch row {
                     case .post(let post): try lines.print(PostLine(post))
@@ -74,11 +77,11 @@ struct Show: ToolCommand {
     ) throws {
         let info = try snapshot.info(of: feed)
         let posts = counted(info.posts + info.riders, "post")
-        let state = sequenceSentence(gaps: info.gaps, claimed: info.claimedSeams)
+        let state = Continuity(info).sentence
         try output.line("\(shown(feed.name)): \(posts), \(counted(info.pages, "page")), \(state)")
         var table = Table("ID", " KEY", " PAGE", " BYTES", "TEXT")
-        if start == nil && info.head != .end {
-            table.addLine("~~~~ above: unknown, the link is \(shown(info.head)) ~~~~")
+        if start == nil && info.isHeadOpen {
+            table.addLine("~~~~ open head: \(shown(info.head)) ~~~~")
         }
         var last = start
         try eachRow(of: feed, after: start, snapshot) { row in
@@ -121,6 +124,16 @@ struct PostLine: Encodable {
 }
 
 extension Snapshot {
+    /// The first post of the server's sequence.
+    borrowing func firstPost(of feed: Feed) throws -> PostRow? {
+        var first: PostRow?
+        try eachRow(of: feed) { row in
+            if let post = row.post, !post.isRider { first = post }
+            return first == nil
+        }
+        return first
+    }
+
     /// Calls `body` for every row below a position until it returns false.
     borrowing func eachRow(
         of feed: Feed, after start: RowPosition? = nil, _ body: (FeedRow) throws -> Bool

@@ -17,6 +17,7 @@ struct Stat: ToolCommand {
         let gaps: Int
         let generation: UInt64
         let oldestSnapshotAge: Int
+        let openHeads: Int
         let pages: Int
         let pinnedBytes: UInt64
         let posts: Int
@@ -26,7 +27,12 @@ struct Stat: ToolCommand {
 
     func run(_ output: Output) throws -> ExitStatus {
         let cache = try target.open()
-        let counts = try cache.withSnapshot { try $0.statistics() }
+        let feeds = try cache.feeds()
+        var continuity = Continuity()
+        let counts = try cache.withSnapshot { snapshot in
+            for feed in feeds { continuity.add(try snapshot.info(of: feed)) }
+            return try snapshot.statistics()
+        }
         let attributes = try? FileManager.default.attributesOfItem(atPath: target.cache)
         let fileBytes = attributes?[.size] as? UInt64 ?? 0
         if json.isOn {
@@ -35,7 +41,8 @@ struct Stat: ToolCommand {
                     bodyBytes: counts.bodyBytes, deadBodyBytes: counts.deadBodyBytes,
                     feeds: counts.feeds, fileBytes: fileBytes, freeBytes: counts.freeBytes,
                     gaps: counts.gaps, generation: counts.generation,
-                    oldestSnapshotAge: counts.oldestSnapshotAge, pages: counts.pages,
+                    oldestSnapshotAge: counts.oldestSnapshotAge, openHeads: continuity.openHeads,
+                    pages: counts.pages,
                     pinnedBytes: counts.pinnedBytes, posts: counts.posts,
                     snapshots: counts.snapshots - 1, usedBytes: counts.usedBytes))
             return .ok
@@ -45,6 +52,9 @@ struct Stat: ToolCommand {
         table.add("posts", grouped(counts.posts), "each stored once, however many feeds show it")
         table.add("pages", grouped(counts.pages), "")
         table.add("gaps", grouped(counts.gaps), "")
+        if continuity.openHeads > 0 {
+            table.add("open heads", grouped(continuity.openHeads), "posts may be missing above the first one")
+        }
         table.add("commits", grouped(counts.generation), "since the cache was created")
         table.add("bodies", sized(counts.bodyBytes), "in use")
         table.add("", sized(counts.deadBodyBytes), "replaced or dropped, beside others in use")

@@ -2,25 +2,38 @@ import Quire
 
 /// What `ingest` and `fill` print in the end.
 struct ClosingLine: Encodable {
+    let againstOrder: Int
     let bytes: Int
     let claimed: Int
     let dryRun: Bool
     let duplicates: Int
     let duplicatesInPage: Int
     let elapsedMs: Int
+    /// The options of an order that the pages do not contradict.
+    @OrNull var fittingOrder: String?
     let gapsClosed: Int
     let gapsOpened: Int
     let ignored: Int
     let inSequence: Bool
     let moved: Int
     let new: Int
+    let openHead: Bool
+    let outdated: Int
     let pages: Int
     let pagesFailed: Int
     let received: Int
     let removed: Int
+    /// Posts that were received and stand nowhere; not more than 256.
+    let unplaced: [String]
+    let unplacedCount: Int
     let updated: Int
 
-    init(_ totals: IngestTotals, _ info: FeedInfo?, elapsed: Duration, isDryRun: Bool) {
+    init(
+        _ totals: IngestTotals, _ evidence: OrderEvidence, _ info: FeedInfo?, elapsed: Duration, isDryRun: Bool
+    ) {
+        againstOrder = evidence.answers
+        (outdated, unplaced, unplacedCount) = (evidence.outdated, evidence.unplaced, evidence.unplacedCount)
+        openHead = info?.isHeadOpen ?? false
         bytes = totals.bytes
         claimed = info?.claimedSeams ?? 0
         dryRun = isDryRun
@@ -30,7 +43,7 @@ struct ClosingLine: Encodable {
         gapsClosed = totals.gapsClosed
         gapsOpened = totals.gapsOpened
         ignored = totals.ignored
-        inSequence = info?.isInSequence ?? true
+        inSequence = info.map { Continuity($0).isWhole } ?? true
         moved = totals.moved
         new = totals.new
         pages = totals.pages
@@ -40,28 +53,45 @@ struct ClosingLine: Encodable {
         updated = totals.updated
     }
 
+    /// Nothing says that a post may be missing.
+    var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 }
+
     /// The same for people.
-    func summary(feed name: String, gaps: Int) -> [String] {
+    func summary(feed name: String, _ continuity: Continuity) -> [String] {
+        let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
+        let end = evidence + ["  now \(continuity.sentence)"]
+        if received + updated + moved + removed + gapsOpened + gapsClosed + pagesFailed == 0 {
+            return dryRun + ["\(shown(name)): \(counted(pages, "page"))", "  nothing new"] + end
+        }
         let seconds = Double(elapsedMs) / 1_000
         let failures = pagesFailed == 0 ? "" : ", \(grouped(pagesFailed)) failed"
-        let unplaced = ignored == 0 ? "" : ", \(grouped(ignored)) not placed"
+        let old = outdated == 0 ? "" : ", \(grouped(outdated)) outdated: a newer state is cached"
         let repeats = duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
-        let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
         return dryRun + [
             "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",
             "  \(grouped(received)) received: \(grouped(new)) new, "
-                + "\(grouped(duplicates)) known already\(unplaced)\(repeats)",
+                + "\(grouped(duplicates)) known already\(old)\(repeats)",
             "  \(grouped(updated)) updated, \(grouped(moved)) moved, \(grouped(removed)) removed",
             "  \(counted(gapsOpened, "gap")) opened, \(grouped(gapsClosed)) closed",
-            "  now \(sequenceSentence(gaps: gaps, claimed: claimed))",
-        ]
+        ] + end
     }
-}
 
-/// The answer to "is anything missing?" (R25): gaps, and seams that only the numbering claims.
-func sequenceSentence(gaps: Int, claimed: Int) -> String {
-    let seams = counted(claimed, "seam is only claimed", "seams are only claimed")
-    let claim = claimed == 0 ? "" : "; \(seams) by the numbering"
-    return (gaps == 0 ? "in sequence" : counted(gaps, "gap")) + claim
+    /// What contradicts the order of the feed.
+    private var evidence: [String] {
+        var lines: [String] = []
+        if againstOrder > 0 {
+            lines.append("  \(counted(againstOrder, "answer")) against the order of the feed")
+        }
+        if unplacedCount > 0 {
+            let names = unplaced.prefix(10).map { shown($0, limit: 40) }
+            let rest = unplacedCount - names.count
+            let others = rest > 0 ? " and \(grouped(rest)) more" : ""
+            lines.append(
+                "  \(counted(unplacedCount, "post")) not placed, as they came above posts that stand higher: "
+                    + names.joined(separator: ", ") + others)
+        }
+        if let fittingOrder { lines.append("  the order that would fit, for a new feed: \(fittingOrder)") }
+        return lines
+    }
 }

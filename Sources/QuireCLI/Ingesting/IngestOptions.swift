@@ -114,6 +114,12 @@ struct RunOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var errorsTo: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Exit with 1 when posts may be missing: after gaps, an open head, answers against the order of "
+                + "the feed, or posts that found no place."))
+    var exitCode = false
+
     @Flag(help: "Go on where the last run of the same files stopped or was killed.")
     var resume = false
 

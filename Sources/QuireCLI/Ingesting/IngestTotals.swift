@@ -17,9 +17,14 @@ struct IngestTotals: Codable {
     var gapsOpened = 0
     var gapsClosed = 0
     var bytes = 0
+    var evidence: OrderEvidence? = OrderEvidence()
 
-    mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage) {
+    /// A page with nothing in it, where its request was recorded.
+    mutating func addNothingNew() { pages += 1 }
+
+    mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage, in order: OrderClass) {
         pages += 1
+        evidence?.add(outcome, in: order)
         received += answer.posts.count - page.repeated
         new += outcome.new.count
         duplicates += max(0, outcome.duplicates.count - page.repeated)

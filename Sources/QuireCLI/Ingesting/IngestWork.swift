@@ -41,8 +41,9 @@ struct IngestWork {
                 inputs, reading(for: destination), from: point.position, limit: share)
             try ingestion.take(queue, batchBytes: share)
         }
-        try report(ingestion, destination, took: began.duration(to: .now), output)
-        return status(of: ingestion)
+        let line = try report(ingestion, destination, took: began.duration(to: .now), output)
+        let status = status(of: ingestion)
+        return status == .ok && runOptions.exitCode && !line.isFine ? .findings : status
     }
 
     /// The resume point of the same inputs, or the start.
@@ -83,16 +84,23 @@ struct IngestWork {
 
     private func report(
         _ ingestion: Ingestion, _ destination: Destination, took elapsed: Duration, _ output: Output
-    ) throws {
+    ) throws -> ClosingLine {
         let info = try destination.info()
-        let line = ClosingLine(
-            ingestion.point.totals, info, elapsed: elapsed, isDryRun: runOptions.dryRun)
+        var evidence = ingestion.point.totals.evidence ?? OrderEvidence()
+        if let feed = destination.feed { evidence = try evidence.settled(in: feed) }
+        var line = ClosingLine(
+            ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun)
+        if let order = info?.options.order {
+            line.fittingOrder = evidence.fittingOrder(ingestion.fit, insteadOf: order)
+        }
         if runOptions.json.isOn {
             try JSONLines(output).print(line)
         } else {
-            for text in line.summary(feed: destination.name, gaps: info?.gaps ?? 0) {
+            let continuity = info.map { Continuity($0) } ?? Continuity()
+            for text in line.summary(feed: destination.name, continuity) {
                 try output.line(text)
             }
         }
+        return line
     }
 }

@@ -11,6 +11,8 @@ struct Ingestion {
     private(set) var point: ResumePoint
     private var run: RecordedRun
     private var merging: RowMerging
+    /// By which order the pages of an API came.
+    private(set) var fit: OrderFit
     /// Why the run ended early, if it did.
     private(set) var hasGivenUp = false
 
@@ -24,6 +26,7 @@ struct Ingestion {
         (self.destination, self.point, self.run) = (destination, point, run)
         (self.complaints, self.progress) = (complaints, progress)
         merging = try RowMerging(destination.feed)
+        fit = OrderFit(destination.profile)
     }
 
     private struct Page {
@@ -59,6 +62,13 @@ struct Ingestion {
                     }
                     failures += 1
                 }
+                if page.response?.namesPost == true && !pages.isEmpty {
+                    // What it attaches to must be committed.
+                    try commit(pages, numbering, isLast: false)
+                    (pages, bytes, failures) = ([], 0, 0)
+                    if hasGivenUp { return queue.cancel() }
+                }
+                if page.kind == .response, let answer = page.answer { fit.add(answer) }
                 pages.append(Page(input: page, number: numbering.number(of: page)))
                 bytes += page.size
                 if pages.count == Self.batchPages || bytes >= batchBytes {
@@ -95,6 +105,7 @@ struct Ingestion {
         var effect = Effect(point: point, run: run, merging: merging)
         let now = millisecondsNow()
         if let feed = try feed(for: pages) {
+            let pages = try attached(pages, to: feed)
             let before = effect
             try feed.cache.batch { batch in
                 effect = before  // this may be the second time
@@ -107,6 +118,10 @@ struct Ingestion {
             }
         } else {
             for page in pages where !effect.isTooMuch {
+                if page.input.saysNothingNew {
+                    effect.point.totals.addNothingNew()
+                    continue
+                }
                 effect.isTooMuch = complaints.isTooMuch(after: effect.problems.count)
                 effect.problems.append((Self.problem(of: page), page.input.place))
                 effect.point.totals.pagesFailed += 1
@@ -122,6 +137,19 @@ struct Ingestion {
         if let feed = destination.feed { return feed }
         let worthy = pages.first { !($0.input.answer?.posts.isEmpty ?? true) }
         return try worthy.map { try destination.create($0.input.kind) }
+    }
+
+    /// The first of these pages may name a post; then it says how it attaches to what is there.
+    private func attached(_ pages: [Page], to feed: Feed) throws -> [Page] {
+        guard let response = pages.first?.input.response, response.namesPost else { return pages }
+        var pages = pages
+        if let attached = try feed.cache.withSnapshot({ try response.attached(to: feed, $0) }) {
+            pages[0].input.repeated += attached.answer.posts.count - response.answer.posts.count
+            pages[0].input.content = .response(attached)
+        } else {
+            pages[0].input.content = .failure(DumpError(.data, Self.refusal(of: pages[0], .island)))
+        }
+        return pages
     }
 
     /// Why a page that is not worth a feed is not.
@@ -150,22 +178,37 @@ struct Ingestion {
         guard var response = page.input.response else { return Self.problem(of: page) }
         try destination.require(page.input)
         response.answer.fetchedAt = now
+        if page.input.saysNothingNew {
+            effect.point.totals.addNothingNew()
+            return nil
+        }
         if case .rows = page.input.kind {
             guard
                 let outcome = try effect.merging.merge(
                     response.answer, isTop: page.input.isTop, in: feed, batch)
             else { return Self.refusal(of: page, .empty) }
             if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-            effect.point.totals.add(outcome, response.answer, page.input)
+            effect.point.totals.add(outcome, response.answer, page.input, in: feed.options.order)
+            return nil
+        }
+        if case .around(let id)? = response.asked {
+            guard let request = try batch.plan(.around(id), in: feed).request else {
+                return Self.refusal(of: page, .island)
+            }
+            let outcome = try batch.ingest(response.answer, for: request.ticket, in: feed)
+            if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
+            effect.point.totals.add(outcome, response.answer, page.input, in: feed.options.order)
             return nil
         }
         var advanced = effect.run
-        let answer = response.answer(page: page.number, in: &advanced)
-        let outcome = try batch.record(answer, page: page.number, in: &advanced, of: feed)
+        let counted = page.number.map { $0 + (effect.point.shift ?? 0) }
+        let (answer, number) = response.place(number: counted, in: &advanced)
+        let outcome = try batch.record(answer, page: number, in: &advanced, of: feed)
         // The run goes on as if a refused page had never been there.
         if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
         effect.run = advanced
-        effect.point.totals.add(outcome, answer, page.input)
+        if let number, let given = page.number { effect.point.shift = number - given }
+        effect.point.totals.add(outcome, answer, page.input, in: feed.options.order)
         return nil
     }
 
@@ -182,5 +225,13 @@ struct Ingestion {
         case .noProgress: "it has nothing new and leads nowhere new"
         default: verdict.rawValue
         }
+    }
+}
+
+extension InputPage {
+    /// A request was recorded, and its answer has no posts: nothing is new, or nothing follows.
+    fileprivate var saysNothingNew: Bool {
+        guard let response else { return false }
+        return response.asked != nil && response.answer.posts.isEmpty
     }
 }

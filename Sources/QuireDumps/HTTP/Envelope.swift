@@ -56,6 +56,12 @@ public struct Envelope: Sendable, Hashable {
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
+    /// The parameters of the address that was asked for, each with what it says.
+    var parameters: [String: String] {
+        guard let request, let items = URLComponents(string: request)?.queryItems else { return [:] }
+        return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+    }
+
     /// A parameter of the address that was asked for; nil without one.
     func parameter(_ name: String) -> String? {
         guard let request, let address = URLComponents(string: request) else { return nil }

@@ -20,7 +20,9 @@ extension PageParser {
             try count(source, around)
         }
         try addAdvice(around, to: &response)
-        response.own = try own(response, around)
+        let parameters = around.envelope?.request == nil ? nil : around.envelope?.parameters
+        response.asked = asked(response, parameters)
+        response.own = try own(response, around, parameters)
         if let field = profile.next {
             let last = response.answer.posts.last
             response.answer.next = try link(field, from: last, otherwise: .end, response, around)
@@ -90,12 +92,29 @@ extension PageParser {
         return nil
     }
 
-    private func own(_ response: Response, _ around: Surroundings) throws(DumpError) -> Link? {
+    private func own(
+        _ response: Response, _ around: Surroundings, _ parameters: [String: String]?
+    ) throws(DumpError) -> Link? {
         // An address is found again only in links, and those may not have been recorded.
         let isUseless = profile.own == .request && around.envelope?.hasHeaders == false
         if let source = profile.own, !isUseless { return try text(source, around).map(Link.token) }
+        if profile.own == nil, let link = parameters.flatMap(profile.link) { return link }
         guard let page = response.page, isUseless || profile.next?.isNumbered ?? true else { return nil }
         return .token("page=\(page)")
+    }
+
+    /// What the request asked for; without one, the number that the response has speaks for it.
+    private func asked(_ response: Response, _ parameters: [String: String]?) -> Response.Asked? {
+        let places = profile.places
+        func post(_ names: [String]) -> PostID? {
+            names.lazy.compactMap { parameters?[$0] }.first { !$0.isEmpty }.flatMap { PostID($0) }
+        }
+        if let id = post(places.above) { return .above(id) }
+        if let id = post(places.newer) { return .newer(id) }
+        if let id = post(places.around) { return .around(id) }
+        if post(places.below) != nil { return .below }
+        if let page = response.page { return page <= profile.firstPage ? .head : .below }
+        return parameters == nil || places.below.isEmpty ? nil : .head
     }
 
     private func link(

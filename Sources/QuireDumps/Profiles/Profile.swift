@@ -58,6 +58,8 @@ public struct Profile: Sendable {
     var previous: LinkField?
     /// The link that was followed to the response.
     var own: Source?
+    /// Which parameters of a request name a place, where the links do not say it.
+    var request: RequestField?
     /// The places of the page's number, of which the first that is there counts.
     var page: [Source]
     var pages: Source?
@@ -211,6 +213,14 @@ struct LinkField: Sendable {
 
     /// Pages are asked for by their numbers.
     var isNumbered: Bool { way == .counted || way == .flag }
+}
+
+/// The parameters of a request that name a place in the feed.
+struct RequestField: Sendable {
+    var below: [String]?
+    var above: [String]?
+    var newer: [String]?
+    var around: [String]?
 }
 
 /// What an error document has and a page has not.

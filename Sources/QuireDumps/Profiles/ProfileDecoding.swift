@@ -63,7 +63,7 @@ private struct Contents: Decodable {
             key: try fields.key("key"), version: try fields.key("version"),
             sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
-            own: try fields.source("self"),
+            own: try fields.source("self"), request: try fields.object("request", Self.request),
             page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
             pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
@@ -85,7 +85,7 @@ private struct Contents: Decodable {
             throw fields.problem("first_page", "not from 0 to 1000000")
         }
         let outside = [
-            "items", "items_absent", "sequence", "self", "page", "pages", "total", "page_size", "backoff",
+            "items", "items_absent", "sequence", "self", "request", "page", "pages", "total", "page_size", "backoff",
             "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
@@ -108,6 +108,22 @@ private struct Contents: Decodable {
             }
         }
         if let (field, problem) = profile.misplacedPath { throw fields.problem(field, problem) }
+    }
+
+    private static func request(_ fields: ProfileFields) throws -> RequestField {
+        let request = RequestField(
+            below: try fields.value("below", [String].self), above: try fields.value("above", [String].self),
+            newer: try fields.value("newer", [String].self), around: try fields.value("around", [String].self))
+        var seen: Set<String> = []
+        for (field, names) in [
+            ("below", request.below), ("above", request.above), ("newer", request.newer),
+            ("around", request.around),
+        ] {
+            for name in names ?? [] where name.isEmpty || !seen.insert(name).inserted {
+                throw fields.problem(field, name.isEmpty ? "is empty" : "\"\(printable(name))\" is there twice")
+            }
+        }
+        return request
     }
 
     private static func isName(_ text: String) -> Bool {

@@ -17,6 +17,13 @@ extension Profile {
         add("next", next.map { $0.inWords("last") } ?? "not told")
         add("previous", previous.map { $0.inWords("first") })
         add("self", own.map { "\($0) names this page, as the one above names the next" })
+        let places = places
+        for (names, place) in [
+            (places.below, "a page below another"), (places.above, "what lies above a post"),
+            (places.newer, "what is newer than a post"), (places.around, "what lies around a post"),
+        ] where !names.isEmpty {
+            add("request", "\(names.map { printable($0) }.joined(separator: " or ")) asks for \(place)")
+        }
         add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
         for (field, source) in [
             ("pages", pages), ("total", total), ("page size", pageSize),

@@ -3,8 +3,8 @@ import Foundation
 
 /// libexpat behind Swift types: elements with their attributes, text, and where they are in the document.
 ///
-/// It reads no document type, and so no entity but the five of XML; nothing outside the document is ever
-/// asked for. Depth and size are limited. A name is its namespace, a space and the name in it.
+/// It passes over a document type that declares no entity; then there is none but the five of XML. Nothing outside
+/// the document is ever asked for. Depth and size are limited. A name is its namespace, a space and the name in it.
 final class XMLParser {
     /// What an owner is told. Each call happens inside ``XMLParser/parse(_:isLast:)``.
     protocol Delegate: AnyObject {
@@ -16,12 +16,14 @@ final class XMLParser {
     /// The attributes of an element, only while it starts.
     struct Attributes {
         fileprivate let list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+        /// Names and values that stand in the tag; those behind them are a document type's defaults.
+        fileprivate let count: Int
 
         subscript(_ name: StaticString) -> String? {
-            guard var at = list else { return nil }
-            while let key = at[0], let value = at[1] {
+            guard let list else { return nil }
+            for at in Swift.stride(from: 0, to: count, by: 2) {
+                guard let key = list[at], let value = list[at + 1] else { return nil }
                 if strcmp(key, name.utf8Start) == 0 { return String(cString: value) }
-                at += 2
             }
             return nil
         }
@@ -30,10 +32,16 @@ final class XMLParser {
     static let depthLimit = 128
     /// The most bytes of the name of an element.
     static let nameLimit = 1_024
+    /// The most attributes that a document type may declare: each costs time at every element.
+    static let declarationLimit = 256
 
     private let parser: XML_Parser
     private unowned let delegate: any Delegate
     private(set) var depth = 0
+    /// A document type may have a part elsewhere that declares entities; expat then says nothing of those it does not
+    /// know in attributes.
+    private var hasDocumentType = false
+    private var declarations = 0
     private(set) var failure: DumpError?
 
     init(_ delegate: any Delegate) {
@@ -47,9 +55,17 @@ final class XMLParser {
         XML_SetXmlDeclHandler(parser) { owner, _, encoding, _ in
             if let encoding { XMLParser.of(owner).check(encoding: String(cString: encoding)) }
         }
-        XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in
-            XMLParser.of(owner).stop(.data, "a document type is not read: it could define entities")
+        XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in XMLParser.of(owner).hasDocumentType = true }
+        // Without this a parameter entity that nobody declares is passed over in silence. Nothing is fetched: there
+        // is no handler for what lies elsewhere.
+        XML_SetParamEntityParsing(parser, XML_PARAM_ENTITY_PARSING_ALWAYS)
+        XML_SetEntityDeclHandler(parser) { owner, name, _, _, _, _, _, _, _ in
+            XMLParser.of(owner).refuse(entity: String(cString: name!), "is declared in the document type")
         }
+        XML_SetSkippedEntityHandler(parser) { owner, name, _ in
+            XMLParser.of(owner).refuse(entity: String(cString: name!), "is declared elsewhere")
+        }
+        XML_SetAttlistDeclHandler(parser) { owner, _, _, _, _, _ in XMLParser.of(owner).countDeclaration() }
     }
 
     deinit { XML_ParserFree(parser) }
@@ -100,6 +116,32 @@ final class XMLParser {
         failure = DumpError(kind, "line \(line), column \(column): \(reason)")
     }
 
+    private func refuse(entity: String, _ reason: String) {
+        stop(.data, "the entity \(printable(entity, limit: 40)) \(reason); only the five of XML are read")
+    }
+
+    private func countDeclaration() {
+        declarations += 1
+        if declarations > Self.declarationLimit {
+            stop(.limit, "the document type declares more than \(Self.declarationLimit) attributes")
+        }
+    }
+
+    /// An entity in the tag that starts, if it is none of XML's five.
+    private func strangeEntity() -> String? {
+        var (offset, size) = (Int32(0), Int32(0))
+        guard let bytes = XML_GetInputContext(parser, &offset, &size) else { return "in a tag" }
+        let tag = UnsafeBufferPointer(start: bytes + Int(offset), count: Int(XML_GetCurrentByteCount(parser)))
+        var rest = tag[...]
+        while let start = rest.firstIndex(of: CChar(UInt8(ascii: "&"))) {
+            rest = rest[(start + 1)...]
+            let name = rest.prefix { $0 != CChar(UInt8(ascii: ";")) }
+            let text = String(decoding: name.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if !text.hasPrefix("#") && !["lt", "gt", "amp", "quot", "apos"].contains(text) { return text }
+        }
+        return nil
+    }
+
     private func check(encoding: String) {
         if !["utf-8", "utf8", "us-ascii"].contains(encoding.lowercased()) {
             stop(.data, "the encoding is \(printable(encoding)); only UTF-8 is read")
@@ -117,7 +159,9 @@ final class XMLParser {
         if strnlen(name, Self.nameLimit + 1) > Self.nameLimit {
             return stop(.limit, "a name of more than \(Self.nameLimit) bytes")
         }
-        delegate.start(String(cString: name), Attributes(list: list))
+        if hasDocumentType, let entity = strangeEntity() { return refuse(entity: entity, "is declared elsewhere") }
+        let count = Int(XML_GetSpecifiedAttributeCount(parser))
+        delegate.start(String(cString: name), Attributes(list: list, count: count))
     }
 
     private func end(_ name: UnsafePointer<CChar>) {
