@@ -50,6 +50,11 @@ public struct FeedOptions: Sendable, Hashable {
     public var firstPage: Int
     /// Recorded runs: open a gap where only the numbering claims contiguity (R25).
     public var isStrict: Bool
+    /// The collection that the feed's posts belong to, up to 255 bytes of UTF-8. Feeds of one collection share
+    /// what they know of a post: body, version, fields, read mark. Feeds of two share nothing, whatever the
+    /// ids are. The default, "", is a collection like any other: right where all ids come from one server
+    /// that gives none of them twice.
+    public var collection: String
 
     /// Sizes and numbers of pages are taken for this where they are larger.
     static let countLimit = 1 << 31
@@ -57,7 +62,7 @@ public struct FeedOptions: Sendable, Hashable {
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,
-        isStrict: Bool = false
+        isStrict: Bool = false, collection: String = ""
     ) {
         self.order = order
         self.paging = paging
@@ -67,5 +72,6 @@ public struct FeedOptions: Sendable, Hashable {
         self.sticky = sticky
         self.firstPage = min(max(-Self.countLimit, firstPage), Self.countLimit)
         self.isStrict = isStrict
+        self.collection = collection
     }
 }

@@ -94,16 +94,24 @@ struct Ingestion {
     private mutating func commit(_ pages: [Page], _ numbering: Numbering, isLast: Bool) throws {
         var effect = Effect(point: point, run: run, merging: merging)
         let now = millisecondsNow()
-        if let feed = try feed(for: pages) {
+        if let cache = try destination.open(for: kind(of: pages)) {
             let before = effect
-            try feed.cache.batch { batch in
-                effect = before  // this may be the second time
-                for page in pages where !effect.isTooMuch {
-                    try take(page, at: now, into: feed, batch, &effect)
+            do {
+                let feed = try cache.batch { batch in
+                    effect = before  // this may be the second time
+                    let feed = try destination.feed(in: batch)
+                    for page in pages where !effect.isTooMuch {
+                        try take(page, at: now, into: feed, batch, &effect)
+                    }
+                    if destination.feed == nil && effect.point.totals.pages == 0 { throw NothingTaken() }
+                    effect.point.numbering = numbering
+                    effect.point.isDone = isLast && !effect.isTooMuch
+                    try effect.point.write(effect.run, to: feed, batch)
+                    return feed
                 }
-                effect.point.numbering = numbering
-                effect.point.isDone = isLast && !effect.isTooMuch
-                try effect.point.write(effect.run, to: feed, batch)
+                destination.hold(feed)
+            } catch is NothingTaken {
+                // the feed that was made for these pages was never there
             }
         } else {
             for page in pages where !effect.isTooMuch {
@@ -117,12 +125,13 @@ struct Ingestion {
         for problem in effect.problems { try complain(problem.message, at: problem.place) }
     }
 
-    /// No feed is created for pages that it would not take.
-    private func feed(for pages: [Page]) throws -> Feed? {
-        if let feed = destination.feed { return feed }
-        let worthy = pages.first { !($0.input.answer?.posts.isEmpty ?? true) }
-        return try worthy.map { try destination.create($0.input.kind) }
+    /// No feed is created for pages that it would not take: of the first page with posts.
+    private func kind(of pages: [Page]) -> InputPage.Kind? {
+        pages.first { !($0.input.answer?.posts.isEmpty ?? true) }?.input.kind
     }
+
+    /// Each page of a batch was refused that would have created the feed.
+    private struct NothingTaken: Error {}
 
     /// Why a page that is not worth a feed is not.
     private static func problem(of page: Page) -> String {

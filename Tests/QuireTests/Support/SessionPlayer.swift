@@ -42,7 +42,7 @@ final class SessionPlayer {
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
             let outcome = try session.record(
-                Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
+                Answer(step), page: step["page"]!.int!, in: &run, of: feed)
             results.append("\(outcome)")
             runs[name] = run
         default: results.append(try change(operation, step, feed.number, session))
