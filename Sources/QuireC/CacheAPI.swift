@@ -171,7 +171,8 @@ extension FeedOptions {
             pageSize: Int(options.page_size), minimumRun: Int(options.minimum_run),
             sticky: Set(try Arguments.ids(options.sticky, "the sticky posts")),
             firstPage: Int(options.first_page),
-            isStrict: flags & UInt32(QUIRE_FEED_STRICT) != 0)
+            isStrict: flags & UInt32(QUIRE_FEED_STRICT) != 0,
+            collection: try Arguments.collection(options.collection))
     }
 }
 

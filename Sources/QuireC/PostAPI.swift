@@ -22,28 +22,30 @@ public func quire_contains(
 
 @_cdecl("quire_update_body") @implementation
 public func quire_update_body(
-    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes, _ body: quire_bytes,
-    _ version: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<Int32>?
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
+    _ body: quire_bytes, _ version: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
         if let version, !Arguments.isAligned(version) { throw Arguments.bad("version") }
         out!.pointee = try write(cache, batch) {
-            try $0.update(id, body: body, version: version?.pointee)
+            try $0.update(id, body: body, version: version?.pointee, in: collection)
         }.number
     }
 }
 
 @_cdecl("quire_update_fields") @implementation
 public func quire_update_fields(
-    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes,
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
     _ fields: UnsafePointer<quire_field>?, _ count: Int, _ version: Int64,
     _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         let array = try Arguments.array(fields, count, "the fields")
         var values: [String: [UInt8]] = [:]
@@ -57,7 +59,7 @@ public func quire_update_fields(
             }
         }
         out!.pointee = try write(cache, batch) {
-            try $0.update(id, fields: values, version: version)
+            try $0.update(id, fields: values, version: version, in: collection)
         }.number
     }
 }

@@ -142,6 +142,7 @@ extern "C" {
     pub fn quire_update_body(
         cache: *mut quire_cache,
         batch: *mut quire_batch,
+        collection: quire_bytes,
         id: quire_bytes,
         body: quire_bytes,
         version: *const i64,
@@ -150,6 +151,7 @@ extern "C" {
     pub fn quire_update_fields(
         cache: *mut quire_cache,
         batch: *mut quire_batch,
+        collection: quire_bytes,
         id: quire_bytes,
         fields: *const quire_field,
         count: usize,
@@ -267,6 +269,7 @@ extern "C" {
     ) -> quire_status;
     pub fn quire_post_get_info(
         snapshot: *mut quire_snapshot,
+        collection: quire_bytes,
         id: quire_bytes,
         out_info: *mut quire_post_info,
     ) -> quire_status;

@@ -61,10 +61,10 @@ fn errors_and_values() -> Result<(), Error> {
     assert!(feed.insert_local(None, "x", "body")? && !feed.insert_local(None, "x", "body")?);
     assert!(feed.pin(None, "x")? && feed.unpin(None, "x")?);
     let snapshot = cache.snapshot()?;
-    assert!(snapshot.find(&feed, "y")?.is_none() && snapshot.post("y")?.is_none());
-    assert_eq!(cache.update_fields(None, "x", &[("likes", "1")], 1)?, Update::Changed);
-    assert_eq!(cache.update_body(None, "y", "b", None)?, Update::Missing);
-    let fields = cache.snapshot()?.post("x")?.unwrap().fields.len();
+    assert!(snapshot.find(&feed, "y")?.is_none() && snapshot.post("", "y")?.is_none());
+    assert_eq!(cache.update_fields(None, "", "x", &[("likes", "1")], 1)?, Update::Changed);
+    assert_eq!(cache.update_body(None, "", "y", "b", None)?, Update::Missing);
+    let fields = cache.snapshot()?.post("", "x")?.unwrap().fields.len();
     assert_eq!(fields, 1);
 
     let empty = cache.feed("empty")?.plan(None, &Place::gap(9))?;

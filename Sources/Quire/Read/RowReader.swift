@@ -44,8 +44,8 @@ struct RowReader {
         return rows
     }
 
-    func find(_ id: PostID) throws -> PostRow? {
-        guard let at = try PostIndex(transaction).position(of: id, in: feed) else { return nil }
+    func find(_ id: PostID, in collection: UInt32) throws -> PostRow? {
+        guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else { return nil }
         let piece = try transaction.piece(at: at, of: feed)
         guard let slot = piece.ids.firstIndex(of: id) else {
             throw QuireError.corrupt("the place of post \(id)")

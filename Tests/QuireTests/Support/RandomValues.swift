@@ -160,8 +160,9 @@ struct RandomValues {
             order: random.pick(OrderClass.allCases), paging: random.pick(Paging.allCases),
             trustsEnd: bool(), pageSize: max(1, int()), minimumRun: max(1, int()),
             sticky: Set(list { $0.id() }), firstPage: Int(signed()), isStrict: bool(),
-            sizes: random.pick([nil, .free, .unknown, .fixed(max(1, int()))]))
+            sizes: random.pick([nil, .free, .unknown, .fixed(max(1, int()))]), collection: text())
         var feed = FeedRecord(name: text(), options: options)
+        feed.collection = short()
         (feed.generation, feed.changed, feed.edgeNumbers) = (number(), number(), number())
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
@@ -197,6 +198,7 @@ struct RandomValues {
     mutating func counters() -> Counters {
         var counters = Counters()
         (counters.clock, counters.generation, counters.feeds) = (number(), number(), short())
+        (counters.feedNumbers, counters.collections) = (short(), short())
         (counters.bodyRecords, counters.posts, counters.entries) = (number(), number(), number())
         (counters.bodyBytes, counters.fieldRecords) = (number(), number())
         return counters

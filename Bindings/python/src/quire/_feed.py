@@ -112,6 +112,8 @@ class Feed:
         given.minimum_run = number_in(options.minimum_run, 32)
         given.first_page = number_in(options.first_page, 32)
         given.sticky = sticky.value
+        collection = id_in(options.collection)
+        given.collection = collection
         check(lib.quire_feed_open(cache, id_in(name), given, out))
         return cls(out[0], name)
 
