@@ -56,9 +56,30 @@ extension Draft {
                 rows.remove(at: at)
             }
         }
-        let range = max(0, rows.firstIndex(of: .entry(first))! - 1)
+        settleFarGap(first, last)
+    }
+
+    /// R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no gap.
+    mutating func keepProvenRun() throws(Interruption) {
+        guard state.options.order.hasKeys, let first = accepted.first, let last = accepted.last else { return }
+        var at = rows.firstIndex(of: .entry(last))! + 1
+        if answer.next == .unknown, at < rows.count, rows[at].isGap {
+            let below = try state.entry(at: at + 1, in: rows, from: .above)
+            if try hadProvenNeighbour(.above, below) { rows.remove(at: at) }
+        }
+        at = rows.firstIndex(of: .entry(first))! - 1
+        if answer.previous == .unknown, at > 0, rows[at].isGap {
+            let above = try state.entry(at: at - 1, in: rows, from: .below)
+            if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
+        }
+        settleFarGap(first, last)
+    }
+
+    /// The gap at an end of the page may just have gone.
+    private mutating func settleFarGap(_ first: Int, _ last: Int) {
+        let start = max(0, rows.firstIndex(of: .entry(first))! - 1)
         let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
-        farGap = farGap && rows[range..<end].contains(where: \.isGap)
+        farGap = farGap && rows[start..<end].contains(where: \.isGap)
     }
 
     /// Which side of an entry had a proven neighbour before this page.

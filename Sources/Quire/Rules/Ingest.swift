@@ -181,15 +181,18 @@ extension Draft {
         page.duplicates = accepted.count - new.count
         page.duplicatesInPage = duplicatesInPage
         page.fetchedAt = answer.fetchedAt
+        // accepted in part, a far link begins at the border and not here
+        let isComplete = accepted.count == answer.posts.count + answer.opaqueRows
         switch ticket.operation {
         case .refresh, .recorded: page.next = answer.next
         case .down:
             page.next = answer.next
-            let isComplete = accepted.count == answer.posts.count + answer.opaqueRows
             if isComplete { page.previous = answer.previous }
         case .around: (page.next, page.previous) = (answer.next, answer.previous)
-        case .up: page.previous = answer.previous
-        case .snapshot, .bodies, .verify: break
+        case .up:
+            page.previous = answer.previous
+            if isComplete { page.next = answer.next }
+        case .snapshot, .bodies, .verify: if isComplete { page.next = answer.next }
         }
         state.pages[page.number] = page
         for entry in accepted { state.entries[entry].page = page.number }

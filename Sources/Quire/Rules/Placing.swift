@@ -17,9 +17,7 @@ extension Draft {
             if rows.contains(where: { !$0.isGap }) {  // I8: never wipe on an empty answer
                 throw .refused(answer.next == .end ? .emptyConfirm : .empty)
             }
-            tail = state.newEdge(answer.next)
-            rows = []
-            return
+            return try noEntriesYet(blanks: 0)
         }
         (drift, overlap, headChanged) = (0, 1, true)
         head = state.newEdge(.end)
@@ -39,13 +37,40 @@ extension Draft {
         return bound
     }
 
+    /// R7. Nothing is cached, and the answer holds no entries: what it leads to comes next.
+    private mutating func noEntriesYet(blanks: Int) throws(Interruption) {
+        let link = answer.next
+        var barren: [Link] = []
+        if ticket.operation == .down {
+            if link == .unknown { throw .refused(.empty) }
+            if link == ticket.own || tail.barren.contains(link) { throw .refused(.noProgress) }
+            barren = tail.barren + [ticket.own]
+        }
+        rows = []
+        tail = state.newEdge(link, barren: barren)
+        guard link == .more, state.isNumbered, let span = ticket.span else { return }
+        if blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
+        var search = Search(nil)
+        search.skip = (span.start + span.rows) / state.unit
+        search.blanks = blanks + 1
+        tail.search = search
+    }
+
+    /// R7. The page that a first page without entries led to: nothing lies above it.
+    mutating func second(_ page: [Int]) throws(Interruption) {
+        if !state.serverRows.isEmpty { throw .refused(.stale) }  // everything above moved away
+        if page.isEmpty { return try noEntriesYet(blanks: tail.search?.blanks ?? 0) }
+        if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
+        try splice(page, upper: .head, lower: nil)
+    }
+
     // MARK: Down (R8)
 
     /// The answer continues below its border.
     mutating func down(_ page: [Int]) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
         guard let last = rows[..<at].lastIndex(where: { !$0.isGap }) else {
-            throw .refused(.stale)  // everything above moved away
+            return try second(page)
         }
         if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
         try requireBorder()
@@ -235,6 +260,7 @@ extension Draft {
             if !canBeOrdered { throw .refused(.island) }  // keep it detached
         }
         try splice(page, upper: .unknown, lower: nil)
+        try keepProvenRun()
     }
 
     /// True if every entry of the server's sequence has a sort key.

@@ -59,7 +59,7 @@ struct RandomValues {
     }
 
     mutating func search() -> Search {
-        var search = Search(id())
+        var search = Search(optional { $0.id() })
         (search.back, search.skip, search.blanks, search.page) = (int(), int(), int(), int())
         (search.isStalled, search.isSure, search.isLost) = (bool(), bool(), bool())
         (search.hasEnded, search.isSolid) = (bool(), bool())
