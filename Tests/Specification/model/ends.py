@@ -24,7 +24,7 @@ class Ends:
         if feed.trust_end and not self.is_outrun(at):
             self.cut_below(at)
         else:
-            self.rows.insert(at, Gap(feed._edge(CONFIRM_END), feed._link_above(self.rows[at])))
+            self.rows.insert(at, Gap(feed._edge(CONFIRM_END), feed._link_above(self.rows[at]), "end-in-doubt"))
             self.note = "confirm-end"
         return None, [], []
 
