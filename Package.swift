@@ -79,7 +79,7 @@ let package = Package(
             exclude: ["thread.suppressions"], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
-            resources: [.copy("Scenarios")], swiftSettings: strict),
+            swiftSettings: strict),
         .testTarget(
             name: "QuirePagingTests",
             dependencies: [

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes conformance.json, which every binding replays, from the engine's own scenarios.
+"""Writes conformance.json, which every binding replays, from the specification's scenarios.
 
     Bindings/make-conformance.py [--check]
 
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SCENARIOS = HERE.parent / "Tests/QuireTests/Scenarios"
+SCENARIOS = HERE.parent / "Tests/Specification/scenarios.json"
 OUTPUT = HERE / "conformance.json"
 
 # Cases whose start no sequence of requests leads to, and why.
@@ -22,6 +22,9 @@ UNREACHABLE = {
     "174": "a rider below the last post of a segment",
     "215": "a rider below the last post of a segment",
 }
+
+# Words of the specification that the C API does not have yet: cases that use them are left out.
+BEYOND = {"sizes", "pages", "verify", "total", "checked", "assumed_end", "against_order", "disorder", "unplaced"}
 
 PLACES = {"refresh": "head", "append": "tail", "prepend": "open-head", "around": "around",
           "bodies": "bodies"}
@@ -324,10 +327,20 @@ class Prelude:
                     self.case.add("unpin", feed=self.feed, id=word[1:])
 
 
+def words(scenario):
+    """The options, operations and expectations that a case uses."""
+    feeds = (scenario.get("feeds") or {"main": scenario}).values()
+    for options in (feed.get("options") or {} for feed in feeds):
+        yield from options
+        yield options.get("paging")
+    for step in scenario["steps"]:
+        yield from (step["op"], step.get("request"), *step)
+        yield from (name for name in step.get("expect", {}) if name != "pages")
+
+
 def main():
-    scenarios = [scenario for name in ("scenarios.json", "decisions.json")
-                 for scenario in json.loads((SCENARIOS / name).read_text())]
-    cases = [Case(s) for s in scenarios if s["id"] not in UNREACHABLE]
+    scenarios = json.loads(SCENARIOS.read_text())
+    cases = [Case(s) for s in scenarios if s["id"] not in UNREACHABLE and BEYOND.isdisjoint(words(s))]
     lines = [json.dumps(line, ensure_ascii=True) for case in cases for line in case.lines]
     text = "\n".join(lines) + "\n"
     if "--check" in sys.argv:

@@ -552,7 +552,9 @@ enum {
     /* Requests name a page number and a page size. */
     QUIRE_PAGING_PAGE = 4,
     /* The whole list of ids first, bodies on demand. */
-    QUIRE_PAGING_IDS = 5
+    QUIRE_PAGING_IDS = 5,
+    /* Links come with each page and are positions ("page=2"): posts slide over them. */
+    QUIRE_PAGING_PAGES = 6
 };
 
 /* Flags of quire_feed_options. */
@@ -718,7 +720,9 @@ enum {
     QUIRE_REFUSAL_NO_SUCH_GAP = 5,
     /* A gap above must be closed first. */
     QUIRE_REFUSAL_FILL_FIRST = 6,
-    QUIRE_REFUSAL_UNSUPPORTED = 7
+    QUIRE_REFUSAL_UNSUPPORTED = 7,
+    /* Nothing unverified joins the post to the one above it. */
+    QUIRE_REFUSAL_NO_SUCH_JOIN = 8
 };
 
 /* What to ask the server. Free it with quire_request_free(). */

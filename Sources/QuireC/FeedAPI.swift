@@ -55,10 +55,10 @@ extension quire_request {
             link = arena.link(target, isOverlapping: request.isOverlapping)
         case .position(let offset, let rows):
             kind = Int32(QUIRE_REQUEST_POSITION)
-            (position, limit) = (count(offset), count(rows))
+            (position, limit) = (count(offset), count(rows ?? 0))
         case .page(let number, let rows):
             kind = Int32(QUIRE_REQUEST_PAGE)
-            (position, limit) = (count(number), count(rows))
+            (position, limit) = (count(number), count(rows ?? 0))
         case .around(let post):
             kind = Int32(QUIRE_REQUEST_AROUND)
             link.text = arena.id(post)

@@ -42,6 +42,7 @@ extension Paging {
         case QUIRE_PAGING_OFFSET: self = .offset
         case QUIRE_PAGING_PAGE: self = .page
         case QUIRE_PAGING_IDS: self = .ids
+        case QUIRE_PAGING_PAGES: self = .pages
         default: throw Arguments.bad("unknown paging \(number)")
         }
     }
@@ -53,6 +54,7 @@ extension Paging {
         case .offset: Int32(QUIRE_PAGING_OFFSET)
         case .page: Int32(QUIRE_PAGING_PAGE)
         case .ids: Int32(QUIRE_PAGING_IDS)
+        case .pages: Int32(QUIRE_PAGING_PAGES)
         }
     }
 }
@@ -65,6 +67,7 @@ extension Refusal {
         case .closed: Int32(QUIRE_REFUSAL_CLOSED)
         case .noLink: Int32(QUIRE_REFUSAL_NO_LINK)
         case .noSuchGap: Int32(QUIRE_REFUSAL_NO_SUCH_GAP)
+        case .noSuchJoin: Int32(QUIRE_REFUSAL_NO_SUCH_JOIN)
         case .fillFirst: Int32(QUIRE_REFUSAL_FILL_FIRST)
         case .unsupported: Int32(QUIRE_REFUSAL_UNSUPPORTED)
         }

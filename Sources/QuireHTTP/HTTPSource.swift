@@ -13,8 +13,9 @@ import QuirePaging
 ///     let source = try HTTPSource(
 ///         "https://api.stackexchange.com/2.3/questions?site={site}&page={page}&pagesize={limit}",
 ///         profile: .named("stackexchange")!)
-///     let feed = try cache.feed(named: "questions", options: source.profile.options)
-///     let pager = Pager(feed, source: source, options: PagerOptions(parameters: ["site": "stackoverflow"]))
+///     let feed = try cache.feed(
+///         named: "questions", parameters: ["site": "stackoverflow"], options: source.profile.options)
+///     let pager = Pager(feed, source: source)
 ///
 /// | place | holds |
 /// |---|---|
@@ -23,7 +24,7 @@ import QuirePaging
 /// | `{token}` | the server's words for the page |
 /// | `{below}`, `{above}`, `{around}`, `{until}` | the id of a post |
 /// | `{ids}` | the ids whose bodies are wanted, joined by commas |
-/// | any other | the request's parameter of that name |
+/// | any other | the feed's parameter of that name |
 ///
 /// Links that are addresses (`Link` headers), or parameters made from a post (`max_id=7`), need no place. A
 /// link to another server is never followed.
@@ -111,12 +112,19 @@ public struct HTTPSource: PagingSource {
         case .link(.below(let id)): try address(pages, ["below": id.description], for: request)
         case .link(.above(let id)): try address(pages, ["above": id.description], for: request)
         case .position(let offset, let limit):
-            try address(pages, ["offset": "\(offset)", "limit": "\(limit)"], for: request)
+            try address(pages, Self.values("offset", offset, limit), for: request)
         case .page(let number, let limit):
-            try address(pages, ["page": "\(number)", "limit": "\(limit)"], for: request)
+            try address(pages, Self.values("page", number, limit), for: request)
         case .around(let id): try address(pages, ["around": id.description], for: request)
         case .link, .bodies: throw HTTPSourceError("nothing can be asked with this link")
         }
+    }
+
+    /// Without a limit the server's own size holds (R26): the address names none.
+    private static func values(_ name: String, _ position: Int, _ limit: Int?) -> [String: String] {
+        var values = [name: "\(position)"]
+        if let limit { values["limit"] = "\(limit)" }
+        return values
     }
 
     /// Every value has its place, or the server would answer another question.

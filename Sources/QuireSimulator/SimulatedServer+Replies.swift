@@ -25,7 +25,8 @@ extension SimulatedServer {
     ///   - options: Keys are sent in feeds whose order class promises them.
     ///   - position: Where the client last saw a post (requests like `.below(id)`). The server's own
     ///     memory if nil.
-    /// - Returns: Nil if nobody knows the post that the request names, or if the target is no request.
+    /// - Returns: Nil if nobody knows the post that the request names, if the server refuses (``kind``), or if the
+    ///   target is no request.
     public func reply(
         to target: Request.Target, until: PostID? = nil, limit: Int, options: FeedOptions,
         position: ((PostID) -> Int64?)? = nil
@@ -34,19 +35,19 @@ extension SimulatedServer {
         switch target {
         case .link(let link):
             return reply(to: link, until: until, limit: limit, options: options, place: place)
-        case .position(let offset, let limit):
-            return reply(rows: offset..<(offset + limit), options: options)
-        case .page(let number, let limit):
-            let start = (number - options.firstPage) * limit
-            return reply(rows: start..<(start + limit), options: options)
+        case .position(let offset, let asked):
+            guard let size = kind.rows(askedFor: asked) else { return nil }
+            return reply(from: offset, size: size, options: options)
+        case .page(let number, let asked):
+            return reply(page: number, asked: asked, options: options)
         case .around(let id):
             let at = firstIndex { $0 <= (place(id) ?? .min) }
             return reply(
                 window: max(0, at - limit / 2)..<min(ids.count, at + limit / 2 + 1), options: options)
         case .snapshot:
             var reply = reply(window: 0..<0, options: options)
-            for id in ids { reply.answer.append(id: id) }
-            reply.shown = ids
+            reply.shown = ids.filter { !hides($0) }
+            for id in reply.shown { reply.answer.append(id: id) }
             reply.covered = .min ... .max
             return reply
         case .bodies(let wanted):
@@ -63,13 +64,6 @@ extension SimulatedServer {
         let reply = reply(
             to: target, until: until, limit: limit, options: options, position: position)
         return reply?.answer ?? Answer()
-    }
-
-    /// A page of a server that fixes the page size itself and numbers its pages from 1, as recorded
-    /// crawls have them. Its next link is `.more`, `.end` on the last page.
-    public func page(_ number: Int, size: Int, options: FeedOptions = FeedOptions()) -> Answer {
-        let start = (number - 1) * size
-        return reply(rows: start..<(start + size), options: options).answer
     }
 
     /// The index of the first post whose position satisfies a condition that, once true, stays true
@@ -95,13 +89,16 @@ extension SimulatedServer {
     private func reply(
         to link: Link, until: PostID?, limit: Int, options: FeedOptions, place: (PostID) -> Int64?
     ) -> SimulatedReply? {
+        if kind.linksAreNumbers {
+            return number(of: link, options: options).flatMap { reply(page: $0, asked: limit, options: options) }
+        }
         guard let start = Start(link, place: place) else { return nil }
         switch start {
         case .above(let position):
             let end = firstIndex { $0 <= position }
             var reply = reply(window: max(0, end - limit)..<end, options: options)
             reply.answer.next = .unknown
-            let top = end <= limit ? .max : reply.shown.first.flatMap { records[$0]?.position }
+            let top = end <= limit ? .max : reply.covered?.upperBound
             reply.covered = Self.range(position, top)
             return reply
         case .below(let position):
@@ -146,31 +143,63 @@ extension SimulatedServer {
 
     private func below(_ position: Int64, rows: Range<Int>, options: FeedOptions) -> SimulatedReply {
         var reply = reply(window: rows, options: options)
-        let bottom = rows.upperBound == ids.count ? .min : lowest(reply)
+        let bottom = rows.upperBound == ids.count ? .min : reply.covered?.lowerBound
         reply.covered = Self.range(bottom, position)
         return reply
+    }
+
+    private func number(of link: Link, options: FeedOptions) -> Int? {
+        switch link {
+        case .head: options.firstPage
+        case .token(let text) where text.hasPrefix("page="): Int(text.dropFirst("page=".count))
+        default: nil
+        }
     }
 }
 
 // MARK: Windows
 
 extension SimulatedServer {
-    /// Rows counted from the top, for servers that know offsets and page numbers.
-    private func reply(rows: Range<Int>, options: FeedOptions) -> SimulatedReply {
+    private func reply(page number: Int, asked: Int?, options: FeedOptions) -> SimulatedReply? {
+        guard let size = kind.rows(askedFor: asked) else { return nil }
+        let reply = reply(from: (number - options.firstPage) * size, size: size, options: options)
+        guard var reply, kind.linksAreNumbers else { return reply }
+        if reply.answer.next != .end { reply.answer.next = .token("page=\(number + 1)") }
+        reply.answer.previous = number > options.firstPage ? .token("page=\(number - 1)") : .end
+        return reply
+    }
+
+    /// Rows counted from the top, for servers that know offsets and page numbers; nil: the server refuses.
+    private func reply(from start: Int, size: Int, options: FeedOptions) -> SimulatedReply? {
+        var start = start
+        if start >= ids.count, start > 0 {
+            switch kind.beyond {
+            case .emptyPage: break
+            case .lastPage: start = max(0, (ids.count - 1) / size * size)
+            case .firstPage: start = 0
+            case .refusal: return nil
+            }
+        }
+        let rows = start..<(start + size)
         var reply = reply(window: rows.clamped(to: 0..<ids.count), options: options)
         let ends = rows.upperBound >= ids.count
-        reply.answer.next = ends ? .end : .more
+        reply.answer.next =
+            switch kind.end {
+            case .said: ends ? .end : .more
+            case .total, .unsaid: .unknown
+            }
+        reply.answer.total = kind.end == .total ? ids.count : nil
         reply.answer.previous = .unknown
         reply.covered = Self.range(
-            ends ? .min : lowest(reply), rows.lowerBound <= 0 ? .max : reply.covered?.upperBound)
+            ends ? .min : reply.covered?.lowerBound, rows.lowerBound <= 0 ? .max : reply.covered?.upperBound)
         return reply
     }
 
     /// The posts of a part of the list, with links to what is above and below it.
     private func reply(window: Range<Int>, options: FeedOptions) -> SimulatedReply {
         var reply = reply(showing: Array(ids[window]), options: options)
-        var low = lowest(reply)
-        var high = reply.shown.first.flatMap { records[$0]?.position }
+        var low = ids[window].last.flatMap { records[$0]?.position }
+        var high = ids[window].first.flatMap { records[$0]?.position }
         if window.upperBound >= ids.count {
             reply.answer.next = .end
             if low != nil { low = .min }
@@ -191,7 +220,9 @@ extension SimulatedServer {
         let hasKeys = options.order == .stable || options.order == .bump
         var answer = Answer(fetchedAt: Int64(now))
         var positions: [PostID: Int64] = [:]
-        for id in posts {
+        let shown = posts.filter { !hides($0) }
+        if case .withoutID = kind.filter { answer.opaqueRows = posts.count - shown.count }
+        for id in shown {
             guard let record = records[id] else { continue }
             positions[id] = record.position
             answer.append(
@@ -199,15 +230,11 @@ extension SimulatedServer {
                 body: body(of: id) ?? [])
         }
         return SimulatedReply(
-            answer: answer, shown: posts, positions: positions, covered: nil, time: now)
+            answer: answer, shown: shown, positions: positions, covered: nil, time: now)
     }
 
     private func token(_ letter: String, _ id: PostID) -> Link {
         records[id].map { .token("\(letter)\($0.position)") } ?? .unknown
-    }
-
-    private func lowest(_ reply: SimulatedReply) -> Int64? {
-        reply.shown.last.flatMap { records[$0]?.position }
     }
 
     /// Nil unless both ends are known and enclose something.

@@ -21,11 +21,13 @@ public struct SimulatedServer: Sendable {
         var isAlive: Bool
     }
 
+    /// What it makes of requests that name a position.
+    public var kind: ServerKind
     /// Bounded answers end with the post at which they stop, where the server still shows it, not above it.
     public var showsBounds = false
     /// How many changes there have been.
     public private(set) var now = 0
-    /// The posts as the server shows them, top first.
+    /// The rows of the list, top first: the posts that the server shows, unless ``hides(_:)``.
     public private(set) var ids: [PostID] = []
     /// Deleted posts keep their record: clients go on asking for what lies below them.
     var records: [PostID: Record] = [:]
@@ -35,13 +37,23 @@ public struct SimulatedServer: Sendable {
     private let prefix: String
 
     /// An empty server. Its posts are called "1", "2", …, each with the prefix in front.
-    public init(prefix: String = "") { self.prefix = prefix }
+    public init(prefix: String = "", kind: ServerKind = ServerKind()) {
+        (self.prefix, self.kind) = (prefix, kind)
+    }
 
     /// True if the server shows no post.
     public var isEmpty: Bool { ids.isEmpty }
 
     /// True if the server shows the post now.
-    public func shows(_ id: PostID) -> Bool { records[id]?.isAlive ?? false }
+    public func shows(_ id: PostID) -> Bool { (records[id]?.isAlive ?? false) && !hides(id) }
+
+    /// True if the post is a row that no answer shows (``ServerKind/Filter``).
+    public func hides(_ id: PostID) -> Bool {
+        guard kind.filter.percent > 0 else { return false }
+        let seed = id.description.utf8.reduce(UInt64(7)) { ($0 &* 31) &+ UInt64($1) }
+        var random = SplitMix64(seed: seed)
+        return random.below(100) < kind.filter.percent
+    }
 
     /// Where the post is, or was when it was deleted; nil if there never was such a post.
     public func position(of id: PostID) -> Int64? { records[id]?.position }

@@ -11,7 +11,7 @@ struct QuireTorture: ParsableCommand {
         subcommands: [
             Kill.self, KillPoints.self, PowerCut.self, Faults.self, Allocations.self, FileSystems.self, FullDisk.self,
             Suspended.self, Growth.self, ReaderSlots.self, Limits.self, Clocks.self, Readers.self, HostileFiles.self,
-            TurnTaking.self, OracleHistories.self,
+            TurnTaking.self, OracleHistories.self, NumberedHistories.self,
         ])
 }
 

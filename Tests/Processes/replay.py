@@ -1,5 +1,4 @@
-"""Carries out a log of commits on the oracle's model, in their order, and compares what came of them."""
-import departures
+"""Carries out a log of commits on the specification's model, in their order, and compares what came of them."""
 import model
 import picture
 
@@ -17,7 +16,7 @@ class Replay:
         self.cache = model.Cache()
         self.tickets, self.rows = {}, 0
         for mode, options in modes.items():
-            self.cache.feeds[mode] = departures.Feed(self.cache, **options)
+            self.cache.feed(mode, **options)
             self.tickets[mode] = {}
 
     def commit(self, order, reply):

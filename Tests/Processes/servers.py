@@ -1,16 +1,17 @@
-"""Simulated servers and what callers ask of them: the oracle's, for runs that go on for minutes."""
+"""Simulated servers and what callers ask of them: the specification's, for runs that go on for minutes."""
 import random
 import struct
 
-import fuzz
+import histories
+from histories.server import Server as Simulated
 from model import END
 
 LONGEST = 36            # of a server's list
 PENDING = 24            # requests on their way, for each feed
 
 
-class Server(fuzz.Server):
-    """The oracle's server searches all posts that ever were; this one remembers the top and what is taken."""
+class Server(Simulated):
+    """The specification's server searches all posts that ever were; this one remembers the top and what is taken."""
 
     def __init__(self, prefix):
         super().__init__()
@@ -35,7 +36,7 @@ class Server(fuzz.Server):
             place = below + (above - below) * self.random.uniform(0.3, 0.7)
             if not below < place < above:
                 return
-        if place in self.taken:         # a key is never used twice, Docs/decisions.md, 9
+        if place in self.taken:         # a key is never used twice (R9)
             return
         self.taken.add(place)
         self.alive.insert(index, id)
@@ -70,11 +71,11 @@ def whole(key):
     return str(-(1 << 63) - bits if bits < 0 else bits)
 
 
-class Feed(fuzz.History):
-    """The oracle's answers for one feed, and random operations on it. It knows nothing of the cache."""
+class Feed(histories.History):
+    """The specification's answers for one feed, and random operations on it. It knows nothing of the cache."""
 
     def __init__(self, mode):
-        # Posts of an id feed are its own: what others know of them would show (Docs/decisions.md, 4).
+        # Posts of an id feed are its own: what others know of them would show (R21).
         self.mode, self.server = mode, Server("i" if mode == "ids" else "")
         self.place = self.server.position
         self.pending = []

@@ -3,7 +3,7 @@
 #
 #     Tests/Processes/test.sh [--seconds 30] [--seed 7] [--folder FOLDER]
 #
-# Ends with 77 where the oracle, a C compiler or Python's packages cannot be had.
+# Ends with 77 where a C compiler or Python's packages cannot be had.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 SWIFT=${SWIFT:-swift}
@@ -11,7 +11,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 skip() { echo "processes: skipped, $1" >&2; exit 77; }
 
-[ -f ../shared/oracle/model.py ] || skip "no ../shared/oracle"
 command -v gcc >/dev/null && command -v python3 >/dev/null || skip "no gcc or no python3"
 for product in quire-torture QuireC; do $SWIFT build -c release --product $product >&2 || exit 1; done
 bin=$($SWIFT build -c release --show-bin-path)

@@ -67,7 +67,7 @@ import Testing
     }
 
     private static func scenarios() throws -> Set<String> {
-        let file = root.appending(path: "Tests/QuireTests/Scenarios/scenarios.json")
+        let file = root.appending(path: "Tests/Specification/scenarios.json")
         let list = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]]
         return Set((list ?? []).compactMap { $0["id"] as? String })
     }

@@ -18,9 +18,9 @@ import Testing
 
     // MARK: Histories
 
-    @Test(arguments: ["scenarios", "decisions"], [Tuning(), Tuning.cramped])
-    func everyScenarioInOneCommit(_ file: String, _ tuning: Tuning) throws {
-        for scenario in try ScenarioTests.cases(file) {
+    @Test(arguments: [Tuning(), Tuning.cramped])
+    func everyScenarioInOneCommit(_ tuning: Tuning) throws {
+        for scenario in try ScenarioTests.cases() {
             let name = "\(scenario["id"]!.text!) \(scenario["title"]!.text!)"
             let steps = scenario["steps"]!.list!
             let single = try SessionPlayer(scenario, tuning: tuning)
@@ -44,7 +44,7 @@ import Testing
 
     /// Random histories of two feeds that share posts; every third one in a single commit.
     @Test(arguments: [Tuning(), Tuning.cramped]) func randomHistories(_ tuning: Tuning) throws {
-        for seed in 0..<UInt64(Shared.number("QUIRE_SEEDS") ?? 120) {
+        for seed in 0..<UInt64(Specification.number("QUIRE_SEEDS") ?? 120) {
             do {
                 try Self.compare(seed, tuning)
             } catch {

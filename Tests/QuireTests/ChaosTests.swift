@@ -8,8 +8,8 @@ import Testing
 /// invariant holds, the change log tells the truth, and a refused answer changes no row.
 @Suite struct ChaosTests {
     @Test func nothingCrashes() throws {
-        let first = UInt64(Shared.number("QUIRE_FIRST_SEED") ?? 0)
-        for seed in first..<first + UInt64(Shared.number("QUIRE_SEEDS") ?? 40) * 5 {
+        let first = UInt64(Specification.number("QUIRE_FIRST_SEED") ?? 0)
+        for seed in first..<first + UInt64(Specification.number("QUIRE_SEEDS") ?? 40) * 5 {
             do {
                 var chaos = try Chaos(seed: seed)
                 try chaos.run(steps: 40)
@@ -52,14 +52,14 @@ struct Chaos {
 
     mutating func run(steps: Int) throws {
         log = feeds.map { "\($0.name): \($0.options.order) \($0.options.paging)" }
-        if Shared.number("QUIRE_TRACE") != nil { print(log) }
+        if Specification.number("QUIRE_TRACE") != nil { print(log) }
         for _ in 0..<steps {
             let feed = random.pick(feeds)
             let before = try Picture.show(feed)
             let outcome = try step(feed)
             let after = try Picture.show(feed)
             log.append("   \(after)")
-            if Shared.number("QUIRE_TRACE") != nil { print(log.suffix(2)) }
+            if Specification.number("QUIRE_TRACE") != nil { print(log.suffix(2)) }
             if let outcome, outcome.isUnchanged, before != after {
                 throw Mistake(what: "\(outcome.verdict) changed the feed", log: log)
             }

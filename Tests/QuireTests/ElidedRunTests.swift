@@ -9,7 +9,7 @@ import Testing
 @Suite struct ElidedRunTests {
     @Test func partsAreAsGoodAsTheWhole() {
         var needs = 0
-        for seed in 0..<UInt64(Shared.number("QUIRE_SEEDS") ?? 40) * 100 {
+        for seed in 0..<UInt64(Specification.number("QUIRE_SEEDS") ?? 40) * 100 {
             var world = ElidedWorld(seed: seed)
             let operation = world.operation()
             let whole = world.run(operation, on: world.feed)
@@ -160,9 +160,9 @@ struct ElidedWorld {
             case .delete(let id): try state.delete(id)
             case .evict(let ids): try state.evict(ids)
             case .ingest(let ticket, let answer):
-                let (outcome, draft) = try state.ingest(answer, ticket)
-                text = "\(outcome) "
-                if let draft { state = draft.state }
+                let judged = try state.ingest(answer, ticket)
+                text = "\(judged.outcome) "
+                if let changed = judged.draft?.state ?? judged.lesson { state = changed }
             }
             try state.requireSettledRuns(since: old)
             return .success(text)

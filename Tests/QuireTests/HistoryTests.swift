@@ -4,24 +4,22 @@ import Testing
 
 @testable import Quire
 
-/// Random histories of the executable specification, replayed step by step through real LMDB. They are
-/// written afresh by `fuzz.py --emit`, where the oracle lies beside the checkout, with our departures from it
-/// (Tests/Specification).
+/// Random histories of the executable specification (Tests/Specification), written afresh and replayed step
+/// by step through real LMDB.
 @Suite struct HistoryTests {
-    static let oracle = Shared.folder.map { $0 + "/oracle" }
-    private static let departures = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().path + "/Specification/departures.py"
-    static let count = Shared.number("QUIRE_HISTORIES") ?? 270
-    static let start = Shared.number("QUIRE_START") ?? 1_000_000
+    static let count = Specification.number("QUIRE_HISTORIES") ?? 270
+    static let start = Specification.number("QUIRE_START") ?? 1_000_000
     /// So many are written at a time.
     private static let chunk = 90
 
-    @Test(.enabled(if: oracle != nil, "needs ../shared/oracle"))
-    func agreeWithTheModel() throws {
+    /// The programs that write histories: well-behaved servers, those that do what is rare, and those that
+    /// choose the sizes of their pages.
+    @Test(arguments: [["fuzz.py"], ["fuzz.py", "--hard"], ["fuzz_sizes.py"]])
+    func agreeWithTheModel(_ program: [String]) throws {
         var (seen, broken) = (0, 0)
         for start in stride(from: Self.start, to: Self.start + Self.count, by: Self.chunk) {
             let count = min(Self.chunk, Self.start + Self.count - start)
-            guard let histories = try Self.emit(count, from: start) else {
+            guard let histories = try Self.emit(program, count, from: start) else {
                 broken += count
                 continue
             }
@@ -31,15 +29,16 @@ import Testing
                 seen += history["steps"]!.list!.count
             }
         }
-        print("\(Self.count - broken) histories of \(seen) operations")
+        print("\(program.joined(separator: " ")): \(Self.count - broken) histories of \(seen) operations")
         #expect(broken * 5 <= Self.count, "the model itself breaks too often; try another QUIRE_START")
     }
 
-    /// Nil if the model breaks a promise of its own in one of them (about 1 in 3,000).
-    private static func emit(_ count: Int, from start: Int) throws -> [JSON]? {
+    /// Nil if the model breaks a promise of its own in one of them.
+    private static func emit(_ program: [String], _ count: Int, from start: Int) throws -> [JSON]? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", departures, oracle!, "--emit", "\(count)", "--start", "\(start)"]
+        process.currentDirectoryURL = Specification.folder
+        process.arguments = ["python3"] + program + ["--emit", "\(count)", "--start", "\(start)"]
         process.environment = ProcessInfo.processInfo.environment
             .merging(["PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
         let output = Pipe()

@@ -9,7 +9,7 @@ import Testing
 /// and its record not to share an LMDB page.
 @Suite struct PageWritesTests {
     static let isCounted = FileManager.default.fileExists(atPath: "/proc/thread-self/io")
-    static let pages = Shared.number("QUIRE_PAGES") ?? 3_000
+    static let pages = Specification.number("QUIRE_PAGES") ?? 3_000
 
     private let storage: TemporaryCache
     private let short: Feed

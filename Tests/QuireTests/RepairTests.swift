@@ -41,7 +41,7 @@ import Testing
 
     /// Every LMDB page zeroed, and with bits flipped here and there.
     @Test func everyPage() throws {
-        let stride = Shared.number("QUIRE_FLIPS") ?? 509
+        let stride = Specification.number("QUIRE_FLIPS") ?? 509
         for page in 0..<world.whole.count / 4096 {
             var file = world.whole
             file.replaceSubrange(page * 4096..<page * 4096 + 4096, with: Data(count: 4096))
@@ -144,9 +144,9 @@ import Testing
 
     /// Caches of random histories with one to three changes: bits, bytes, pages, old pages, the size.
     @Test func damageAtRandom() throws {
-        let first = UInt64(Shared.number("QUIRE_FIRST_SEED") ?? 0)
+        let first = UInt64(Specification.number("QUIRE_FIRST_SEED") ?? 0)
         var (damaged, files) = (0, 0)
-        for seed in first..<first + UInt64(Shared.number("QUIRE_SEEDS") ?? 60) {
+        for seed in first..<first + UInt64(Specification.number("QUIRE_SEEDS") ?? 60) {
             let world = try DamagedWorld(seed: seed, steps: 40)
             var random = SplitMix64(seed: seed)
             for round in 0..<4 {

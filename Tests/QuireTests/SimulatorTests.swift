@@ -211,16 +211,6 @@ struct SimulatorTests {
         #expect(beyond.shown.isEmpty && beyond.covered == nil)
     }
 
-    @Test("numbered pages of a fixed size")
-    func numbered() {
-        let server = Self.server(5)
-        #expect(Self.ids(server.page(1, size: 2)) == [5, 4])
-        #expect(server.page(2, size: 2).next == .more)
-        #expect(Self.ids(server.page(3, size: 2)) == [1])
-        #expect(server.page(3, size: 2).next == .end)
-        #expect(server.page(4, size: 2).posts.isEmpty)
-    }
-
     @Test("jumps, snapshots and bodies")
     func special() throws {
         var server = Self.server(9)

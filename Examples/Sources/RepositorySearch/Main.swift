@@ -11,29 +11,24 @@ struct Repository: Decodable {
 }
 
 /// Infinite scroll of a repository search: pages follow the links of the response's headers, interceptors
-/// rewrite and log requests, the list always knows what it is doing, and no failure is the end of it.
+/// answer and log requests, the list always knows what it is doing, and no failure is the end of it.
 @main struct RepositorySearch {
-    /// The list of one query. Other queries are other feeds, so no cache mixes them up.
+    /// The list of one query. Another query is another feed.
     @MainActor static func search(
         _ query: String, in cache: Cache, from server: String, log: Shared<[String]>
     ) throws -> FeedModel<Repository> {
         let profile = Profile.named("github-search")!
-        let feed = try cache.feed(named: "search \(query)", options: profile.options)
+        let feed = try cache.feed(named: "search", parameters: ["q": query], options: profile.options)
         let source = try HTTPSource(
             "\(server)/search/repositories?q={q}&per_page={limit}", profile: profile,
             prepare: { $0.setValue("Bearer secret", forHTTPHeaderField: "Authorization") })
-        let tagging = Interceptor { request, next in
-            var request = request
-            request.parameters["q"] = query
-            return try await next(request)
-        }
         let watching = Interceptor(observe: { request, result in
             guard case .success(let result) = result else { return }
             log.change { $0.append("\(request.place): \(result)") }
         })
         let pager = Pager(
             feed, source: source,
-            interceptors: [watching, .answeringFresh(within: .seconds(600)), tagging],
+            interceptors: [watching, .answeringFresh(within: .seconds(600))],
             options: PagerOptions(pageSize: 5, retries: RetryPolicy(attempts: 1)))
         return try FeedModel(pager, as: Repository.self, reach: 2)
     }

@@ -35,18 +35,21 @@ public struct Answer: Sendable {
     public var next: Link
     /// What continues above the first post.
     public var previous: Link
+    /// Rows of the whole list, if the server says so; a page that reaches them is the last (R26.7).
+    public var total: Int?
     /// When the response was received, in milliseconds since 1970; only pruning by age looks at it.
     public var fetchedAt: Int64
 
     public init(
         posts: [Post] = [], bytes: [UInt8] = [], next: Link = .unknown, previous: Link = .unknown,
-        opaqueRows: Int = 0, fetchedAt: Int64 = 0
+        opaqueRows: Int = 0, total: Int? = nil, fetchedAt: Int64 = 0
     ) {
         self.posts = posts
         self.bytes = bytes
         self.next = next
         self.previous = previous
         self.opaqueRows = opaqueRows
+        self.total = total
         self.fetchedAt = fetchedAt
     }
 

@@ -19,6 +19,8 @@ public enum OrderClass: String, Sendable, CaseIterable, Hashable {
 public enum Paging: String, Sendable, CaseIterable, Hashable {
     /// An opaque link to the next page comes with each page. The default.
     case cursor
+    /// Links come with each page and are positions ("page=2"): entries slide over them (R26.9).
+    case pages
     /// Requests name a post: everything below it, or above it.
     case keyset
     /// Requests name a position and a count (R19).
@@ -30,6 +32,16 @@ public enum Paging: String, Sendable, CaseIterable, Hashable {
 
     /// Requests are computed from a position in the list.
     var isPositional: Bool { self == .offset || self == .page }
+}
+
+/// Who chooses how many rows a page has, in feeds paged by offset or number (R26).
+public enum SizePolicy: Sendable, Hashable {
+    /// The server grants any size up to the caller's limit.
+    case free
+    /// The server fixes the size, whatever is asked for: no request names one.
+    case fixed(Int)
+    /// Not known: the same size is asked for again and again, and what comes back is learned.
+    case unknown
 }
 
 /// What a feed is, fixed when it is first opened.
@@ -48,8 +60,12 @@ public struct FeedOptions: Sendable, Hashable {
     public var sticky: Set<PostID>
     /// The number of the first page in feeds paged by number.
     public var firstPage: Int
-    /// Recorded runs: open a gap where only the numbering claims contiguity (R25).
+    /// Open a gap where only the numbering claims contiguity (R25, R26).
     public var isStrict: Bool
+    /// Who chooses the size of a page, in feeds paged by offset or number (R26).
+    public var sizes: SizePolicy? {
+        didSet { if case .fixed(let size) = sizes { sizes = .fixed(min(max(1, size), Self.countLimit)) } }
+    }
 
     /// Sizes and numbers of pages are taken for this where they are larger.
     static let countLimit = 1 << 31
@@ -57,7 +73,7 @@ public struct FeedOptions: Sendable, Hashable {
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,
-        isStrict: Bool = false
+        isStrict: Bool = false, sizes: SizePolicy? = .unknown
     ) {
         self.order = order
         self.paging = paging
@@ -67,5 +83,10 @@ public struct FeedOptions: Sendable, Hashable {
         self.sticky = sticky
         self.firstPage = min(max(-Self.countLimit, firstPage), Self.countLimit)
         self.isStrict = isStrict
+        if case .fixed(let size) = sizes {
+            self.sizes = .fixed(min(max(1, size), Self.countLimit))
+        } else {
+            self.sizes = sizes
+        }
     }
 }

@@ -32,7 +32,7 @@ public struct Outcome: Sendable, Hashable {
     }
 
     public var verdict: Verdict
-    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, or the error.
+    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`, or the error.
     public var reason: String
     /// Posts the feed did not have, in the order of the page.
     public var new: [PostID]
@@ -50,6 +50,14 @@ public struct Outcome: Sendable, Hashable {
     public var displaced: [PostID]
     /// Posts of the page that were not placed: deleted since, outdated, above the border, unrequested.
     public var ignored: [PostID]
+    /// Known posts that the answer showed in another order than the feed's class allows: evidence that the class is
+    /// not the server's (R6). Also filled where nothing else changed.
+    public var disorder: [PostID]
+    /// Posts received that are neither cached afterwards nor in another of these lists.
+    public var unplaced: [PostID]
+    /// The size policy of the feed, if this answer showed it to be wrong: sizes are ``SizePolicy/unknown`` since, and
+    /// learned (R26).
+    public var disprovedSizes: SizePolicy?
     /// Rows without an id.
     public var opaqueRows: Int
     /// Sticky posts that the page showed.
@@ -72,6 +80,8 @@ public struct Outcome: Sendable, Hashable {
         kept = []
         displaced = []
         ignored = []
+        disorder = []
+        unplaced = []
         opaqueRows = 0
         sticky = []
         gapsClosed = 0
@@ -80,7 +90,7 @@ public struct Outcome: Sendable, Hashable {
         updated = 0
     }
 
-    /// True if the answer left the cache exactly as it was.
+    /// True if the answer left posts, gaps and links exactly as they were.
     public var isUnchanged: Bool {
         switch verdict {
         case .error, .stale, .contradiction, .noProgress, .empty, .emptyConfirm, .island: true

@@ -20,6 +20,11 @@ public enum Place: Hashable, Sendable {
     case openHead
     /// Around a post, wherever it is (R18).
     case around(PostID)
+    /// The page with this number, wherever it belongs: a jump (R18), in feeds paged by number.
+    case page(Int)
+    /// The unverified join directly above this post: asks again for the page above it, and says what that
+    /// proved (R26.8).
+    case join(above: PostID)
     /// What is missing of the bodies of these posts, wherever they stand in a feed of ids (R21); ``tail`` asks
     /// for the topmost missing ones. Not more than the request's limit.
     case bodies([PostID])
@@ -37,10 +42,10 @@ public struct Request: Hashable, Sendable {
     /// The way a request names the page it wants.
     public enum Target: Hashable, Sendable {
         case link(Link)
-        /// `offset` rows from the top, `limit` rows.
-        case position(offset: Int, limit: Int)
-        /// Page `number`, when a page has `limit` rows.
-        case page(number: Int, limit: Int)
+        /// `offset` rows from the top, `limit` rows; nil: as many as the server hands out, name no size.
+        case position(offset: Int, limit: Int?)
+        /// Page `number`, when a page has `limit` rows; nil: the server fixes the size, name none.
+        case page(number: Int, limit: Int?)
         case around(PostID)
         /// The list of all ids (R21).
         case snapshot
@@ -79,6 +84,8 @@ public enum Refusal: String, Hashable, Sendable, Error {
     /// No link leads on from here.
     case noLink = "no-link"
     case noSuchGap = "no-such-gap"
+    /// Nothing unverified joins the post to the one above it.
+    case noSuchJoin = "no-such-join"
     /// A gap above must be closed first.
     case fillFirst = "fill-first"
     case unsupported

@@ -20,6 +20,9 @@ public struct PostRow: Sendable, Hashable {
     public let isFault: Bool
     /// Only the server's numbering joins it to the post above (R25).
     public let isClaimed: Bool
+    /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may have come
+    /// as gone in between.
+    public let isChecked: Bool
     /// Size of the body in bytes.
     public let bodySize: Int
     /// Where it stands in this snapshot.
@@ -95,8 +98,17 @@ public struct FeedInfo: Sendable, Hashable {
     public let head: Link
     /// What continues below the last post.
     public let tail: Link
+    /// The server did not say that the feed ends here: that was concluded from what it answered (R26.7).
+    public let isEndAssumed: Bool
     /// R19: observed minus expected position of the border.
     public let drift: Int
+    /// Answers that showed known posts in another order than the class of the feed allows: evidence that the server
+    /// does not keep it.
+    public let answersAgainstOrder: Int
+    /// The size policy that holds: that of ``FeedOptions/sizes``, or `.unknown` once an answer has disproved it.
+    public let sizes: SizePolicy?
+    /// Rows of a server's page, as far as that is known: stated, or learned (R26.6).
+    public let rowsPerPage: Int?
 
     /// No gap is known. Ask ``claimedSeams`` too: those are only as good as the numbering.
     public var isInSequence: Bool { gaps == 0 }

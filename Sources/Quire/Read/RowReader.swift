@@ -180,7 +180,7 @@ extension PostRow {
         self.init(
             id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
-            isClaimed: entry.isClaimed, bodySize: Int(entry.body.length),
+            isClaimed: entry.isClaimed, isChecked: entry.isChecked, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)
     }
 }

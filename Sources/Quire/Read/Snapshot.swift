@@ -34,12 +34,16 @@ public struct Snapshot: ~Copyable {
     /// What the feed holds, from its counters.
     public func info(of feed: Feed) throws -> FeedInfo {
         let record = try reader(feed).record()
+        var state = FeedState(options: record.options)
+        state.take(record)
         return FeedInfo(
             name: record.name, options: record.options, posts: record.counts.entries,
             riders: record.counts.riders, faults: record.counts.faults,
             pages: record.counts.pages, gaps: record.counts.gaps,
             claimedSeams: record.counts.claimedSeams, bodyBytes: record.counts.bodyBytes,
-            head: record.head.link, tail: record.tail.link, drift: record.drift)
+            head: record.head.link, tail: record.tail.link, isEndAssumed: record.tail.isAssumed,
+            drift: record.drift, answersAgainstOrder: record.answersAgainstOrder,
+            sizes: state.sizePolicy, rowsPerPage: state.knownSize)
     }
 
     /// What a program remembers about the feed under a name, nil if nothing; see

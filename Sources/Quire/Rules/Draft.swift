@@ -25,7 +25,7 @@ struct Draft {
     /// `answer.next` continues directly at the border; otherwise below `standsAt`.
     var isPositioned = true
     var standsAt: Int?
-    /// Keyless feeds: nothing in the answer shows that the border still lives (R9).
+    /// Nothing in the answer shows that the border still lives, where that matters (R9).
     var doubtsUpperBorder = false
     var doubtsLowerBorder = false
     var drift: Int
@@ -37,6 +37,20 @@ struct Draft {
     var note: Outcome.Verdict?
     /// R25: entries joined to the one above by the numbering alone.
     var claims: [Int] = []
+    /// R26: rows received, without those that are no entries.
+    var rowsSeen = 0
+    /// R26: this border stands at this position or below; nil: only that it is not known as the last of its page.
+    var beyond: (border: Int, least: Int?)?
+    /// R26: the last usable row of the page.
+    var pageEnd: Int?
+    /// R26: numbers of edges that this answer renewed.
+    var renewedEdges: Set<UInt64> = []
+    /// R26: known entries have a place.
+    var hasLandmarks = false
+    /// R26: below this unverified join the page above was shown again.
+    var checkedJoin: Int?
+    /// Known entries shown against the order class.
+    var disorder: [Int] = []
     /// R21: bodies the server did not return.
     var goneForGood: [Int] = []
 
@@ -106,6 +120,7 @@ struct Draft {
         try requireDeclaredOrder(page)
         if state.options.order == .bump { page = settleKeys(page) }
         duplicates = page.filter { isEntry($0) }
+        rowsSeen = position
         rowsWithout(moved)
         return page
     }
@@ -207,9 +222,10 @@ struct Draft {
         }
     }
 
-    /// No answer removes what it shows. If it would, then it has the post on the other side of the border.
+    /// R9. No answer removes what it shows: it has the post on the other side of the border. (An entry dropped as
+    /// outdated was not shown here: the next answer brings it back under its smaller key.)
     func requireShownStay() throws(Interruption) {
-        let isShown = { (entry: Int) in shownPost[entry] >= 0 }
+        let isShown = { (entry: Int) in shownPost[entry] >= 0 && !ignored.contains(entry) }
         if removed.contains(where: isShown) || keptAsRiders.contains(where: isShown) {
             throw .refused(.contradiction)
         }
@@ -226,6 +242,39 @@ struct Draft {
             }
         }
         return entries
+    }
+
+    /// R9. An answer without its border may begin elsewhere: in keyless feeds the border may have died somewhere else,
+    /// and a loose link begins beyond it.
+    var isDoubtful: Bool { state.options.order == .keyless || ticket.isLoose }
+
+    /// R9. Another answer than the border's showed it, perhaps of a later moment: what the border's answer knew is as of
+    /// when it was asked for, not of when it arrived.
+    func isSeenLater(_ entry: Int, than border: Int) -> Bool {
+        let (entry, border) = (state.entries[entry], state.entries[border])
+        return entry.confirmed > border.asked && entry.confirmed != border.confirmed
+    }
+
+    /// R16. The answer's first or last item is not this entry, but one that was dropped, deleted or outdated meanwhile:
+    /// the link begins beyond it.
+    func isLoose(_ end: PageEnd, at entry: Int) -> Bool {
+        if ignored.isEmpty { return false }
+        let items = answer.posts.lazy.filter { !state.options.sticky.contains($0.id) }
+        let outer = end == .first ? items.first : lastItem
+        guard let outer, let shown = state.index[outer.id], shown != entry else { return false }
+        return ignored.contains(shown)
+    }
+
+    enum PageEnd { case first, last }
+
+    /// The last row that is not a repetition of one above it.
+    private var lastItem: Post? {
+        var last: (post: Post, position: Int)?
+        for post in answer.posts where !state.options.sticky.contains(post.id) {
+            guard let entry = state.index[post.id], let position = serverPosition[entry] else { continue }
+            if last.map({ position > $0.position }) ?? true { last = (post, position) }
+        }
+        return last?.post
     }
 
     /// False if the last item of a recorded page was outdated: its link does not continue here.

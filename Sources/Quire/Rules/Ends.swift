@@ -1,13 +1,29 @@
 // R11 and R12: answers that hold nothing below their border.
 
 extension Draft {
+    /// The edge below the rows that end here: the upper side of a gap, or the tail.
+    func edge(at: Int) -> Edge {
+        at < rows.count ? state.gaps[rows[at].gap!].down : tail
+    }
+
+    mutating func setEdge(_ edge: Edge, at: Int) {
+        if at < rows.count { state.gaps[rows[at].gap!].down = edge } else { tail = edge }
+    }
+
+    /// The entry above a gap or the tail.
+    func border(above at: Int) throws(Interruption) -> Int {
+        let row = rows[..<at].lastIndex(where: { !$0.isGap })!
+        return try state.entry(at: row, in: rows, from: .below)
+    }
+
     /// Nothing in the answer lies below the border: the link moves on, or the end is near.
     mutating func nothingBelow(_ at: Int) throws(Interruption) {
         let gap = at < rows.count ? rows[at].gap : nil
-        let edge = gap.map { state.gaps[$0].down } ?? tail
+        let edge = edge(at: at)
         let link = answer.next
         if endsRange && gap != nil {
-            if !isPositioned { throw .refused(.discontinuity) }
+            // in a bump feed the bound may have risen, and the server stopped where it is now
+            if !isPositioned || state.options.order == .bump { throw .refused(.discontinuity) }
             rows.remove(at: at)  // the bounded range is empty: joined
             return
         }
@@ -21,20 +37,21 @@ extension Draft {
             return
         }
         if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }  // R12
+        let border = try border(above: at)
+        let isLoose = isLoose(.last, at: border) || (edge.isLoose && shown.isEmpty)
         let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
-        var follow = state.newEdge(link, after: after, barren: edge.barren + [edge.link])
+        var follow = state.newEdge(
+            link, after: after, barren: edge.barren + [edge.link], isLoose: isLoose)
         follow.isSuspect = edge.isSuspect || edge.link == .confirmEnd
-        if let gap { state.gaps[gap].down = follow } else { tail = follow }
-        if isPositioned, let last = rows[..<at].lastIndex(where: { !$0.isGap }) {
-            let border = try state.entry(at: last, in: rows, from: .below)
-            moveLink(of: border, to: link)
-        }
+        setEdge(follow, at: at)
+        if isPositioned { moveLink(of: border, to: link, isLoose: isLoose) }
     }
 
     /// The bordering page's link moves on too.
-    mutating func moveLink(of border: Int, to link: Link) {
+    mutating func moveLink(of border: Int, to link: Link, isLoose: Bool) {
         if let page = state.page(of: border), page.last == state.id(of: border) {
             state.pages[page.number]!.next = link
+            state.pages[page.number]!.isLooseBelow = isLoose
         }
     }
 
@@ -42,20 +59,34 @@ extension Draft {
         if !isPositioned { throw .refused(.discontinuity) }
         guard let gap else {
             tail = state.newEdge(.end)
+            // rows that left above slide what follows the border onto its page (R26.9)
+            tail.isAssumed = ticket.mayClaim ? !shown.contains(try border(above: at)) : false
             return
         }
         if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {
-            try cutBelow(at)  // a second, independent confirmation
-        } else {
-            state.gaps[gap].down = state.newEdge(.confirmEnd)
-            note = .confirmEnd
+            // a second, independent confirmation
+            let border = try border(above: at)
+            if isDoubtful, !shown.contains(border), ticket.offset == nil,
+                try entries(in: rows[at...]).contains(where: { isSeenLater($0, than: border) })
+            {
+                return try distrustLink(below: border)  // perhaps it ends elsewhere, where the border died
+            }
+            if try !isOutrun(at) { return try cutBelow(at) }
         }
+        state.gaps[gap].down = state.newEdge(.confirmEnd)
+        note = .confirmEnd
+    }
+
+    /// R11. Something below was seen by an answer that arrived after this request was planned: this older end removes
+    /// nothing.
+    func isOutrun(_ at: Int) throws(Interruption) -> Bool {
+        try entries(in: rows[at...]).contains(where: isNewer)
     }
 
     /// R11. The server ended above the border: what follows this entry is in doubt.
     mutating func doubtBelow(_ entry: Int) throws(Interruption) {
         let at = rows.firstIndex(of: .entry(entry))! + 1
-        if state.options.trustsEnd { return try cutBelow(at) }
+        if state.options.trustsEnd, try !isOutrun(at) { return try cutBelow(at) }
         let below = try state.entry(at: at, in: rows, from: .above)
         let down = state.newEdge(.confirmEnd)
         let up = state.linkAbove(below)
@@ -64,9 +95,20 @@ extension Draft {
     }
 
     /// The end was confirmed: what lies below is gone.
-    private mutating func cutBelow(_ at: Int) throws(Interruption) {
+    mutating func cutBelow(_ at: Int) throws(Interruption) {
         leave(try entries(in: rows[at...]))
         rows.removeSubrange(at...)
         tail = state.newEdge(.end)
+    }
+
+    /// R9. The border may have died: the next request starts above it.
+    mutating func distrustLink(below border: Int) throws(Interruption) {
+        let at = find(edge: ticket.edges[0])
+        if state.isNumbered { return askAgain(for: border, at: at) }
+        if let page = state.page(of: border), page.last == state.id(of: border) {
+            state.pages[page.number]!.last = nil
+        }
+        setEdge(try state.linkBelow(border), at: at)
+        note = .replan
     }
 }

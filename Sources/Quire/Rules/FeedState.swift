@@ -16,6 +16,12 @@ struct Edge: Hashable {
     var barren: [Link] = []
     /// "end" was reported once; confirming it takes several requests (R11).
     var isSuspect = false
+    /// The link begins beyond the border, at a post that was dropped when it arrived (R16).
+    var isLoose = false
+    /// This end was concluded: no answer showed it together with the border (R26.7).
+    var isAssumed = false
+    /// Where the next request below this border looks, in feeds paged by position (R26).
+    var search: Search?
 
     var isOverlapping: Bool { after != nil }
 }
@@ -45,6 +51,8 @@ struct Entry {
     var page: UInt64 = 0
     /// Clock at which an answer last wrote or confirmed it.
     var confirmed: UInt64 = 0
+    /// Clock at which that answer was asked for.
+    var asked: UInt64 = 0
     /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left (R13).
     var isRider = false
     var isPinned = false
@@ -52,6 +60,10 @@ struct Entry {
     var isFault = false
     /// Only the server's numbering joins it to the entry above (R25).
     var isClaimed = false
+    /// The page above such a join was asked for again and ended there as before (R26.8).
+    var isChecked = false
+    /// Where it was last shown, in feeds paged by position (R26.1).
+    var spot: Spot?
     /// False for a post of an answer that the feed does not hold, or no longer.
     var isCached = true
     var body = BodyReference()
@@ -63,6 +75,7 @@ struct Entry {
     /// True if nothing about the entry differs; both are the same entry of two states.
     func isSame(as other: Entry) -> Bool {
         key == other.key && page == other.page && confirmed == other.confirmed
+            && asked == other.asked && spot == other.spot && isChecked == other.isChecked
             && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
             && isClaimed == other.isClaimed && isCached == other.isCached && body == other.body
             && version == other.version && piece == other.piece
@@ -81,6 +94,9 @@ struct StoredPage: Hashable {
     /// The first and the last entry as delivered; nil once they left: the links begin nowhere then.
     var first: PostID?
     var last: PostID?
+    /// `next` begins beyond `last`, at a post that was dropped; `previous` beyond `first` (R16).
+    var isLooseBelow = false
+    var isLooseAbove = false
     var received = 0
     var new = 0
     var duplicates = 0
@@ -110,6 +126,8 @@ struct Elided: Hashable {
     /// The first and the last piece in it, for storage.
     var pieces: ClosedRange<UInt64>
     var hidesGaps = false
+    /// By how much this operation moves the estimated positions in it (R26.1); nil if it does not touch them.
+    var shift: Int?
 }
 
 /// Why a rule stopped before it changed anything.
@@ -154,6 +172,10 @@ struct FeedState {
     var overlap = 1
     /// R15: server entries evicted above the first cached one.
     var skippedAbove = 0
+    /// R26: what is known of the size of the server's pages.
+    var sizes = LearnedSizes()
+    /// Answers that showed known entries in another order than the class allows.
+    var answersAgainstOrder = 0
 
     var rows: [Row] = []
     var entries: [Entry] = []
@@ -181,15 +203,17 @@ extension FeedState {
         return clock
     }
 
-    mutating func newEdge(_ link: Link, after: PostID? = nil, barren: [Link] = []) -> Edge {
+    mutating func newEdge(
+        _ link: Link, after: PostID? = nil, barren: [Link] = [], isLoose: Bool = false
+    ) -> Edge {
         edgeNumbers += 1
-        return Edge(link: link, number: edgeNumbers, after: after, barren: barren)
+        return Edge(link: link, number: edgeNumbers, after: after, barren: barren, isLoose: isLoose)
     }
 
     /// The bordering page was fetched again: take its link unless it says nothing new.
-    mutating func renewed(_ edge: Edge, _ link: Link) -> Edge {
+    mutating func renewed(_ edge: Edge, _ link: Link, isLoose: Bool) -> Edge {
         if link == .unknown || (link == edge.link && !edge.isOverlapping) { return edge }
-        return newEdge(link)
+        return newEdge(link, isLoose: isLoose)
     }
 
     /// A new row for this gap; its id is settled when the draft is committed.

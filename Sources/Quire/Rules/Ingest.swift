@@ -1,38 +1,87 @@
 // R2, R3 and the way from a judged answer into the feed.
 
+/// What became of an answer.
+struct Judgement {
+    var outcome: Outcome
+    /// What it changed in the feed, nil if it was refused.
+    var draft: Draft?
+    /// What was learned about the server all the same.
+    var lesson: FeedState?
+}
+
 extension FeedState {
-    /// Judges an answer and, if it is accepted, takes it in. Returns the state after it, nil if nothing
-    /// changed, and the draft that says which posts were placed.
-    func ingest(
-        _ answer: Answer, _ ticket: TicketRecord
-    ) throws(Interruption) -> (outcome: Outcome, draft: Draft?) {
-        if let reason = try staleReason(ticket) { return (Outcome(.stale, reason: reason), nil) }
-        var draft = Draft(self, ticket, answer)
-        do {
-            let page = try draft.clean()
-            switch ticket.operation {
-            case .refresh: try draft.refresh(page)
-            case .down: try draft.down(page)
-            case .up: try draft.up(page)
-            case .around: try draft.around(page)
-            case .snapshot: try draft.snapshot(page)
-            case .bodies: try draft.bodies(page)
-            case .recorded: try draft.recorded(page)
-            }
-            try draft.requireShownStay()
-            return (try draft.commit(), draft)
-        } catch .refused(let verdict) {
-            var outcome = Outcome(verdict)
-            outcome.duplicatesInPage = draft.duplicatesInPage
-            return (outcome, nil)
+    /// Judges an answer and, if it is accepted, takes it in.
+    func ingest(_ answer: Answer, _ ticket: TicketRecord) throws(Interruption) -> Judgement {
+        if let reason = try staleReason(ticket) {
+            return Judgement(outcome: Outcome(.stale, reason: reason))
         }
+        var (state, ticket, answer) = (self, ticket, answer)
+        let disproved = try state.disprovePolicy(answer, &ticket)
+        state.learnSize(answer, ticket)
+        if let page = ticket.span?.page {  // what was learned holds for this answer too
+            (ticket.span!.start, ticket.span!.rows) = (page * state.unit, state.unit)
+        }
+        if state.isAtTotal(answer, ticket) { answer.next = .end }
+        var draft = Draft(state, ticket, answer)
+        draft.disorder = draft.shownAgainstOrder()
+        if !draft.disorder.isEmpty {
+            state.answersAgainstOrder += 1
+            draft.state.answersAgainstOrder += 1
+        }
+        var judgement: Judgement
+        do {
+            try draft.judge()
+            judgement = Judgement(outcome: try draft.commit(), draft: draft)
+        } catch .refused(let verdict) {
+            judgement = Judgement(outcome: Outcome(verdict))
+            judgement.outcome.duplicatesInPage = draft.duplicatesInPage
+            if state.sizes != sizes || state.answersAgainstOrder != answersAgainstOrder {
+                judgement.lesson = state
+            }
+        }
+        judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
+        judgement.outcome.disprovedSizes = disproved
+        judgement.outcome.unplaced = unplaced(answer, after: judgement)
+        return judgement
+    }
+
+    /// Received, neither cached afterwards nor in another list of the outcome.
+    private func unplaced(_ answer: Answer, after judgement: Judgement) -> [PostID] {
+        let state = judgement.draft?.state ?? self
+        let missing = answer.posts.map(\.id).filter {
+            state.cached($0) == nil && !options.sticky.contains($0)
+        }
+        if missing.isEmpty { return [] }
+        var named = Set(judgement.outcome.ignored).union(judgement.outcome.removed)
+        return missing.filter { named.insert($0).inserted }
+    }
+}
+
+extension Draft {
+    /// Places the answer in the draft, by the place it was asked for.
+    mutating func judge() throws(Interruption) {
+        let page = try clean()
+        let isNumbered = state.isNumbered && ticket.span != nil
+        switch ticket.operation {
+        case .refresh: try refresh(page)
+        case .down: try isNumbered ? numbered(page) : down(page)
+        case .up: try isNumbered ? numberedUp(page) : up(page)
+        case .around: try around(page)
+        case .snapshot: try snapshot(page)
+        case .bodies: try bodies(page)
+        case .recorded: try recorded(page)
+        case .verify: try verify(page)
+        }
+        try requireShownStay()
     }
 }
 
 extension Draft {
     /// Writes the draft into the state and says what it did.
     mutating func commit() throws(Interruption) -> Outcome {
-        keepUnplaced()
+        try keepUnplaced()
+        let spots = try learnPositions()
+        let doubted = try doubtedJoins()
         let now = state.tick()
         state.changed = now
         let (oldRows, borders) = (state.rows, state.borders())
@@ -40,25 +89,57 @@ extension Draft {
         settleEntries(now)
         var page: UInt64?
         if !accepted.isEmpty { page = storePage() }
+        if state.isNumbered && !accepted.isEmpty {
+            if ticket.operation == .refresh {
+                try restSearches()
+            } else if hasLandmarks {
+                try forgetSearches()
+            }
+        }
         (state.head, state.tail) = (head, tail)
         (state.drift, state.overlap) = (drift, overlap)
         if ticket.operation == .refresh && headChanged { state.skippedAbove = 0 }
         try settleClaims(oldRows)
+        for lower in doubted {
+            if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
+                claim(between: upper, and: lower)
+            }
+        }
         try state.setRows(state.withRiders(rows, old: oldRows))
-        for claim in claims { state.entries[claim].isClaimed = true }
+        try settleNewClaims()
+        try settlePositions(spots)
         try state.rederive(from: borders, gone: EntrySet(moved + removed))
         try putStickyOnTop(now)
         return outcome(page: page)
     }
 
-    /// An entry that moved, but was not placed after all, stays where it was: moving must not lose it.
-    private mutating func keepUnplaced() {
+    /// R6. An entry that this answer shows elsewhere, but does not place, has not moved: it goes back to where it was, on
+    /// its own side of the gaps there.
+    private mutating func keepUnplaced() throws(Interruption) {
         if moved.isEmpty { return }
         let placed = EntrySet(rows.lazy.compactMap(\.entry))
-        let lost = moved.filter { isEntry($0) && !placed.contains($0) }
+        let lost = EntrySet(moved.filter { isEntry($0) && !placed.contains($0) })
         if lost.isEmpty { return }
-        rows = state.reattach(rows, old: state.serverRows, wanderers: lost.map(Row.entry))
         moved.removeAll(where: lost.contains)
+        let old = state.serverRows
+        for (at, row) in old.enumerated() {
+            guard let entry = row.entry, lost.contains(entry) else { continue }
+            var above = at - 1  // below the nearest surviving entry above
+            while above >= 0, old[above].isGap || !rows.contains(old[above]) { above -= 1 }
+            var place = above < 0 ? 0 : rows.firstIndex(of: old[above])! + 1
+            if old[(above + 1)..<at].contains(where: \.isGap), place < rows.count, rows[place].isGap {
+                place += 1  // it stood below the gap
+                if place < rows.count, !rows[place].isGap {
+                    let run = old[at...].prefix { !$0.isGap }
+                    if !run.contains(rows[place]) {
+                        let below = try state.entry(at: place, in: rows, from: .above)
+                        let down = try state.linkBelow(entry)
+                        rows.insert(state.newGap(down: down, up: state.linkAbove(below)), at: place)
+                    }
+                }
+            }
+            rows.insert(.entry(entry), at: place)
+        }
     }
 
     private mutating func settleEntries(_ now: UInt64) {
@@ -73,9 +154,11 @@ extension Draft {
             }
             state.entries[entry].isRider = false
         }
-        for entry in shown { state.entries[entry].confirmed = now }
-        for entry in accepted {
+        for entry in shown + accepted {
             state.entries[entry].confirmed = now
+            state.entries[entry].asked = ticket.issued
+        }
+        for entry in accepted {
             state.entries[entry].isFault = false
             if let key = shownKey(entry) { state.entries[entry].key = key }
             state.tombstones[state.id(of: entry)] = nil
@@ -91,6 +174,8 @@ extension Draft {
         var page = StoredPage(number: state.pageNumbers, own: ticket.own)
         page.first = state.id(of: accepted[0])
         page.last = isWhole ? state.id(of: accepted[accepted.count - 1]) : nil
+        page.isLooseBelow = isLoose(.last, at: accepted[accepted.count - 1])
+        page.isLooseAbove = isLoose(.first, at: accepted[0])
         page.received = accepted.count + duplicatesInPage
         page.new = new.count
         page.duplicates = accepted.count - new.count
@@ -104,7 +189,7 @@ extension Draft {
             if isComplete { page.previous = answer.previous }
         case .around: (page.next, page.previous) = (answer.next, answer.previous)
         case .up: page.previous = answer.previous
-        case .snapshot, .bodies: break
+        case .snapshot, .bodies, .verify: break
         }
         state.pages[page.number] = page
         for entry in accepted { state.entries[entry].page = page.number }
@@ -124,6 +209,24 @@ extension Draft {
             }
         }
         state.setClaims(carried)
+    }
+
+    /// What this answer joined by the numbering alone, and which join it has checked.
+    private mutating func settleNewClaims() throws(Interruption) {
+        if !claims.isEmpty {
+            let claimed = EntrySet(claims)
+            let rows = state.serverRows
+            for (upper, lower) in zip(rows, rows.dropFirst()) {
+                guard let lower = lower.entry, claimed.contains(lower), !upper.isGap else { continue }
+                state.entries[lower].isClaimed = true
+            }
+        }
+        for entry in state.entries.indices where state.entries[entry].isChecked {
+            if !state.entries[entry].isClaimed { state.entries[entry].isChecked = false }
+        }
+        if let checkedJoin, state.entries[checkedJoin].isClaimed {
+            state.entries[checkedJoin].isChecked = true
+        }
     }
 
     /// R4. A sticky post the feed does not hold rides on top.

@@ -20,27 +20,30 @@ extension FeedState {
             return newEdge(.more)
         }
         if let page, page.last == id(of: entry), page.next != .unknown {
-            return newEdge(page.next == .end ? .confirmEnd : page.next)  // something was cached below
+            return newEdge(  // something was cached below
+                page.next == .end ? .confirmEnd : page.next, isLoose: page.isLooseBelow)
         }
         if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
-        let (link, after) = try ends.nearestLink(entry, in: self)
-        return newEdge(link, after: after)
+        let (link, after, isLoose) = try ends.nearestLink(entry, in: self)
+        return newEdge(link, after: after, isLoose: isLoose)
     }
 
     /// R16. The link of the nearest page that ends at or above the border in its segment, else the
-    /// head request at the top of the feed; and the entry that link continues below, if it is not the
-    /// border itself.
-    func nearestLink(_ border: Int) throws(Interruption) -> (link: Link, after: PostID?) {
+    /// head request at the top of the feed; the entry that link continues below, if it is not the
+    /// border itself; and whether it is loose.
+    func nearestLink(
+        _ border: Int
+    ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
         var ends = PageEnds()
         return try ends.nearestLink(border, in: self)
     }
 
-    /// The link that continues below an entry, if a page ends there and the server went on.
-    fileprivate func link(endingAt entry: Int) -> Link? {
+    /// The page that ends at an entry, if the server went on below it.
+    fileprivate func page(endingAt entry: Int) -> StoredPage? {
         guard let page = page(of: entry), page.last == id(of: entry), page.next != .unknown,
             page.next != .end
         else { return nil }
-        return page.next
+        return page
     }
 
     /// The upper side of a gap as the tail, once everything below it left: an end that was in doubt because of what
@@ -56,7 +59,7 @@ extension FeedState {
         if let page = page(of: entry), page.first == id(of: entry),
             page.previous != .unknown, page.previous != .end
         {
-            return newEdge(page.previous)
+            return newEdge(page.previous, isLoose: page.isLooseAbove)
         }
         return newEdge(.unknown)
     }
@@ -141,22 +144,24 @@ struct PageEnds {
     /// What ``FeedState/nearestLink(_:)`` says, and it is the code behind it.
     mutating func nearestLink(
         _ border: Int, in state: FeedState
-    ) throws(Interruption) -> (link: Link, after: PostID?) {
+    ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
         let rows = self.rows ?? state.serverRows
         self.rows = rows
         let start = known?.row ?? 0
         guard
             let at = rows[start...].firstIndex(of: .entry(border))
                 ?? rows[..<start].firstIndex(of: .entry(border))
-        else { return (.unknown, nil) }
+        else { return (.unknown, nil, false) }
         let end = try end(above: at, rows, state)
         known = (at, end)
         switch end {
-        case .gap: return (.unknown, nil)
+        case .gap: return (.unknown, nil, false)
         case .page(let entry):
-            return (state.link(endingAt: entry)!, entry == border ? nil : state.id(of: entry))
+            let page = state.page(endingAt: entry)!
+            return (page.next, entry == border ? nil : state.id(of: entry), page.isLooseBelow)
         case .top:
-            return state.head.link == .end ? (.head, state.id(of: border)) : (.unknown, nil)
+            return state.head.link == .end
+                ? (.head, state.id(of: border), false) : (.unknown, nil, false)
         }
     }
 
@@ -167,7 +172,7 @@ struct PageEnds {
             switch rows[at] {
             case .gap: return .gap
             case .elided(let run): throw .needs(.bottom(run))
-            case .entry(let entry): if state.link(endingAt: entry) != nil { return .page(entry) }
+            case .entry(let entry): if state.page(endingAt: entry) != nil { return .page(entry) }
             }
             at -= 1
         }

@@ -8,6 +8,10 @@ extension FeedState {
         let before = gapRows.map { gaps[$0] }
         let borders = borders()
         forgetBorders([entry])
+        if isNumbered, let at = serverRows.firstIndex(of: .entry(entry)) {
+            let below = serverRows[(at + 1)...]
+            try moveSpots(in: below, by: 0) { [self] in entries[$0].spot != nil }
+        }
         let rest = rows.filter { $0 != .entry(entry) }
         try setRows(rest)
         entries[entry].isCached = false
@@ -115,6 +119,7 @@ extension FeedState {
         head = newEdge(.end)
         tail = newEdge(.unknown)
         (drift, overlap, skippedAbove) = (0, 1, 0)
+        sizes = LearnedSizes(isDisproved: sizes.isDisproved)
     }
 
     /// R13. A local post rides on top; it is not part of the server's sequence.

@@ -13,9 +13,8 @@ extension Draft {
 
     /// Nothing lies above the first item of a refresh answer.
     mutating func refresh(_ page: [Int]) throws(Interruption) {
-        let first = rows.first { !$0.isGap }
         if page.isEmpty {
-            if first != nil {  // I8: never wipe on an empty answer
+            if rows.contains(where: { !$0.isGap }) {  // I8: never wipe on an empty answer
                 throw .refused(answer.next == .end ? .emptyConfirm : .empty)
             }
             tail = state.newEdge(answer.next)
@@ -25,15 +24,19 @@ extension Draft {
         (drift, overlap, headChanged) = (0, 1, true)
         head = state.newEdge(.end)
         if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
-        if endsRange, let first {
-            let border = try state.entry(at: 0, in: [first], from: .above)
-            let places = places()
-            // the range is complete, unless the answer went on below the entry it should stop at
-            if !page.contains(where: { places[$0] != nil }) {
-                return try splice(page, upper: .head, lower: border)
-            }
-        }
-        try splice(page, upper: .head, lower: nil)
+        try splice(page, upper: .head, lower: try bound(page))
+    }
+
+    /// R8. The entry directly above which a complete bounded answer lies; nil if there is none: the answer shows that it
+    /// has moved, or went on below it and shows what is cached there; or it may have risen, and the answer ended where it
+    /// is now (bump).
+    private func bound(_ page: [Int]) throws(Interruption) -> Int? {
+        if !endsRange || state.options.order == .bump { return nil }
+        let places = places()
+        if page.contains(where: { places[$0] != nil }) { return nil }
+        let edge = ticket.operation == .refresh ? state.head.number : ticket.edges[1]
+        guard let bound = try state.entryBelow(edge: edge), rows.contains(.entry(bound)) else { return nil }
+        return bound
     }
 
     // MARK: Down (R8)
@@ -44,6 +47,7 @@ extension Draft {
         guard let last = rows[..<at].lastIndex(where: { !$0.isGap }) else {
             throw .refused(.stale)  // everything above moved away
         }
+        if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
         try requireBorder()
         var border = try state.entry(at: last, in: rows, from: .below)
         let places = places()
@@ -78,18 +82,22 @@ extension Draft {
         ignored += skipped.filter { !state.entries[$0].isCached }
         if rest.isEmpty { return try nothingBelow(at) }
         if state.options.order == .ranked { return try spliceRanked(rest, below: border) }
-        var lower: Int?
-        // Without a row below, this very answer shows that the bound has moved.
-        if endsRange && at + 1 < rows.count && !rows[at + 1].isGap {
-            let next = try state.entry(at: at + 1, in: rows, from: .above)
-            if !rest.contains(where: { places[$0] != nil }) { lower = next }
-        }
-        doubtsUpperBorder = state.options.order == .keyless && !page.contains(border) && lower == nil
-        try splice(rest, upper: .entry(border), lower: lower)
+        let lower = try bound(rest)
+        doubtsUpperBorder = isDoubtful && !page.contains(border) && lower == nil
+        try join(rest, below: border, lower: lower)
+    }
+
+    /// R8. The answer shows that its border rose, and stands on anchors of its own.
+    func isJump(_ page: [Int]) throws(Interruption) -> Bool {
+        guard state.options.order == .bump, ticket.isOverlapping || ticket.span != nil,
+            let border = try state.border(of: ticket), moved.contains(border)
+        else { return false }
+        let places = places()
+        return page.contains { places[$0] != nil } ? try hasKeys(page) : false
     }
 
     /// R8. A border that this very answer shows elsewhere is no place to attach to.
-    private func requireBorder() throws(Interruption) {
+    func requireBorder() throws(Interruption) {
         if let border = try state.border(of: ticket), moved.contains(border) {
             throw .refused(.discontinuity)
         }
@@ -133,7 +141,7 @@ extension Draft {
             return nil
         }
         let cut = page.firstIndex(of: last)! + 1
-        if known.count < page.count && !ticket.isOverlapping {
+        if known.count < page.count && !ticket.isOverlapping && !ticket.mayClaim {
             throw .refused(.discontinuity)  // it claimed to start below the border
         }
         learnDrift(last)
@@ -183,8 +191,11 @@ extension Draft {
         }
         if rest.isEmpty { return try nothingAbove(at, border) }
         headChanged = headChanged || at < 0
-        doubtsLowerBorder = state.options.order == .keyless && cut == nil
+        doubtsLowerBorder = isDoubtful && cut == nil
         try splice(rest, upper: .unknown, lower: border)
+        if ticket.mayClaim && cut == nil && note == nil, let last = accepted.last {
+            claim(between: last, and: border)
+        }
     }
 
     private mutating func nothingAbove(_ at: Int, _ border: Int) throws(Interruption) {
@@ -193,7 +204,11 @@ extension Draft {
         let edge = gap.map { state.gaps[$0].up } ?? head
         if link == .unknown { throw .refused(.empty) }
         if link == .end {
-            if gap != nil {
+            if !isPositioned { throw .refused(.discontinuity) }
+            if let gap, isDoubtful, !shown.contains(border) {
+                state.gaps[gap].up = state.newEdge(.unknown)
+                note = .replan  // fill this gap from above
+            } else if gap != nil {
                 rows.remove(at: at)  // nothing lives between: joined
             } else {
                 head = state.newEdge(.end)
@@ -202,7 +217,9 @@ extension Draft {
         }
         if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }
         let after = isPositioned ? nil : state.id(of: border)
-        let follow = state.newEdge(link, after: after, barren: edge.barren + [edge.link])
+        let isLoose = isLoose(.first, at: border) || (edge.isLoose && shown.isEmpty)
+        let follow = state.newEdge(
+            link, after: after, barren: edge.barren + [edge.link], isLoose: isLoose)
         if let gap { state.gaps[gap].up = follow } else { head = follow }
     }
 

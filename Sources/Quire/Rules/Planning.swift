@@ -23,6 +23,8 @@ extension FeedState {
             var record = newTicket(.around, limit: limit)
             record.ids = [target]
             return .success(issue(Wish(target: .around(target), record: record)))
+        case .page(let number): return try planPage(number, limit: limit)
+        case .join(let id): return try planVerify(id, limit: limit)
         case .bodies: return .failure(.unsupported)
         case .openHead:
             return try planUp(head, gap: nil, isBounded: isBounded, limit: limit)
@@ -64,7 +66,7 @@ extension FeedState {
 
     // MARK: Refresh
 
-    private mutating func planRefresh(
+    mutating func planRefresh(
         limit: Int, isBounded: Bool, link: Link = .head, confirming edge: Edge? = nil
     ) throws(Interruption) -> Request {
         var record = newTicket(.refresh, limit: limit)
@@ -73,11 +75,12 @@ extension FeedState {
         record.isContinuation = edge != nil
         if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
         var wish = Wish(target: .link(link), record: record)
-        switch options.paging {
-        case .offset where edge == nil: wish.target = .position(offset: 0, limit: limit)
-        case .page where edge == nil:
+        if isNumbered && link == .head {
+            wish = try planNumberedRefresh(record, limit: limit)
+        } else if edge == nil && options.paging == .offset {
+            wish.target = .position(offset: 0, limit: limit)
+        } else if edge == nil && options.paging == .page {
             wish.target = .page(number: options.firstPage, limit: limit)
-        default: break
         }
         if isBounded, let first = serverRows.first {
             wish.until = id(of: try entry(at: 0, in: [first], from: .above))
@@ -96,18 +99,19 @@ extension FeedState {
         if try allGaps(above: gap).contains(where: { gaps[$0].down.link == .confirmEnd }) {
             return .failure(.fillFirst)  // everything below is in doubt
         }
+        if isNumbered { return try planNumbered(edge, gap: gap, limit: limit) }
         var record = newTicket(.down, limit: limit)
         record.edges = [edge.number]
         if options.paging.isPositional {
             return try planPosition(record, gap: gap, limit: limit)
         }
         guard let border = try entryAbove(edge: edge.number) else { return .failure(.empty) }
-        var (link, after) = (edge.link, edge.after)
+        var (link, after, isLoose) = (edge.link, edge.after, edge.isLoose)
         if (link == .unknown || link == .confirmEnd) && options.paging == .keyset {
             link = .below(id(of: border))
             record.minted = id(of: border)
         } else if [.unknown, .confirmEnd, .head].contains(link) || !leads(from: after, to: border) {
-            (link, after) = try nearestLink(border)
+            (link, after, isLoose) = try nearestLink(border)
         }
         if link == .unknown {
             let first = gapRows.first
@@ -119,6 +123,8 @@ extension FeedState {
         record.own = link
         record.after = after
         record.isOverlapping = after != nil
+        record.isLoose = isLoose
+        record.mayClaim = options.paging == .pages && after == nil  // a position, not a place (R26.9)
         var wish = Wish(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
             wish.until = id(of: below)
@@ -130,7 +136,7 @@ extension FeedState {
 
     /// True while an overlapping link's start lies above the border in the same segment, or there is
     /// no such start.
-    private func leads(from after: PostID?, to border: Int) -> Bool {
+    func leads(from after: PostID?, to border: Int) -> Bool {
         guard let after else { return true }
         guard let start = cached(after) else { return false }
         let rows = serverRows
@@ -146,6 +152,9 @@ extension FeedState {
         _ edge: Edge, gap: Int?, isBounded: Bool, limit: Int
     ) throws(Interruption) -> Result<Request, Refusal> {
         if serverRows.isEmpty { return .failure(.empty) }
+        if isByNumber && gap == nil && options.order != .ranked {
+            return try planNumberedUp(limit: limit)
+        }
         if options.order == .ranked || options.paging.isPositional { return .failure(.unsupported) }
         if gap == nil && edge.link == .end && options.paging != .keyset { return .failure(.closed) }
         var record = newTicket(.up, limit: limit)
@@ -161,6 +170,8 @@ extension FeedState {
         if isBounded, let gap { record.edges.append(gaps[gap].down.number) }
         record.isBounded = isBounded
         record.isOverlapping = edge.isOverlapping
+        record.isLoose = edge.isLoose
+        record.mayClaim = options.paging == .pages
         return .success(
             issue(
                 Wish(target: .link(record.own), record: record, isOverlapping: edge.isOverlapping)))
@@ -208,7 +219,7 @@ extension FeedState {
                 cached(id).map { entries[$0].isFault } ?? false && named.insert(id).inserted
             }
             return planBodies(of: Array(missing.prefix(limit)), limit: limit)
-        case .openHead, .around:
+        case .openHead, .around, .page, .join:
             return .failure(.unsupported)
         }
     }

@@ -10,6 +10,7 @@ extension Draft {
         let places = places()
         let known = page.filter { places[$0] != nil }
         let keyed = try hasKeys(page)
+        if ticket.isAboveHead && !keyed && known.isEmpty { return try putOnTop(page) }
         if ticket.isAtHead, try !isBelowTheTop(page, keyed: keyed) {
             (headChanged, head) = (true, state.newEdge(.end))
             if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
@@ -34,6 +35,15 @@ extension Draft {
             try splice(page, upper: .unknown, lower: nil)  // R18; without anchors and keys: R24
         }
         try claim()
+    }
+
+    /// R25.4. The page that the open head's link names.
+    private mutating func putOnTop(_ page: [Int]) throws(Interruption) {
+        let border = try state.entry(at: 0, in: rows, from: .above)
+        (headChanged, head) = (true, state.newEdge(.unknown))
+        rows = page.map(Row.entry) + rows
+        accepted = page
+        claim(between: page[page.count - 1], and: border)
     }
 
     /// R25.4. Entries with larger keys are cached above the first page of a run.
@@ -65,68 +75,12 @@ extension Draft {
         let at = rows.firstIndex(of: .entry(border))! + 1
         var edge = state.newEdge(
             answer.next, after: last == border ? nil : state.id(of: last))
-        if last == border { moveLink(of: border, to: answer.next) }
+        if last == border { moveLink(of: border, to: answer.next, isLoose: false) }
         if at == rows.count {
             tail = edge
         } else if case .gap(let gap) = rows[at] {
             if edge.link == .end { edge.link = .confirmEnd }
             state.gaps[gap].down = edge
-        }
-    }
-
-    // MARK: Claims (R25)
-
-    /// Between two pages of consecutive numbers there is no gap, only a claimed seam; and no gap opens
-    /// between two neighbours whose seam is proven.
-    private mutating func claim() throws(Interruption) {
-        rows = state.mergeGaps(rows)
-        guard let first = accepted.first, let last = accepted.last else { return }
-        var at = rows.firstIndex(of: .entry(last))! + 1
-        if at < rows.count, rows[at].isGap {
-            let below = try state.entry(at: at + 1, in: rows, from: .above)
-            if try hadProvenNeighbour(.above, below) {
-                rows.remove(at: at)
-            } else if state.page(of: below)?.own == answer.next && !state.options.isStrict {
-                claims.append(below)
-                rows.remove(at: at)
-            }
-        }
-        at = rows.firstIndex(of: .entry(first))! - 1
-        if at > 0, case .gap(let gap) = rows[at] {
-            let above = try state.entry(at: at - 1, in: rows, from: .below)
-            let leadsHere =
-                state.gaps[gap].down.link == ticket.own
-                || state.page(of: above)?.next == ticket.own
-            if try hadProvenNeighbour(.below, above) {
-                rows.remove(at: at)
-            } else if leadsHere && !state.options.isStrict {
-                claims.append(first)
-                rows.remove(at: at)
-            }
-        }
-        let range = max(0, rows.firstIndex(of: .entry(first))! - 1)
-        let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
-        farGap = farGap && rows[range..<end].contains(where: \.isGap)
-    }
-
-    /// Which side of an entry had a proven neighbour before this page.
-    private enum Neighbour { case above, below }
-
-    private mutating func hadProvenNeighbour(
-        _ side: Neighbour, _ entry: Int
-    ) throws(Interruption) -> Bool {
-        guard state.options.order.hasKeys else { return false }
-        let gone = Set(moved)
-        let before = state.mergeGaps(
-            state.serverRows.filter { row in row.entry.map { !gone.contains($0) } ?? true })
-        let claimed = try state.carriedClaims(from: state.rows, to: before, gone: gone)
-        guard let at = before.firstIndex(of: .entry(entry)) else { return false }
-        switch side {
-        case .above:
-            return at > 0 && !before[at - 1].isGap && !claimed.contains(entry)
-        case .below:
-            guard at + 1 < before.count, !before[at + 1].isGap else { return false }
-            return !claimed.contains(try state.entry(at: at + 1, in: before, from: .above))
         }
     }
 }

@@ -144,8 +144,17 @@ extension FeedState {
     ) throws(Interruption) -> TicketRecord {
         var record = newTicket(.recorded, limit: 0)
         record.own = own ?? run.link(to: number)
+        if isByNumber {
+            let page = number - options.firstPage
+            record.span = TicketRecord.Span(start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit,
+                isDisproved: sizes.isDisproved)
+        }
         if case .head(page: number) = run.start {
             record.isAtHead = true
+        } else if end.flatMap(cached).map({ entries[$0].isRider }) ?? true, !serverRows.isEmpty,
+            head.link == record.own
+        {
+            record.isAboveHead = true
         } else if case .above? = own {
             // it shows what it lies above
         } else {
@@ -156,6 +165,18 @@ extension FeedState {
         ticketNumbers += 1
         _ = tick()
         return record
+    }
+
+    /// R25.4. Only the head request closes the head: above the topmost page of a run that began further down, its link
+    /// names the page above.
+    mutating func nameHead(above number: Int, in run: RecordedRun, _ answer: Answer) {
+        var first = options.firstPage
+        if case .head(let page) = run.start { first = page }
+        let topmost = answer.posts.first { cached($0.id) != nil }
+        guard head.link == .unknown, number > first, case .entry(let top)? = serverRows.first,
+            topmost?.id == id(of: top)
+        else { return }
+        head = newEdge(run.link(to: number - 1))
     }
 
     /// The end of the page before; else the edge that names this page; else (R24) the edge at which the

@@ -17,8 +17,19 @@ extension FeedState {
             tail = asTail(gaps[gap].down)
             result.removeLast()
         }
+        doubtTail(above: result)
         setClaims(try carriedClaims(from: rows, to: result))
         rows = reattach(result, old: new, wanderers: new.filter(isRider))
+    }
+
+    /// R26.7. An end below an unverified join whose lower entries left is no better than the join.
+    private mutating func doubtTail(above result: [Row]) {
+        if !entries.contains(where: \.isClaimed) { return }
+        let present = Set(result)
+        for row in rows.reversed() where !row.isGap {
+            if present.contains(row) { return }
+            if let entry = row.entry, entries[entry].isClaimed { tail.isAssumed = true }
+        }
     }
 
     mutating func mergeGaps(_ rows: [Row]) -> [Row] {

@@ -148,33 +148,40 @@ extension Draft {
         return rows.count
     }
 
-    // MARK: Doubt about the border (R9, keyless feeds)
+    // MARK: Doubt about the border (R9)
 
-    /// True if an entry seen later than the border would be removed between it and the nearest anchor:
-    /// then perhaps it is the border that is gone. Entries stay, the link is given up.
+    /// True if an entry seen later than the border would be removed between it and the nearest anchor, where the page
+    /// would have shown it: then perhaps it is the border that is gone. Entries stay, the link is given up.
     private mutating func distrustsBorder(
         _ page: [Int], _ anchors: [Int], _ places: EntryMap, _ window: Range<Int>, upper: Upper,
         lower: Int?
     ) throws(Interruption) -> Bool {
         let inPage = EntrySet(page)
-        func wouldLoseNewer(_ range: Range<Int>, than border: Int) throws(Interruption) -> Bool {
+        func wouldLoseNewer(
+            _ range: Range<Int>, than border: Int, beyond end: Int, _ side: PageEnd
+        ) throws(Interruption) -> Bool {
             try entries(in: rows[range]).contains {
-                !inPage.contains($0)
-                    && state.entries[$0].confirmed > state.entries[border].confirmed
+                !inPage.contains($0) && isBeyond($0, end, side) && isSeenLater($0, than: border)
             }
         }
         if doubtsUpperBorder, case .entry(let border) = upper {
-            let end = anchors.first.map { places[$0]! } ?? window.lowerBound
-            if try wouldLoseNewer(window.lowerBound..<max(window.lowerBound, end), than: border) {
+            let end = anchors.first.map { places[$0]! } ?? window.upperBound
+            let range = window.lowerBound..<max(window.lowerBound, end)
+            if try wouldLoseNewer(range, than: border, beyond: page[0], .first) {
                 try distrustLink(below: border)
                 return true
             }
         }
         if doubtsLowerBorder, let lower {
-            let start = anchors.last.map { places[$0]! + 1 } ?? window.upperBound
-            if try wouldLoseNewer(min(start, window.upperBound)..<window.upperBound, than: lower) {
-                let gap = rows[find(edge: ticket.edges[0])].gap!
-                state.gaps[gap].up = state.newEdge(.unknown)
+            let start = anchors.last.map { places[$0]! + 1 } ?? window.lowerBound
+            let range = min(start, window.upperBound)..<window.upperBound
+            if try wouldLoseNewer(range, than: lower, beyond: page[page.count - 1], .last) {
+                let at = find(edge: ticket.edges[0])
+                if at < 0 {
+                    head = state.newEdge(.unknown)
+                } else {
+                    state.gaps[rows[at].gap!].up = state.newEdge(.unknown)
+                }
                 note = .replan  // fill this gap from above
                 return true
             }
@@ -182,14 +189,10 @@ extension Draft {
         return false
     }
 
-    private mutating func distrustLink(below border: Int) throws(Interruption) {
-        let at = find(edge: ticket.edges[0])
-        if let page = state.page(of: border), page.last == state.id(of: border) {
-            state.pages[page.number]!.last = nil
-        }
-        let edge = try state.linkBelow(border)
-        if at < rows.count { state.gaps[rows[at].gap!].down = edge } else { tail = edge }
-        note = .replan
+    /// Not within the page's keys, where it would have been shown: above its first item, or below its last.
+    private func isBeyond(_ entry: Int, _ end: Int, _ side: PageEnd) -> Bool {
+        guard state.options.order.hasKeys, let key = key(entry), let limit = self.key(end) else { return true }
+        return side == .first ? key > limit : key < limit
     }
 
     // MARK: Kept entries (R9)
@@ -250,13 +253,17 @@ extension Draft {
         let joined = anchors.contains(page[page.count - 1])
         // the link of an outdated last item continues below an entry that has moved
         let link = joined && !isWhole ? .unknown : answer.next
-        let ends = link == .end
+        let (ends, isLoose) = (link == .end, isLoose(.last, at: page[page.count - 1]))
         guard let first = below.first, below.contains(where: { !$0.isGap }) else {
-            tail = joined ? state.renewed(tail, link) : state.newEdge(link)
+            tail =
+                joined
+                ? state.renewed(tail, link, isLoose: isLoose) : state.newEdge(link, isLoose: isLoose)
             return []
         }
         let wasConfirmed = first.gap.map { joined && state.gaps[$0].down.number == ticket.confirms }
-        if ends && (state.options.trustsEnd || wasConfirmed ?? false) {
+        if ends && (state.options.trustsEnd || wasConfirmed ?? false),
+            try !entries(in: below).contains(where: isNewer)
+        {
             leave(try entries(in: below))
             tail = state.newEdge(.end)
             return []
@@ -276,9 +283,9 @@ extension Draft {
         }
         var down: Edge
         if joined, let old, !ends || old.link == .confirmEnd {
-            down = ends ? old : state.renewed(old, link)
+            down = ends ? old : state.renewed(old, link, isLoose: isLoose)
         } else {
-            down = state.newEdge(ends ? .confirmEnd : link)
+            down = ends ? state.newEdge(.confirmEnd) : state.newEdge(link, isLoose: isLoose)
         }
         if state.options.paging.isPositional && down.link == .unknown { down.link = .more }
         farGap = true
@@ -292,25 +299,27 @@ extension Draft {
         let link = answer.previous
         let hasEntries = above.contains { !$0.isGap }
         let gapLink: Link = link == .end ? .unknown : link  // no end below entries
+        let isLoose = isLoose(.first, at: page[0])
         if anchors.contains(page[0]) {
             if !hasEntries {
-                head = state.renewed(head, link)
+                head = state.renewed(head, link, isLoose: isLoose)
             } else if case .gap(let gap)? = above.last {
-                let up = state.renewed(state.gaps[gap].up, gapLink)
+                let up = state.renewed(state.gaps[gap].up, gapLink, isLoose: isLoose)
                 let renewed = state.newGap(down: state.gaps[gap].down, up: up)
                 return above.dropLast() + [renewed]
             }
             return above
         }
         guard hasEntries, let last = above.last else {
-            head = state.newEdge(link)
+            let isTop = state.isNumbered && ticket.span?.start == 0  // R26: the first page lies at the head
+            head = isTop ? state.newEdge(.end) : state.newEdge(link, isLoose: isLoose)
             headChanged = true
             return []
         }
         if link == .end && ticket.operation == .up && !doubtsLowerBorder {
             return last.isGap ? above.dropLast() : above
         }
-        let up = state.newEdge(gapLink)
+        let up = state.newEdge(gapLink, isLoose: isLoose)
         farGap = true
         if case .gap(let gap) = last {
             return above.dropLast() + [state.newGap(down: state.gaps[gap].down, up: up)]

@@ -1,6 +1,6 @@
 /// What a ticket permits, as kept in the cache (R2).
 struct TicketRecord: Hashable {
-    enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded }
+    enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded, verify }
 
     let number: UInt64
     let operation: Operation
@@ -24,8 +24,20 @@ struct TicketRecord: Hashable {
     var isContinuation = false
     /// A refresh repeated to confirm the end at this edge (R11).
     var confirms: UInt64?
-    /// Positional feeds: the row at which the answer starts.
+    /// The link requested begins beyond the border (R16).
+    var isLoose = false
+    /// R25.4: a recorded page that the open head's link names.
+    var isAboveHead = false
+    /// R19: the row at which the answer starts.
     var offset: Int?
+    /// R26: where in the list the rows asked for start.
+    var span: Span?
+    /// R26: an answer that shows nothing known may be joined by the numbering.
+    var mayClaim = false
+    /// R26: a page far below, asked for only to learn whether the numbers go on there.
+    var isProbe = false
+    /// R26: the unverified join to be verified.
+    var join: Join?
     /// Id snapshots: the bodies asked for. A jump: its target.
     var ids: [PostID] = []
     var limit = 0
@@ -37,8 +49,28 @@ struct TicketRecord: Hashable {
     func isSameRequest(as other: TicketRecord) -> Bool {
         operation == other.operation && edges == other.edges && limit == other.limit
             && isBounded == other.isBounded && isContinuation == other.isContinuation
-            && own == other.own && offset == other.offset
-            && ids == other.ids
+            && own == other.own && offset == other.offset && span?.start == other.span?.start
+            && join == other.join && ids == other.ids
+    }
+
+    /// R26. The rows a request asks for.
+    struct Span: Hashable {
+        /// Position of the first one.
+        var start: Int
+        /// How many, or the size of the page.
+        var rows: Int
+        /// The page, 0 is the first, where only page numbers are certain.
+        var page: Int?
+        /// How many were asked for.
+        var asked = 0
+        /// The stated size policy was disproved when it was planned: numbers meant what they mean since.
+        var isDisproved = false
+    }
+
+    /// Two neighbours.
+    struct Join: Hashable {
+        var upper: PostID
+        var lower: PostID
     }
 }
 
@@ -51,6 +83,8 @@ extension FeedState {
         if let minted = ticket.minted, try border(of: ticket).map({ id(of: $0) }) != minted {
             return "edge-changed"
         }
+        if let join = ticket.join, try !isUnverified(join) { return "edge-changed" }
+        if let span = ticket.span, span.isDisproved != sizes.isDisproved { return "sizes-changed" }
         if ticket.operation == .around && changed > ticket.issued { return "feed-changed" }
         return nil
     }

@@ -9,9 +9,13 @@ struct PieceRecord: Record {
     /// The posts, and beside each its entry.
     let ids: [PostID]
     var entries: [Entry]
+    /// The epoch of ``PositionShifts`` in which it was written; nil if no entry knows its place in the server's list.
+    var epoch: UInt64?
 
-    init(page: UInt64, ids: [PostID], entries: [Entry]) {
+    init(page: UInt64, ids: [PostID], entries: [Entry], epoch: UInt64 = 0) {
         (self.page, self.ids, self.entries) = (page, ids, entries)
+        let isPlaced = entries.contains { $0.spot != nil || $0.isChecked }
+        self.epoch = isPlaced ? epoch : nil
     }
 
     private enum Flag {
@@ -26,9 +30,26 @@ struct PieceRecord: Record {
         static let jump: UInt8 = 128
     }
 
+    /// What R26 knows of an entry, where it knows anything.
+    private enum Feature {
+        static let places: UInt8 = 1
+        /// Not all entries were asked for when the first one was.
+        static let asked: UInt8 = 2
+    }
+
+    private enum PlaceFlag {
+        static let spot: UInt8 = 1
+        static let last: UInt8 = 2
+        static let checked: UInt8 = 4
+        /// The row below that of the entry above.
+        static let follows: UInt8 = 8
+    }
+
     /// What an entry is expected to be, from those above it.
     private struct Expected {
         var confirmed: UInt64
+        var asked: UInt64
+        var spot: Spot?
         var key: Int64 = 0
         var version: Int64 = 0
         var body = BodyReference()
@@ -36,6 +57,7 @@ struct PieceRecord: Record {
         mutating func follow(_ entry: Entry) {
             if let key = entry.key { self.key = key }
             if let version = entry.version { self.version = version }
+            spot = entry.spot
             body = entry.body
             body.offset &+= body.length
         }
@@ -49,8 +71,13 @@ struct PieceRecord: Record {
 
     func encode(_ writer: inout ByteWriter) {
         writer.number(page)
-        var expected = Expected(confirmed: entries.first?.confirmed ?? 0)
+        let first = entries.first
+        var expected = Expected(confirmed: first?.confirmed ?? 0, asked: first?.asked ?? 0)
         writer.number(expected.confirmed)
+        writer.number(expected.asked)
+        let isMixed = entries.contains { $0.asked != expected.asked }
+        writer.byte((epoch == nil ? 0 : Feature.places) | (isMixed ? Feature.asked : 0))
+        if let epoch { writer.number(epoch) }
         writer.number(entries.count)
         for (id, entry) in zip(ids, entries) {
             let hasBody = entry.body.record != 0
@@ -65,6 +92,8 @@ struct PieceRecord: Record {
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
             id.encode(&writer)
             writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
+            if isMixed { writer.signed(Int64(bitPattern: entry.asked &- expected.asked)) }
+            if epoch != nil { Self.encodePlace(entry, expected.spot, &writer) }
             if let key = entry.key { writer.signed(key &- expected.key) }
             if let version = entry.version { writer.signed(version &- expected.version) }
             if jumps {
@@ -76,16 +105,53 @@ struct PieceRecord: Record {
         }
     }
 
+    private static func encodePlace(_ entry: Entry, _ above: Spot?, _ writer: inout ByteWriter) {
+        var follows = false
+        if let spot = entry.spot, let above {
+            follows = spot.number == above.number && spot.row == above.row &+ 1
+        }
+        writer.byte(
+            (entry.spot == nil ? 0 : PlaceFlag.spot)
+                | (entry.spot?.isLast ?? false ? PlaceFlag.last : 0)
+                | (entry.isChecked ? PlaceFlag.checked : 0) | (follows ? PlaceFlag.follows : 0))
+        if let spot = entry.spot, !follows {
+            writer.signed(Int64(spot.number))
+            writer.signed(Int64(spot.row))
+        }
+    }
+
+    private static func readPlace(
+        _ entry: inout Entry, _ above: Spot?, _ reader: inout ByteReader
+    ) throws(QuireError) {
+        let flags = try reader.byte()
+        entry.isChecked = flags & PlaceFlag.checked != 0
+        if flags & PlaceFlag.spot == 0 { return }
+        var spot: Spot
+        if flags & PlaceFlag.follows != 0 {
+            guard let above, above.row < .max else { throw ByteReader.damage }
+            spot = Spot(number: above.number, row: above.row + 1)
+        } else {
+            let (number, row) = (try reader.signed(), try reader.signed())
+            guard let number = Int32(exactly: number), let row = Int32(exactly: row) else {
+                throw ByteReader.damage
+            }
+            spot = Spot(number: number, row: row)
+        }
+        spot.isLast = flags & PlaceFlag.last != 0
+        entry.spot = spot
+    }
+
     init(_ reader: inout ByteReader) throws(QuireError) {
         let head = try Head(&reader)
         page = head.page
+        epoch = head.epoch
         var ids: [PostID] = []
         ids.reserveCapacity(head.count)
         entries = []
         entries.reserveCapacity(head.count)
-        var expected = Expected(confirmed: head.confirmed)
+        var expected = Expected(confirmed: head.confirmed, asked: head.asked)
         for _ in 0..<head.count {
-            let (id, entry) = try Self.entry(&reader, head.page, &expected)
+            let (id, entry) = try Self.entry(&reader, head, &expected)
             ids.append(id)
             entries.append(entry)
         }
@@ -95,24 +161,34 @@ struct PieceRecord: Record {
     private struct Head {
         let page: UInt64
         let confirmed: UInt64
+        let asked: UInt64
+        let isMixed: Bool
+        let epoch: UInt64?
         let count: Int
 
         init(_ reader: inout ByteReader) throws(QuireError) {
             page = try reader.number()
             confirmed = try reader.number()
+            asked = try reader.number()
+            let features = try reader.byte()
+            isMixed = features & Feature.asked != 0
+            epoch = features & Feature.places == 0 ? nil : try reader.number()
             count = try reader.count()
         }
     }
 
     @inline(__always)
     private static func entry(
-        _ reader: inout ByteReader, _ page: UInt64, _ expected: inout Expected
+        _ reader: inout ByteReader, _ head: Head, _ expected: inout Expected
     ) throws(QuireError) -> (PostID, Entry) {
         let flags = try reader.byte()
         let id = try reader.postID()
         var entry = Entry()
-        entry.page = page
+        entry.page = head.page
         entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
+        entry.asked = expected.asked
+        if head.isMixed { entry.asked &+= UInt64(bitPattern: try reader.signed()) }
+        if head.epoch != nil { try readPlace(&entry, expected.spot, &reader) }
         if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
         if flags & Flag.version != 0 { entry.version = expected.version &+ (try reader.signed()) }
         if flags & Flag.body != 0 {
@@ -151,9 +227,9 @@ struct PieceRecord: Record {
         do throws(QuireError) {
             var reader = try ByteReader(value)
             let head = try Head(&reader)
-            var expected = Expected(confirmed: head.confirmed)
+            var expected = Expected(confirmed: head.confirmed, asked: head.asked)
             for _ in 0..<head.count {
-                let (other, entry) = try Self.entry(&reader, head.page, &expected)
+                let (other, entry) = try Self.entry(&reader, head, &expected)
                 if other == id { return entry }
             }
             return nil

@@ -111,7 +111,7 @@ final class FeedLoader {
                     edges = [owner.record.gap.down, owner.record.gap.up]
                 }
             }
-            try load(posts: edges.compactMap(\.after))
+            try load(posts: edges.compactMap(\.after) + edges.compactMap(\.search?.after))
         }
     }
 
@@ -135,7 +135,10 @@ final class FeedLoader {
 
     /// A piece that was read already.
     func load(_ piece: Piece, at position: UInt64) {
-        if pieces[position] == nil { pieces[position] = piece }
+        if pieces[position] != nil { return }
+        var piece = piece
+        record.shifts.apply(to: &piece.record, at: position)
+        pieces[position] = piece
     }
 
     /// What lies next to loaded pieces: whatever leaves them, the links of its neighbours are needed.
@@ -167,7 +170,8 @@ final class FeedLoader {
             var count = count
             while count > 0, let (key, value) = found, let key = NumberKey(key), key.number <= last {
                 let position = key.number
-                let piece = try PieceRecord(value, "a piece of feed \(record.name)")
+                var piece = try PieceRecord(value, "a piece of feed \(record.name)")
+                record.shifts.apply(to: &piece, at: position)
                 found = try cursor.next()
                 pieces[position] = (piece, found.flatMap { NumberKey($0.key)?.number })
                 count -= 1

@@ -24,15 +24,17 @@ extension WriteSession {
                 loader.tickets = all
                 try loader.load(edges: self.edges(at: place, in: loader))
                 if case .bodies(let ids) = place { try loader.load(posts: ids) }
+                if case .join(let id) = place { try loader.load(posts: [id]) }
             },
             { state throws(Interruption) in
-                let numbers = state.ticketNumbers
+                let (numbers, sizes) = (state.ticketNumbers, state.sizes)
                 let result = try state.plan(
                     place, limit: limit, isBounded: isBounded, link: link)
                 let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
+                let rescales = state.sizes != sizes && sizes.asked != nil
                 return Effect(
-                    result: (plan: result, issued: issued), isChange: issued != nil,
-                    changesRows: false)
+                    result: (plan: result, issued: issued),
+                    isChange: issued != nil || state.sizes != sizes, changesRows: rescales)
             })
         if let issued = result.issued { try tickets.issue(issued, in: feed, amongst: all) }
         switch result.plan {
@@ -47,7 +49,7 @@ extension WriteSession {
         case .tail: [loader.record.tail.number]
         case .gap(let id), .aboveGap(let id):
             try loader.gaps.first { $0.id == id }.map { [$0.record.gap.down.number] } ?? []
-        case .around, .bodies: []
+        case .around, .page, .join, .bodies: []
         }
     }
 
@@ -73,11 +75,12 @@ extension WriteSession {
                 try loader.load(posts: answer.posts.map(\.id))
                 try loader.load(posts: [record.after, record.minted].compactMap(\.self))
                 try loader.load(posts: record.ids)
+                if let join = record.join { try loader.load(posts: [join.upper, join.lower]) }
                 try loader.load(edges: record.edges)
             },
             { state throws(Interruption) in
-                let (outcome, draft) = try state.ingest(answer, record)
-                return Self.effect((outcome, draft != nil), draft, answer, on: &state)
+                let judged = try state.ingest(answer, record)
+                return Self.effect((judged.outcome, judged.draft != nil), judged, answer, on: &state)
             })
         outcome.updated = replacedBodies - replaced
         if isAccepted {
@@ -115,16 +118,18 @@ extension WriteSession {
                 try loader.load(posts: answerNow.posts.map(\.id))
                 try loader.load(posts: [end, earlier].compactMap(\.self))
                 try loader.load(edges: [loader.record.tail.number])
+                if loader.record.head.link != .end { try loader.loadTop() }
             },
             { state throws(Interruption) in
                 let isNumbered = named != nil || !runNow.isFresh || runNow.isKnown(linkTo: number)
                 let ticket = try state.planRecorded(
                     number, in: runNow, named: isNumbered ? runNow.link(to: number) : nil,
                     end: end, earlier: earlier)
-                let (outcome, draft) = try state.ingest(answerNow, ticket)
-                let after = draft?.state ?? state
+                var judged = try state.ingest(answerNow, ticket)
+                judged.draft?.state.nameHead(above: number, in: runNow, answerNow)
+                let after = judged.draft?.state ?? state
                 let last = answerNow.posts.last { after.cached($0.id) != nil }?.id
-                return Self.effect((outcome, last), draft, answerNow, on: &state)
+                return Self.effect((judged.outcome, last), judged, answerNow, on: &state)
             })
         outcome.updated = replacedBodies - replaced
         run.note(number, endedAt: last, next: answer.next)
@@ -132,9 +137,14 @@ extension WriteSession {
     }
 
     private static func effect<R>(
-        _ result: R, _ draft: Draft?, _ answer: Answer, on state: inout FeedState
+        _ result: R, _ judged: Judgement, _ answer: Answer, on state: inout FeedState
     ) -> Effect<R> {
-        guard let draft else { return Effect(result: result, isChange: false) }
+        guard let draft = judged.draft else {
+            guard let lesson = judged.lesson else { return Effect(result: result, isChange: false) }
+            let rescales = lesson.sizes.isDisproved != state.sizes.isDisproved
+            state = lesson
+            return Effect(result: result, changesRows: rescales)
+        }
         state = draft.state
         var placements: [Placement] = []
         placements.reserveCapacity(draft.accepted.count)

@@ -4,6 +4,8 @@ struct FeedWriter {
     private let loader: FeedLoader
     private let old: FeedState
     private let new: FeedState
+    private let record: FeedRecord
+    private let spreadsAnew: Bool
     // What is loaded when this is done.
     private var pieces: [UInt64: FeedLoader.Piece] = [:]
     private var gaps: [KnownGaps.Known] = []
@@ -15,8 +17,11 @@ struct FeedWriter {
     /// Entries that are new, gone or different, in order.
     private let changed: [Int]
 
-    init(_ loader: FeedLoader, from old: FeedState, to new: FeedState) {
-        (self.loader, self.old, self.new) = (loader, old, new)
+    init(
+        _ loader: FeedLoader, from old: FeedState, to new: FeedState, spreadsAnew: Bool = false
+    ) {
+        (self.loader, self.old, self.new, self.spreadsAnew) = (loader, old, new, spreadsAnew)
+        record = Self.record(loader, new, spreadsAnew: spreadsAnew)
         changed = new.entries.indices.filter {
             $0 >= old.entries.count || !new.entries[$0].isSame(as: old.entries[$0])
         }
@@ -54,13 +59,13 @@ struct FeedWriter {
             case .piece(let number):
                 let piece = layout.pieces[number]
                 if isChanged(piece, changed) {
-                    let record = PieceRecord(
+                    let stored = PieceRecord(
                         page: piece.page, ids: piece.entries.map { new.id(of: $0) },
-                        entries: piece.entries.map { new.entries[$0] })
+                        entries: piece.entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
                     try transaction.put(
-                        .pieces(of: feed), NumberKey(piece.position), record.encoded())
+                        .pieces(of: feed), NumberKey(piece.position), stored.encoded())
                     let isFresh = piece.entries.contains { $0 >= old.entries.count }
-                    if isFresh { pieces[piece.position] = (record, next) }
+                    if isFresh { pieces[piece.position] = (stored, next) }
                 }
                 next = piece.position
             }
@@ -76,6 +81,7 @@ struct FeedWriter {
         guard let stored = loader.pieces[piece.position]?.record, stored.page == piece.page,
             stored.ids.count == piece.entries.count
         else { return true }
+        if spreadsAnew && stored.epoch != nil { return true }
         if piece.entries.contains(where: changed.contains) { return true }
         return !zip(piece.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
     }
@@ -229,7 +235,6 @@ struct FeedWriter {
 
     /// Writes what a rule counted on; all else is as it was.
     func writeCounters() throws {
-        let record = newRecord
         try transaction.put(.record(of: feed), NoKey(), record.encoded())
         loader.replace(record: record)
     }
@@ -237,7 +242,7 @@ struct FeedWriter {
     private func writeFeed(
         _ layout: Layout, lastSegment: SegmentCount, pagesAdded: Int
     ) throws -> FeedRecord {
-        var record = newRecord
+        var record = record
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
         record.counts.gaps += new.gapRows.count - old.gapRows.count
@@ -250,9 +255,11 @@ struct FeedWriter {
         return record
     }
 
-    private var newRecord: FeedRecord {
+    /// The record as it was, with what the rule counted and moved.
+    private static func record(_ loader: FeedLoader, _ new: FeedState, spreadsAnew: Bool) -> FeedRecord {
         var record = loader.record
         record.take(new)
+        if spreadsAnew { record.shifts.clear() } else { record.shifts.add(new.elided, unit: new.unit) }
         return record
     }
 }

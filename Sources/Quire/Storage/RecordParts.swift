@@ -62,14 +62,20 @@ extension Edge: Record {
         writer.number(number)
         writer.optional(after) { $1.encode(&$0) }
         writer.list(barren) { $1.encode(&$0) }
-        writer.byte(isSuspect ? 1 : 0)
+        writer.byte(
+            (isSuspect ? 1 : 0) | (isLoose ? 2 : 0) | (isAssumed ? 4 : 0) | (search == nil ? 0 : 8))
+        search?.encode(&writer)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
         self.init(link: try Link(&reader), number: try reader.number())
         after = try reader.optional { r throws(QuireError) in try r.postID() }
         barren = try reader.list { r throws(QuireError) in try Link(&r) }
-        isSuspect = try reader.byte() != 0
+        let flags = try reader.byte()
+        isSuspect = flags & 1 != 0
+        isLoose = flags & 2 != 0
+        isAssumed = flags & 4 != 0
+        if flags & 8 != 0 { search = try Search(&reader) }
     }
 }
 
@@ -97,11 +103,18 @@ extension TicketRecord: Record {
         writer.list(edges) { $0.number($1) }
         writer.byte(
             (isOverlapping ? 1 : 0) | (isBounded ? 2 : 0) | (isCancelled ? 4 : 0)
-                | (isAtHead ? 8 : 0) | (isContinuation ? 16 : 0))
+                | (isAtHead ? 8 : 0) | (isContinuation ? 16 : 0) | (isLoose ? 32 : 0)
+                | (isAboveHead ? 64 : 0) | (mayClaim ? 128 : 0))
         writer.optional(after) { $1.encode(&$0) }
         writer.optional(minted) { $1.encode(&$0) }
         writer.optional(confirms) { $0.number($1) }
         writer.optional(offset) { $0.number($1) }
+        writer.optional(span) { $1.encode(&$0) }
+        writer.byte(isProbe ? 1 : 0)
+        writer.optional(join) { writer, join in
+            join.upper.encode(&writer)
+            join.lower.encode(&writer)
+        }
         writer.list(ids) { $1.encode(&$0) }
         writer.number(limit)
     }
@@ -120,10 +133,18 @@ extension TicketRecord: Record {
         isCancelled = flags & 4 != 0
         isAtHead = flags & 8 != 0
         isContinuation = flags & 16 != 0
+        isLoose = flags & 32 != 0
+        isAboveHead = flags & 64 != 0
+        mayClaim = flags & 128 != 0
         after = try reader.optional { r throws(QuireError) in try r.postID() }
         minted = try reader.optional { r throws(QuireError) in try r.postID() }
         confirms = try reader.optional { r throws(QuireError) in try r.number() }
         offset = try reader.optional { r throws(QuireError) in try r.int() }
+        span = try reader.optional { r throws(QuireError) in try Span(&r) }
+        isProbe = try reader.byte() != 0
+        join = try reader.optional { r throws(QuireError) in
+            Join(upper: try r.postID(), lower: try r.postID())
+        }
         ids = try reader.list { r throws(QuireError) in try r.postID() }
         limit = try reader.int()
     }

@@ -76,6 +76,9 @@ struct FeedRecord: Record {
     var drift = 0
     var overlap = 1
     var skippedAbove = 0
+    var sizes = LearnedSizes()
+    var answersAgainstOrder = 0
+    var shifts = PositionShifts()
     /// The segment below the last gap.
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
@@ -93,6 +96,7 @@ struct FeedRecord: Record {
         writer.number(options.pageSize)
         writer.number(options.minimumRun)
         writer.signed(Int64(options.firstPage))
+        SizePolicy.encode(options.sizes, &writer)
         writer.list(options.sticky.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
             $0.blob($1.bytes)
         }
@@ -104,6 +108,9 @@ struct FeedRecord: Record {
         writer.signed(Int64(drift))
         writer.number(overlap)
         writer.number(skippedAbove)
+        sizes.encode(&writer)
+        writer.number(answersAgainstOrder)
+        shifts.encode(&writer)
         lastSegment.encode(&writer)
         counts.encode(&writer)
     }
@@ -117,7 +124,7 @@ struct FeedRecord: Record {
         options = FeedOptions(
             order: order, paging: paging, trustsEnd: flags & 1 != 0, pageSize: try reader.int(),
             minimumRun: try reader.int(), firstPage: Int(try reader.signed()),
-            isStrict: flags & 2 != 0)
+            isStrict: flags & 2 != 0, sizes: try SizePolicy.decode(&reader))
         options.sticky = Set(try reader.list { r throws(QuireError) in try r.postID() })
         generation = try reader.number()
         changed = try reader.number()
@@ -130,6 +137,9 @@ struct FeedRecord: Record {
         drift = Int(try reader.signed())
         overlap = try reader.int()
         skippedAbove = try reader.int()
+        sizes = try LearnedSizes(&reader)
+        answersAgainstOrder = try reader.int()
+        shifts = try PositionShifts(&reader)
         lastSegment = try SegmentCount(&reader)
         counts = try FeedCounts(&reader)
     }
@@ -148,6 +158,8 @@ extension FeedState {
         (head, tail) = (record.head, record.tail)
         (drift, overlap) = (record.drift, record.overlap)
         skippedAbove = record.skippedAbove
+        sizes = record.sizes
+        answersAgainstOrder = record.answersAgainstOrder
     }
 }
 
@@ -162,6 +174,8 @@ extension FeedRecord {
         (head, tail) = (state.head, state.tail)
         (drift, overlap) = (state.drift, state.overlap)
         skippedAbove = state.skippedAbove
+        sizes = state.sizes
+        answersAgainstOrder = state.answersAgainstOrder
     }
 }
 
@@ -264,6 +278,7 @@ struct PageRecord: Record, Hashable {
         page.previous.encode(&writer)
         writer.optional(page.first) { $1.encode(&$0) }
         writer.optional(page.last) { $1.encode(&$0) }
+        writer.byte((page.isLooseBelow ? 1 : 0) | (page.isLooseAbove ? 2 : 0))
         for count in [page.received, page.new, page.duplicates, page.duplicatesInPage, entries] {
             writer.number(count)
         }
@@ -277,6 +292,9 @@ struct PageRecord: Record, Hashable {
         page.previous = try Link(&reader)
         page.first = try reader.optional { r throws(QuireError) in try r.postID() }
         page.last = try reader.optional { r throws(QuireError) in try r.postID() }
+        let flags = try reader.byte()
+        page.isLooseBelow = flags & 1 != 0
+        page.isLooseAbove = flags & 2 != 0
         page.received = try reader.int()
         page.new = try reader.int()
         page.duplicates = try reader.int()

@@ -213,7 +213,7 @@ final class WriteSession {
         let layout = try Layout(
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         try settlePosts(effect, loader, from: old, to: &new)
-        var writer = FeedWriter(loader, from: old, to: new)
+        var writer = FeedWriter(loader, from: old, to: new, spreadsAnew: spreadsAnew)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         note(RowChanges.between(old, new), in: loader.feed)

@@ -103,7 +103,9 @@ extension WriteSession {
             switch try fate(record, counts) {
             case .endsWalk: return false
             case .stays: return true
-            case .leaves: if page.isProtected(by: policy) { return true }
+            case .leaves:
+                // a page of which only riders are left stays, and uses up no budget (R13)
+                if page.hasOnlyRiders || page.isProtected(by: policy) { return true }
             }
             if result.pages > 0 && result.posts + leaving.count >= policy.budget {
                 isDone = false
@@ -189,6 +191,8 @@ private struct Leaving {
 
     /// How many pages they belong to.
     var pages: Int { Set(pieces.map(\.piece.record.page)).subtracting([0]).count }
+
+    var hasOnlyRiders: Bool { pieces.allSatisfy { $0.piece.record.entries.allSatisfy(\.isRider) } }
 
     func isProtected(by policy: PrunePolicy) -> Bool {
         pieces.contains { _, piece in

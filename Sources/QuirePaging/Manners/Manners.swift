@@ -22,8 +22,8 @@ struct Manners: Codable, Equatable {
     /// The first page as the server confirmed it.
     struct FirstPage: Codable, Equatable {
         var validators: Validators?
-        /// Page size and parameters of the request it answered; nil if it is the whole list, whatever is asked.
-        var asked: String?
+        /// How many posts were asked for; nil if it is the whole list, whatever is asked.
+        var pageSize: Int?
         /// The page it became, nil if it was empty. As long as it is the topmost one, "not modified" means
         /// something.
         var page: UInt64?

@@ -39,9 +39,7 @@ extension Pager {
     }
 
     private func describe(_ plan: Request, at place: Place) throws -> PageRequest {
-        var request = PageRequest(
-            plan, at: place, in: feed, limit: options.pageSize ?? feed.options.pageSize,
-            parameters: options.parameters)
+        var request = PageRequest(plan, at: place, in: feed, limit: pageSize)
         guard place == .head else { return request }
         let now = clock.now()
         try feed.cache.withSnapshot { snapshot in
@@ -56,7 +54,7 @@ extension Pager {
     /// The first page that the server confirmed is still the topmost one here. Otherwise "not modified"
     /// would hide what was evicted since.
     func isTopKnown(_ manners: Manners, in snapshot: borrowing Snapshot) throws -> Bool {
-        guard let first = manners.firstPage, first.asked == nil || first.asked == asked else { return false }
+        guard let first = manners.firstPage, first.pageSize == nil || first.pageSize == pageSize else { return false }
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }
         if info.posts == 0 { return first.page == nil && info.tail == .end }  // a list that is empty
@@ -65,11 +63,8 @@ extension Pager {
         return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
     }
 
-    /// Another page size or filter is another first page.
-    private var asked: String {
-        let parameters = options.parameters.sorted { $0.key < $1.key }
-        return "\(options.pageSize ?? feed.options.pageSize) \(parameters.map { [$0.key, $0.value] })"
-    }
+    /// Another page size is another first page.
+    private var pageSize: Int { options.pageSize ?? feed.options.pageSize }
 
     private func note(_ outcome: Outcome, at place: Place) {
         if outcome.verdict.leadsNowhere, place != .head {
@@ -179,7 +174,7 @@ extension Pager {
                     // "Not modified" must not hide what this answer showed and the engine left out.
                     let isWhole = outcome.ignored.isEmpty
                     manners.firstPage = Manners.FirstPage(
-                        validators: isWhole ? response.validators : nil, asked: asked, page: outcome.page)
+                        validators: isWhole ? response.validators : nil, pageSize: pageSize, page: outcome.page)
                 }
                 return .loaded(outcome)
             }

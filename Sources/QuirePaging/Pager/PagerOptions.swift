@@ -16,8 +16,6 @@ public struct PagerOptions: Sendable {
     public var refresh: RefreshPolicy
     /// How many posts to ask for; nil: as the feed's options say.
     public var pageSize: Int?
-    /// Sent along with every request.
-    public var parameters: [String: String]
     /// How long the first page is fresh after the server confirmed it, if the server does not say.
     public var lifetime: Duration
     /// How much longer it may be shown while it is fetched again.
@@ -29,14 +27,12 @@ public struct PagerOptions: Sendable {
     public var patience: Duration
 
     public init(
-        refresh: RefreshPolicy = .keepGap, pageSize: Int? = nil, parameters: [String: String] = [:],
-        lifetime: Duration = .seconds(300), staleWhileRevalidate: Duration = .zero,
-        staleIfError: Duration = .seconds(86_400), retries: RetryPolicy = RetryPolicy(),
-        patience: Duration = .seconds(30)
+        refresh: RefreshPolicy = .keepGap, pageSize: Int? = nil, lifetime: Duration = .seconds(300),
+        staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .seconds(86_400),
+        retries: RetryPolicy = RetryPolicy(), patience: Duration = .seconds(30)
     ) {
         self.refresh = refresh
         self.pageSize = pageSize
-        self.parameters = parameters
         self.lifetime = lifetime
         self.staleWhileRevalidate = staleWhileRevalidate
         self.staleIfError = staleIfError

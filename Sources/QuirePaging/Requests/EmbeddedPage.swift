@@ -8,7 +8,7 @@ import Quire
 /// `answer.next` says whether that was all: with `.end` the feed is complete and fresh and nothing is asked for
 /// when it is opened; with a link it goes on there; with `.unknown` its first page is asked for again.
 public struct EmbeddedPage: Sendable {
-    /// The name of the feed, which need not exist yet.
+    /// The name of the feed, which need not exist yet; with parameters, ``Quire/Feed/name(of:parameters:)``.
     public var feed: String
     /// If the feed exists, it was created with the same ones.
     public var options: FeedOptions
@@ -54,7 +54,7 @@ extension EmbeddedPage {
         guard outcome.confirmsFirstPage, answer.next == .end || options.paging == .ids else { return }
         try Manners.change(of: feed, in: batch, at: now) { manners in
             manners.confirmed = Manners.Span(since: now, length: lifetime.milliseconds)
-            manners.firstPage = Manners.FirstPage(validators: nil, asked: nil, page: outcome.page)
+            manners.firstPage = Manners.FirstPage(validators: nil, pageSize: nil, page: outcome.page)
         }
     }
 

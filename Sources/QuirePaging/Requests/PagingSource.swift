@@ -32,7 +32,8 @@ public struct PageRequest: Sendable, Hashable {
     public let limit: Int
     /// 1 for the first try of this request, one more each time it is retried.
     public internal(set) var attempt = 1
-    /// What else the app wants to tell its source: a filter, an account.
+    /// The question: the parameters of the feed's name (``Quire/Feed/parameters``). An interceptor may add what does
+    /// not change the list: a token, a language that no post shows.
     public var parameters: [String: String]
     /// The server may answer "not modified" if these still hold; set for the first page only, and only
     /// while the cache still has that page as it was.
@@ -40,12 +41,12 @@ public struct PageRequest: Sendable, Hashable {
     /// How long ago the server last confirmed the first page, if the cache still has it; nil elsewhere.
     public internal(set) var age: Duration?
 
-    init(_ plan: Request, at place: Place, in feed: Feed, limit: Int, parameters: [String: String]) {
+    init(_ plan: Request, at place: Place, in feed: Feed, limit: Int) {
         self.feed = feed.name
         self.place = place
         self.plan = plan
         self.limit = limit
-        self.parameters = parameters
+        parameters = feed.parameters
     }
 
     /// What to ask for.
@@ -70,8 +71,8 @@ extension Request.Target {
         case .link(.below(let id)): "below \(id.description.debugDescription)"
         case .link(.above(let id)): "above \(id.description.debugDescription)"
         case .link(let link): "link \(link)"
-        case .position(let offset, let limit): "offset \(offset) limit \(limit)"
-        case .page(let number, let limit): "page \(number) limit \(limit)"
+        case .position(let offset, let limit): "offset \(offset)" + (limit.map { " limit \($0)" } ?? "")
+        case .page(let number, let limit): "page \(number)" + (limit.map { " limit \($0)" } ?? "")
         case .around(let id): "around \(id.description.debugDescription)"
         case .snapshot: "all ids"
         case .bodies(let ids): "bodies \(ids.map { $0.description.debugDescription }.joined(separator: " "))"

@@ -172,7 +172,9 @@ import Testing
         let pager = desk.pager(
             try HTTPSource(
                 "\(server.address)/questions?page={page}&pagesize={limit}&site={site}", profile: profile),
-            options: PagerOptions(pageSize: 1, parameters: ["site": "a&b=c"]))
+            options: PagerOptions(pageSize: 1),
+            of: try desk.feed.cache.feed(
+                named: "questions", parameters: ["site": "a&b=c"], options: profile.options))
         try await pager.refresh()
         try await pager.refresh()
         #expect(desk.clock.slept == [.seconds(9)])
@@ -376,7 +378,7 @@ import Testing
         let desk = try Desk(Self.options)
         let pager = desk.pager(
             try HTTPSource("\(server.address)/list", profile: Self.wire.profile),
-            options: PagerOptions(parameters: ["tag": "swift"]))
+            of: try desk.feed.cache.feed(named: "list", parameters: ["tag": "swift"], options: Self.options))
         await #expect(throws: HTTPSourceError.self) { try await pager.refresh() }
         #expect(server.requests.isEmpty)
     }

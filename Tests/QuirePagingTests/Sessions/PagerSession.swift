@@ -242,7 +242,8 @@ final class PagerSession {
 
     private func converge() async throws {
         let budget = 60 + 4 * (history.server.ids.count + history.view.entries.count)
-        var size = 5
+        let firstSize = 6  // no session asks for so many: what was deleted here only is to come back
+        var size = firstSize
         var hasRefreshed = false
         var next: Place? = .head
         for _ in 0..<budget {
@@ -256,7 +257,7 @@ final class PagerSession {
                 size = place == .head ? size * 2 : 10
                 next = .head
             default:
-                size = 5
+                size = firstSize
                 next = whatIsOpen
                 if next == nil, !hasRefreshed {
                     hasRefreshed = true
@@ -277,7 +278,6 @@ final class PagerSession {
     private func ask(_ place: Place, size: Int) async throws -> Outcome.Verdict? {
         var options = PagerOptions()
         options.pageSize = size
-        options.parameters = ["healing": "yes"]  // what was deleted here only is to come back
         let pager = Self.pager(history, network, clock, options, carrier)
         do {
             let result: PageResult =

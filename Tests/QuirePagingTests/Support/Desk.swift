@@ -21,10 +21,10 @@ struct Desk {
 
     func pager(
         _ source: any PagingSource, _ interceptors: [Interceptor] = [],
-        options: PagerOptions = PagerOptions()
+        options: PagerOptions = PagerOptions(), of feed: Feed? = nil
     ) -> Pager {
         Pager(
-            feed, source: source, interceptors: interceptors, options: options,
+            feed ?? self.feed, source: source, interceptors: interceptors, options: options,
             clock: clock.pagerClock())
     }
 

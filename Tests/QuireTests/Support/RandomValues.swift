@@ -55,7 +55,48 @@ struct RandomValues {
     mutating func edge() -> Edge {
         Edge(
             link: link(), number: number(), after: optional { $0.id() }, barren: list { $0.link() },
-            isSuspect: bool())
+            isSuspect: bool(), isLoose: bool(), isAssumed: bool(), search: optional { $0.search() })
+    }
+
+    mutating func search() -> Search {
+        var search = Search(id())
+        (search.back, search.skip, search.blanks, search.page) = (int(), int(), int(), int())
+        (search.isStalled, search.isSure, search.isLost) = (bool(), bool(), bool())
+        (search.hasEnded, search.isSolid) = (bool(), bool())
+        search.echo = optional { Search.Echo(first: $0.id(), place: $0.int()) }
+        search.probe = optional { $0.int() }
+        search.after = optional { $0.id() }
+        search.ceiling = optional { $0.int() } ?? .max
+        return search
+    }
+
+    mutating func spot() -> Spot {
+        Spot(number: Int32(truncatingIfNeeded: number()), row: Int32(random.below(100)), isLast: bool())
+    }
+
+    mutating func span() -> TicketRecord.Span {
+        TicketRecord.Span(
+            start: int(), rows: int(), page: optional { $0.int() }, asked: int(), isDisproved: bool())
+    }
+
+    mutating func sizes() -> LearnedSizes {
+        LearnedSizes(
+            isDisproved: bool(), size: optional { $0.int() }, asked: optional { $0.int() },
+            short: optional { LearnedSizes.Short(own: $0.link(), start: $0.int(), rows: $0.int()) }, most: int())
+    }
+
+    mutating func shifts() -> PositionShifts {
+        var shifts = PositionShifts()
+        for _ in 0..<random.below(3) {
+            let runs = list(upTo: 40) { values in
+                let lower = values.number()
+                var run = Elided(count: 0, unkeyed: 0, pieces: lower...max(lower, values.number()))
+                run.shift = values.optional { $0.random.below(1000) - 500 }
+                return run
+            }
+            shifts.add(runs, unit: 1 + random.below(100))
+        }
+        return shifts
     }
 
     // MARK: Records
@@ -63,12 +104,18 @@ struct RandomValues {
     mutating func piece() -> PieceRecord {
         let page = number()
         var body = BodyReference()
-        let isOneAnswer = bool()
+        let (isOneAnswer, isPlaced) = (bool(), bool())
+        let asked = number()
         let confirmed = number()
         let entries = list(upTo: random.pick([0, 3, 128])) { values in
             var entry = Entry()
             entry.page = page
             entry.confirmed = isOneAnswer && values.random.chance(0.9) ? confirmed : values.number()
+            entry.asked = isOneAnswer ? asked : values.number()
+            if isPlaced {
+                entry.spot = values.optional { $0.spot() }
+                entry.isChecked = values.bool()
+            }
             (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
             (entry.isFault, entry.isClaimed) = (values.bool(), values.bool())
             entry.key = values.optional { $0.signed() }
@@ -80,7 +127,7 @@ struct RandomValues {
             entry.body = body.record == 0 || values.random.chance(0.1) ? BodyReference() : body
             return entry
         }
-        return PieceRecord(page: page, ids: entries.map { _ in id() }, entries: entries)
+        return PieceRecord(page: page, ids: entries.map { _ in id() }, entries: entries, epoch: number())
     }
 
     mutating func fields() -> FieldsRecord {
@@ -95,6 +142,7 @@ struct RandomValues {
         var page = StoredPage(number: number(), own: link())
         (page.next, page.previous) = (link(), link())
         (page.first, page.last) = (optional { $0.id() }, optional { $0.id() })
+        (page.isLooseBelow, page.isLooseAbove) = (bool(), bool())
         (page.received, page.new) = (int(), int())
         (page.duplicates, page.duplicatesInPage) = (int(), int())
         page.fetchedAt = signed()
@@ -111,12 +159,14 @@ struct RandomValues {
         let options = FeedOptions(
             order: random.pick(OrderClass.allCases), paging: random.pick(Paging.allCases),
             trustsEnd: bool(), pageSize: max(1, int()), minimumRun: max(1, int()),
-            sticky: Set(list { $0.id() }), firstPage: Int(signed()), isStrict: bool())
+            sticky: Set(list { $0.id() }), firstPage: Int(signed()), isStrict: bool(),
+            sizes: random.pick([nil, .free, .unknown, .fixed(max(1, int()))]))
         var feed = FeedRecord(name: text(), options: options)
         (feed.generation, feed.changed, feed.edgeNumbers) = (number(), number(), number())
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
         (feed.drift, feed.overlap, feed.skippedAbove) = (Int(signed()), int(), int())
+        (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
         feed.lastSegment = segment()
         (feed.counts.entries, feed.counts.riders, feed.counts.faults) = (int(), int(), int())
         (feed.counts.pinned, feed.counts.claimedSeams, feed.counts.pages) = (int(), int(), int())
@@ -125,13 +175,17 @@ struct RandomValues {
     }
 
     mutating func ticket() -> TicketRecord {
-        let operation = TicketRecord.Operation(rawValue: UInt8(random.below(7)))!
+        let operation = TicketRecord.Operation(rawValue: UInt8(random.below(8)))!
         var ticket = TicketRecord(
             number: number(), operation: operation, generation: number(), issued: number())
         ticket.own = link()
         ticket.edges = list { $0.number() }
         (ticket.isOverlapping, ticket.isBounded, ticket.isCancelled) = (bool(), bool(), bool())
         (ticket.isAtHead, ticket.isContinuation) = (bool(), bool())
+        (ticket.isLoose, ticket.isAboveHead) = (bool(), bool())
+        (ticket.mayClaim, ticket.isProbe) = (bool(), bool())
+        ticket.span = optional { $0.span() }
+        ticket.join = optional { TicketRecord.Join(upper: $0.id(), lower: $0.id()) }
         (ticket.after, ticket.minted) = (optional { $0.id() }, optional { $0.id() })
         ticket.confirms = optional { $0.number() }
         ticket.offset = optional { $0.int() }

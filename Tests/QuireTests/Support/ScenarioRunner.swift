@@ -15,7 +15,7 @@ final class ScenarioRunner {
         var options: [String: FeedOptions] = [:]
         firstFeed = feeds.keys.contains("main") ? "main" : feeds.keys.sorted()[0]
         for (name, spec) in feeds {
-            options[name] = Self.options(spec["options"])
+            options[name] = try Self.options(spec["options"])
             let feed = try storage.cache.feed(named: name, options: options[name])
             let pages = spec["pages"]?.list?.map { page in
                 Picture.Page(
@@ -36,15 +36,33 @@ final class ScenarioRunner {
     /// What to call in the middle of a history: nothing may depend on the open file.
     func reopen() throws { try storage.reopen() }
 
-    static func options(_ spec: JSON?) -> FeedOptions {
+    /// A word of the specification's cases that this runner, or the engine, does not have.
+    struct Unknown: Error { let word: String }
+
+    private static let optionNames: Set = [
+        "order", "paging", "trust_end", "limit", "min_run", "first_page", "strict", "sticky",
+        "sizes",
+    ]
+
+    static func options(_ spec: JSON?) throws -> FeedOptions {
+        if let word = spec?.object?.keys.first(where: { !optionNames.contains($0) }) { throw Unknown(word: word) }
         var options = FeedOptions()
-        options.order = OrderClass(rawValue: spec?["order"]?.text ?? "keyless")!
-        options.paging = Paging(rawValue: spec?["paging"]?.text ?? "cursor")!
+        let (order, paging) = (spec?["order"]?.text ?? "keyless", spec?["paging"]?.text ?? "cursor")
+        guard let order = OrderClass(rawValue: order) else { throw Unknown(word: order) }
+        guard let paging = Paging(rawValue: paging) else { throw Unknown(word: paging) }
+        (options.order, options.paging) = (order, paging)
         options.trustsEnd = spec?["trust_end"]?.bool ?? false
         options.pageSize = spec?["limit"]?.int ?? 20
         options.minimumRun = spec?["min_run"]?.int ?? 2
         options.firstPage = spec?["first_page"]?.int ?? 1
         options.isStrict = spec?["strict"]?.bool ?? false
+        options.sizes =
+            switch spec?["sizes"] {
+            case nil, .null?: nil
+            case .text("free")?: .free
+            case .text("unknown")?: .unknown
+            case let size?: .fixed(size.int!)
+            }
         options.sticky = Set((spec?["sticky"]?.list ?? []).map { PostID($0.text!)! })
         return options
     }
@@ -61,7 +79,7 @@ final class ScenarioRunner {
         var seen: [String: JSON] = [:]
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around", "bodies":
+        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify":
             let plan = try plan(operation, step, feed)
             describe(plan, into: &seen)
             if let request = plan.request {
@@ -116,7 +134,7 @@ final class ScenarioRunner {
         case "confirm_local": try feed.removeLocal(id!)
         case "reset": try feed.reset()
         case "look": break
-        default: preconditionFailure("unknown step \(operation)")
+        default: throw Unknown(word: operation)
         }
     }
 
@@ -126,7 +144,11 @@ final class ScenarioRunner {
         case "refresh": place = .head
         case "append": place = .tail
         case "prepend": place = .openHead
-        case "around": place = .around(PostID(step["target"]?.text ?? "?")!)
+        case "around": place = Self.jump(to: step["target"]?.text ?? "?", feed)
+        case "verify":
+            let joins = Self.claimedSeams(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
+            let at = step["gap"]?.int ?? 0
+            place = .join(above: PostID(at < joins.count ? joins[at].list![1].text! : "?")!)
         case "bodies": place = .bodies(ids(step["ids"]))
         default:
             let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
@@ -137,6 +159,13 @@ final class ScenarioRunner {
         return try feed.plan(
             place, limit: step["limit"]?.int, isBounded: step["bounded"]?.bool ?? false,
             link: step["link"]?.text.map(Picture.link))
+    }
+
+    /// Where pages have a size of the server's choosing, a target can be one of them.
+    static func jump(to target: String, _ feed: Feed) -> Place {
+        let isNumbered = feed.options.paging == .page && ![nil, .free].contains(feed.options.sizes)
+        if isNumbered, target.hasPrefix("page="), let number = Int(target.dropFirst(5)) { return .page(number) }
+        return .around(PostID(target)!)
     }
 
     private func answer(_ step: JSON, _ ticket: Ticket, _ feed: Feed) throws -> Outcome {
@@ -182,9 +211,11 @@ final class ScenarioRunner {
             switch request.target {
             case .link(let link): wish["link"] = .text(link.description)
             case .position(let offset, let limit):
-                wish = ["offset": .number(Double(offset)), "limit": .number(Double(limit))]
+                wish["offset"] = .number(Double(offset))
+                if let limit { wish["limit"] = .number(Double(limit)) }
             case .page(let number, let limit):
-                wish = ["page": .number(Double(number)), "limit": .number(Double(limit))]
+                wish["page"] = .number(Double(number))
+                if let limit { wish["limit"] = .number(Double(limit)) }
             case .around(let target): wish["around"] = .text(target.description)
             case .snapshot: wish["snapshot"] = .bool(true)
             case .bodies(let ids): wish["ids"] = .list(ids.map { .text($0.description) })
@@ -211,11 +242,23 @@ final class ScenarioRunner {
         seen["kept"] = list(outcome.kept)
         seen["displaced"] = list(outcome.displaced)
         seen["ignored"] = list(outcome.ignored)
+        seen["disorder"] = list(outcome.disorder)
+        seen["unplaced"] = list(outcome.unplaced)
+        seen["disproved"] = Self.policy(outcome.disprovedSizes)
         seen["opaque"] = count(outcome.opaqueRows)
         seen["sticky"] = list(outcome.sticky)
         seen["closed_gaps"] = count(outcome.gapsClosed)
         seen["opened_gaps"] = count(outcome.gapsOpened)
         seen["page"] = outcome.page.map { .number(Double($0)) } ?? .null
+    }
+
+    private static func policy(_ sizes: SizePolicy?) -> JSON {
+        switch sizes {
+        case nil: .null
+        case .free: .text("free")
+        case .unknown: .text("unknown")
+        case .fixed(let size): .number(Double(size))
+        }
     }
 
     private func observe(_ feed: Feed, _ seen: inout [String: JSON]) throws {
@@ -224,8 +267,14 @@ final class ScenarioRunner {
             let info = try snapshot.info(of: feed)
             seen["in_sequence"] = .bool(info.isInSequence)
             seen["drift"] = .number(Double(info.drift))
+            seen["assumed_end"] = .bool(info.isEndAssumed)
+            seen["against_order"] = .number(Double(info.answersAgainstOrder))
+            seen["policy"] = Self.policy(info.sizes)
+            seen["size"] = info.rowsPerPage.map { .number(Double($0)) } ?? .null
             let rows = try snapshot.rows(of: feed, limit: .max)
             seen["claimed"] = .list(Self.claimedSeams(rows))
+            let checked = Set(rows.compactMap(\.post).filter(\.isChecked).map(\.id.description))
+            seen["checked"] = .list(Self.claimedSeams(rows).filter { checked.contains($0.list![1].text!) })
             seen["pages"] = .list(
                 try snapshot.pages(of: feed, limit: .max).map { page in
                     Self.describe(page, try snapshot.posts(of: page, in: feed).map(\.id))
@@ -327,7 +376,7 @@ extension Answer {
         self.init(
             next: Picture.link(step["next"]?.text ?? "?"),
             previous: Picture.link(step["prev"]?.text ?? "?"),
-            fetchedAt: Int64(step["at"]?.int ?? 0))
+            total: step["total"]?.int, fetchedAt: Int64(step["at"]?.int ?? 0))
         for item in step["items"]?.list ?? [] {
             guard let text = item.text, let id = PostID(text) else {
                 opaqueRows += 1

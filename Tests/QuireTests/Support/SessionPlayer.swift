@@ -24,7 +24,7 @@ final class SessionPlayer {
         let feed = feeds[step["feed"]?.text ?? firstFeed]!
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around", "bodies":
+        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify":
             let plan = try plan(operation, step, feed, session)
             results.append("\(plan)")
             if let request = plan.request { try answer(step, request.ticket, feed, session) }
@@ -77,7 +77,7 @@ final class SessionPlayer {
         case "confirm_local": return "\(try session.removeLocal(id!, in: feed))"
         case "reset": try session.reset(feed)
         case "look": break
-        default: preconditionFailure("unknown step \(operation)")
+        default: throw ScenarioRunner.Unknown(word: operation)
         }
         return operation
     }
@@ -90,7 +90,11 @@ final class SessionPlayer {
         case "refresh": place = .head
         case "append": place = .tail
         case "prepend": place = .openHead
-        case "around": place = .around(PostID(step["target"]?.text ?? "?")!)
+        case "around": place = ScenarioRunner.jump(to: step["target"]?.text ?? "?", feed)
+        case "verify":
+            let joins = try RowReader(transaction: session.transaction, feed: feed.number).claimedPosts()
+            let at = step["gap"]?.int ?? 0
+            place = .join(above: at < joins.count ? joins[at] : PostID("?")!)
         case "bodies": place = .bodies(Self.ids(step["ids"]))
         default:
             let gaps = try KnownGaps(session.transaction, feed: feed.number).all.map(\.record.gap.id)
@@ -144,11 +148,15 @@ struct CacheContents: Equatable {
         var record = try reader.record()
         record.options.sticky = []
         record.counts.pieces = 0
+        let shifts = record.shifts
+        record.shifts = PositionShifts()
         lines.append("\(record)")
         for known in try KnownGaps(transaction, feed: feed.number).all { lines.append("\(known.record)") }
         let bodies = BodyStore(transaction: transaction)
         var pages: Set<UInt64> = []
-        try reader.eachPiece(from: 0) { _, piece in
+        try reader.eachPiece(from: 0) { position, piece in
+            var piece = piece
+            shifts.apply(to: &piece, at: position)
             for (id, var entry) in zip(piece.ids, piece.entries) {
                 let body = Array(try bodies.bytes(entry.body))
                 entry.body = BodyReference()
@@ -169,5 +177,17 @@ struct CacheContents: Equatable {
         if self == other { return nil }
         for (a, b) in zip(lines, other.lines) where a != b { return "\(a)\n   instead of\n\(b)" }
         return "\(lines.count) instead of \(other.lines.count) lines"
+    }
+}
+
+extension RowReader {
+    /// Posts that only the server's numbering joins to the one above, top first.
+    fileprivate func claimedPosts() throws -> [PostID] {
+        var found: [PostID] = []
+        try eachPiece(from: 0) { _, piece in
+            found += zip(piece.ids, piece.entries).filter(\.1.isClaimed).map(\.0)
+            return true
+        }
+        return found
     }
 }

@@ -26,7 +26,7 @@ struct OracleJob {
         case .link(.head): .refresh
         case .link, .position, .page:
             switch place {
-            case .head, .around: .refresh
+            case .head, .around, .page, .join: .refresh
             case .tail, .gap: .down
             case .aboveGap, .openHead: .up
             case .bodies: .bodies

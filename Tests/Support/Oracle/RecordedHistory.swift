@@ -50,7 +50,8 @@ struct RecordedCrawl: CustomStringConvertible {
     private static func page(
         _ number: Int, of server: SimulatedServer, size: Int, hasTies: Bool
     ) -> Answer {
-        var answer = server.page(number, size: size, options: FeedOptions(order: .bump))
+        let options = FeedOptions(order: .bump)
+        var answer = server.answer(to: .page(number: number, limit: size), limit: size, options: options)
         answer.next = .unknown
         let width = SimulatedServer.stride * (hasTies ? 2 : 1)
         for at in answer.posts.indices {

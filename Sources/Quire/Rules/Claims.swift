@@ -1,0 +1,84 @@
+// R25, R26: neighbours that only the server's numbering joins.
+
+extension Draft {
+    /// R8. The rest of an answer below its border; where only a position says that it follows, the join is claimed.
+    mutating func join(_ rest: [Int], below border: Int, lower: Int? = nil) throws(Interruption) {
+        let isClaim = ticket.mayClaim && !shown.contains(border)
+        if isClaim && state.options.isStrict {
+            let places = places()
+            // nothing but the numbering joins them
+            if rest.allSatisfy({ places[$0] != nil }) { throw .refused(.noProgress) }
+        }
+        try splice(rest, upper: .entry(border), lower: lower)
+        if isClaim, let first = accepted.first { claim(between: border, and: first) }
+    }
+
+    /// Neighbours that no answer has shown together: claimed, or in strict feeds a gap.
+    mutating func claim(between upper: Int, and lower: Int) {
+        guard let at = rows.firstIndex(of: .entry(lower)), at > 0, rows[at - 1] == .entry(upper)
+        else { return }
+        if !state.options.isStrict { return claims.append(lower) }
+        let isUp = ticket.operation == .up
+        let isPositional = state.options.paging.isPositional
+        let down = state.newEdge(isPositional ? .more : isUp ? .unknown : ticket.own)
+        let up = state.newEdge(isUp && !isPositional ? ticket.own : .unknown)
+        rows.insert(state.newGap(down: down, up: up), at: at)
+        farGap = true
+    }
+
+    // MARK: Recorded pages (R25)
+
+    /// Between two pages of consecutive numbers there is no gap, only a claimed seam; and no gap opens
+    /// between two neighbours whose seam is proven.
+    mutating func claim() throws(Interruption) {
+        rows = state.mergeGaps(rows)
+        guard let first = accepted.first, let last = accepted.last else { return }
+        var at = rows.firstIndex(of: .entry(last))! + 1
+        if at < rows.count, rows[at].isGap {
+            let below = try state.entry(at: at + 1, in: rows, from: .above)
+            if try hadProvenNeighbour(.above, below) {
+                rows.remove(at: at)
+            } else if state.page(of: below)?.own == answer.next && !state.options.isStrict {
+                claims.append(below)
+                rows.remove(at: at)
+            }
+        }
+        at = rows.firstIndex(of: .entry(first))! - 1
+        if at > 0, case .gap(let gap) = rows[at] {
+            let above = try state.entry(at: at - 1, in: rows, from: .below)
+            let leadsHere =
+                state.gaps[gap].down.link == ticket.own
+                || state.page(of: above)?.next == ticket.own
+            if try hadProvenNeighbour(.below, above) {
+                rows.remove(at: at)
+            } else if leadsHere && !state.options.isStrict {
+                claims.append(first)
+                rows.remove(at: at)
+            }
+        }
+        let range = max(0, rows.firstIndex(of: .entry(first))! - 1)
+        let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
+        farGap = farGap && rows[range..<end].contains(where: \.isGap)
+    }
+
+    /// Which side of an entry had a proven neighbour before this page.
+    private enum Neighbour { case above, below }
+
+    private mutating func hadProvenNeighbour(
+        _ side: Neighbour, _ entry: Int
+    ) throws(Interruption) -> Bool {
+        guard state.options.order.hasKeys else { return false }
+        let gone = Set(moved)
+        let before = state.mergeGaps(
+            state.serverRows.filter { row in row.entry.map { !gone.contains($0) } ?? true })
+        let claimed = try state.carriedClaims(from: state.rows, to: before, gone: gone)
+        guard let at = before.firstIndex(of: .entry(entry)) else { return false }
+        switch side {
+        case .above:
+            return at > 0 && !before[at - 1].isGap && !claimed.contains(entry)
+        case .below:
+            guard at + 1 < before.count, !before[at + 1].isGap else { return false }
+            return !claimed.contains(try state.entry(at: at + 1, in: before, from: .above))
+        }
+    }
+}

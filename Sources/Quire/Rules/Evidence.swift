@@ -1,0 +1,97 @@
+// What an answer shows against the order class of its feed (section 3 of the rules).
+
+extension Draft {
+    /// Known entries of one segment that this answer shows in another order than the class allows.
+    func shownAgainstOrder() -> [Int] {
+        switch ticket.operation {
+        case .snapshot, .bodies, .recorded: return []
+        case .refresh, .down, .up, .around, .verify: break
+        }
+        let order = state.options.order
+        if order == .ranked { return [] }
+        var seen = EntrySet()
+        var known: [(entry: Int, key: Int64?)] = []
+        for post in answer.posts {
+            guard let entry = state.cached(post.id), !isNewer(entry), !state.entries[entry].isRider,
+                seen.insert(entry)
+            else { continue }
+            if order == .bump && (post.key == nil || post.key != state.entries[entry].key) { continue }
+            known.append((entry, post.key))
+        }
+        if known.isEmpty { return [] }
+        var found: [Int] = []
+        if order == .stable {
+            found = known.compactMap { entry, key in
+                let cached = state.entries[entry].key
+                return cached != nil && cached != key ? entry : nil
+            }
+        }
+        var places = EntryMap(entries: state.entries.count)
+        var segments = EntryMap(entries: state.entries.count)
+        var segment = 0
+        for (i, row) in state.rows.enumerated() {
+            if row.isGap { segment += 1 }
+            guard let entry = row.entry else { continue }
+            (places[entry], segments[entry]) = (i, segment)
+        }
+        for segment in 0...segment {
+            let line = known.map(\.entry).filter { segments[$0] == segment }
+            if line.count < 2 { continue }
+            let inOrder = EntrySet(longestIncreasing(line.map { places[$0]! }).map { line[$0] })
+            found += line.filter { !inOrder.contains($0) && !found.contains($0) }
+        }
+        return found
+    }
+
+    /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between them: where
+    /// an entry left against the order class, and where the answer showed something that was not placed.
+    func doubtedJoins() throws(Interruption) -> [Int] {
+        if disorder.isEmpty && ignored.isEmpty { return [] }
+        let old = state.serverRows
+        let (strays, placed) = (EntrySet(disorder), EntrySet(rows.lazy.compactMap(\.entry)))
+        var found = EntrySet()
+        for (at, row) in old.enumerated() {
+            guard let entry = row.entry, strays.contains(entry) else { continue }
+            search: for below in old[(at + 1)...] {
+                switch below {
+                case .gap: break search
+                case .elided(let run): throw .needs(.top(run))
+                case .entry(let below) where placed.contains(below) && !strays.contains(below):
+                    found.insert(below)
+                    break search
+                case .entry: continue
+                }
+            }
+        }
+        let line = shownEntries
+        for (i, entry) in line.enumerated()
+        where ignored.contains(entry) && !state.entries[entry].isCached {
+            if let deleted = state.tombstones[state.id(of: entry)], deleted >= ticket.issued { continue }
+            if let below = line[(i + 1)...].first(where: placed.contains) { found.insert(below) }
+        }
+        if found.isEmpty { return [] }
+        let covered = EntrySet(accepted)
+        var doubted: [Int] = []
+        for (upper, lower) in zip(rows, rows.dropFirst()) {
+            guard case .entry(let lower) = lower, found.contains(lower) else { continue }
+            switch upper {
+            case .gap: continue
+            case .elided(let run): throw .needs(.bottom(run))
+            case .entry(let upper):
+                if !(covered.contains(upper) && covered.contains(lower)) { doubted.append(lower) }
+            }
+        }
+        return doubted
+    }
+
+    /// The answer's entries in its order, each once, sticky ones not among them.
+    var shownEntries: [Int] {
+        var seen = EntrySet()
+        return answer.posts.compactMap { post in
+            guard !state.options.sticky.contains(post.id), let entry = state.index[post.id],
+                seen.insert(entry)
+            else { return nil }
+            return entry
+        }
+    }
+}

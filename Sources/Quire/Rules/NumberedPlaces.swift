@@ -1,0 +1,174 @@
+// R26: the open head, verifying a join, and what an answer teaches about positions.
+
+extension Draft {
+    /// R26.5. The page above the first entry of an open head.
+    mutating func numberedUp(_ page: [Int]) throws(Interruption) {
+        try requireBorder()
+        let border = try state.entry(at: rows.firstIndex { !$0.isGap }!, in: rows, from: .above)
+        if page.isEmpty { throw .refused(.empty) }
+        var rest = page
+        let places = places()
+        if let cut = page.firstIndex(of: border) {
+            rest = Array(page[..<cut])
+            shown.append(border)
+        } else if let known = page.first(where: { places[$0] != nil }) {
+            shown.append(known)
+            (head, note) = (state.newEdge(state.head.link), .drift)
+            return
+        } else if !ticket.mayClaim {
+            throw .refused(.discontinuity)
+        }
+        try lift(rest.filter { places[$0] != nil }, from: &rest)  // they stood below the border
+        if rest.isEmpty {  // it begins with the border: look one page further up
+            (head, note) = (state.newEdge(state.head.link), .drift)
+            return
+        }
+        try splice(rest, upper: .unknown, lower: border)
+        headChanged = true
+        if !shown.contains(border), let last = accepted.last { claim(between: last, and: border) }
+    }
+
+    /// R26.8. The page above an unverified join, asked for again.
+    mutating func verify(_ page: [Int]) throws(Interruption) {
+        let places = places()
+        guard let upper = state.cached(ticket.join!.upper), let lower = state.cached(ticket.join!.lower),
+            let above = places[upper], let at = places[lower]
+        else { throw .refused(.stale) }
+        if page.isEmpty { throw .refused(.empty) }
+        if let cut = page.firstIndex(of: upper) {
+            shown.append(upper)
+            let rest = Array(page[(cut + 1)...])
+            ignored += page[..<cut].filter { !state.entries[$0].isCached }
+            if rest.contains(where: { places[$0] ?? at < above }) { throw .refused(.contradiction) }
+            if !rest.isEmpty { return try splice(rest, upper: .entry(upper), lower: nil) }
+            if answer.next == .end { return try doubtBelow(upper) }
+            checkedJoin = lower
+            return
+        }
+        let start = (rows[...above].lastIndex(where: \.isGap) ?? -1) + 1
+        let shownAbove = page.filter { places[$0].map { (start...above).contains($0) } ?? false }
+        if let last = shownAbove.max(by: { places[$0]! < places[$1]! }) {  // it has moved to a later page
+            shown.append(last)
+            if !state.isNumbered { throw .refused(.noProgress) }
+            beyond = (upper, ticket.span!.start + ticket.span!.rows)
+            note = .drift
+            return
+        }
+        if page.first == lower { shown.append(lower) }
+        let down = try state.linkBelow(upper)
+        rows.insert(state.newGap(down: down, up: state.linkAbove(lower)), at: at)
+        farGap = true
+    }
+
+    // MARK: Positions (R26.1)
+
+    /// What the answer shows tells where it is; what stands below moves with the last known entry shown.
+    mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
+        guard let span = ticket.span, state.isNumbered else { return [] }
+        let isByNumber = state.isByNumber
+        var seen: [(entry: Int, spot: Spot)] = []
+        for entry in accepted + shown {
+            guard let row = serverPosition[entry],
+                !state.entries[entry].isCached || state.entries[entry].asked <= ticket.issued
+            else { continue }
+            let number = isByNumber ? span.page! : span.start + row
+            let isLast = row == rowsSeen - 1 || entry == pageEnd
+            let spot = Spot(
+                number: Int32(clamping: number), row: isByNumber ? Int32(clamping: row) : 0,
+                isLast: isLast)
+            seen.append((entry, spot))
+        }
+        if ticket.operation == .recorded { return seen }
+        let (isSeen, hasMoved) = (EntrySet(seen.map(\.entry)), EntrySet(moved))
+        let known = seen.filter {
+            state.entries[$0.entry].isCached && !state.entries[$0.entry].isRider
+                && !hasMoved.contains($0.entry)
+        }
+        guard
+            let lowest = known.max(by: { serverPosition[$0.entry]! < serverPosition[$1.entry]! })
+        else {
+            if ticket.operation == .refresh {  // at least so many are above it now
+                let rows = state.serverRows
+                try state.moveSpots(in: rows, by: accepted.count) { [state] entry in
+                    !isSeen.contains(entry) && state.entries[entry].spot != nil
+                }
+            }
+            return seen
+        }
+        hasLandmarks = true
+        let was = try state.position(lowest.entry).at
+        let now = lowest.spot.position(unit: state.unit)
+        if now != was {
+            let rows = state.serverRows
+            let at = rows.firstIndex(of: .entry(lowest.entry))!
+            try state.moveSpots(in: rows[(at + 1)...], by: now - was) { !isSeen.contains($0) }
+        }
+        return seen
+    }
+
+    /// A refresh is the last step of a search upwards: what it shows is a landmark.
+    mutating func restSearches() throws(Interruption) {
+        guard let last = accepted.last else { return }
+        var isTopmost = true
+        for at in try searchableEdges() {
+            defer { isTopmost = false }
+            let old = edge(at: at)
+            guard let search = old.search else { continue }
+            var isMine = isTopmost && search.back > 0
+            if isMine {
+                let border = try border(above: at)
+                isMine = border != last && state.id(of: border) == search.border
+            }
+            var renewed = state.newEdge(old.link)
+            renewed.isSuspect = old.isSuspect || old.link == .confirmEnd
+            if isMine {
+                renewed.search = Search(search.border)
+                renewed.search!.after = state.id(of: last)
+                renewed.search!.ceiling = search.ceiling
+            }
+            setEdge(renewed, at: at)
+        }
+    }
+
+    /// Entries were placed and others seen where they are: searches elsewhere begin anew.
+    mutating func forgetSearches() throws(Interruption) {
+        for at in try searchableEdges() {
+            let old = edge(at: at)
+            if old.search == nil || renewedEdges.contains(old.number) || old.link == .end { continue }
+            var renewed = state.newEdge(old.link)
+            renewed.isSuspect = old.isSuspect
+            setEdge(renewed, at: at)
+        }
+    }
+
+    /// The rows of all gaps, and the tail.
+    private func searchableEdges() throws(Interruption) -> [Int] {
+        var found: [Int] = []
+        for (i, row) in rows.enumerated() {
+            switch row {
+            case .gap: found.append(i)
+            case .elided(let run) where state.elided[run].hidesGaps: throw .needs(.gaps(run))
+            case .elided, .entry: continue
+            }
+        }
+        return found + [rows.count]
+    }
+
+    /// What is estimated only: where a border is that this answer did not show.
+    mutating func settlePositions(_ spots: [(entry: Int, spot: Spot)]) throws(Interruption) {
+        for (entry, spot) in spots where state.entries[entry].isCached {
+            state.entries[entry].spot = spot
+        }
+        if let beyond, state.entries[beyond.border].isCached {
+            let at = try state.position(beyond.border).at
+            state.entries[beyond.border].spot = Spot(
+                at: beyond.least.map { max(at, $0) } ?? at, unit: state.unit)
+        }
+        guard state.isByNumber, state.head.link == .unknown, let first = state.serverRows.first else {
+            return
+        }
+        let top = try state.entry(at: 0, in: [first], from: .above)
+        let above = try state.position(top).at / state.unit - 1
+        if above >= 0 { state.head.link = .token("page=\(above + state.options.firstPage)") }
+    }
+}

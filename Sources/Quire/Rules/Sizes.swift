@@ -1,0 +1,165 @@
+// R26: how many rows a page has: what is asked for, what is learned, and what proves the stated policy wrong.
+
+/// What is known of the size of a server's pages.
+struct LearnedSizes: Hashable {
+    /// An answer did not fit the stated policy: sizes are unknown since.
+    var isDisproved = false
+    /// Rows of a page, once learned.
+    var size: Int?
+    /// What is asked for again and again while the size is unknown.
+    var asked: Int?
+    /// A page that had fewer rows than asked for.
+    var short: Short?
+    /// Rows that one page has shown.
+    var most = 0
+
+    struct Short: Hashable {
+        var own: Link
+        var start: Int
+        var rows: Int
+    }
+}
+
+extension FeedState {
+    /// Positions are asked for under a size policy.
+    var isNumbered: Bool { options.paging.isPositional && options.sizes != nil }
+
+    /// The policy that holds: the stated one until an answer disproves it.
+    var sizePolicy: SizePolicy? { sizes.isDisproved ? .unknown : options.sizes }
+
+    /// Pages have a fixed size, or one that is not ours to choose: only their numbers are certain.
+    var isByNumber: Bool { options.paging == .page && sizePolicy != nil && sizePolicy != .free }
+
+    /// No request names a size.
+    var namesNoSize: Bool {
+        if case .fixed = options.sizes { true } else { false }
+    }
+
+    /// Rows of a page, stated or learned.
+    var knownSize: Int? {
+        if case .fixed(let size) = sizePolicy { size } else { sizes.size }
+    }
+
+    /// Rows that a page number stands for.
+    var unit: Int { isByNumber ? knownSize ?? sizes.asked ?? options.pageSize : 1 }
+
+    /// What an answer to an offset will hold, as far as is known.
+    func rowsExpected(limit: Int) -> Int {
+        guard let size = knownSize else { return limit }
+        return namesNoSize || size > sizes.asked ?? limit ? size : min(limit, size)
+    }
+
+    private func rows(of answer: Answer) -> Int {
+        answer.posts.count { !options.sticky.contains($0.id) }
+    }
+
+    /// Unknown sizes: the first limit is asked for again and again; a smaller one begins anew, positions stay.
+    mutating func takeLimit(_ limit: Int) throws(Interruption) {
+        guard sizePolicy == .unknown, isByNumber, !namesNoSize else { return }
+        if let asked = sizes.asked {
+            if limit >= asked { return }
+            if (sizes.size ?? asked) > limit, (sizes.size ?? 0) <= asked {
+                let found = try positions()
+                (sizes.size, sizes.short, sizes.most) = (nil, nil, 0)
+                sizes.asked = limit
+                for (entry, at, _) in found { entries[entry].spot = Spot(at: at, unit: unit) }
+            }
+        }
+        sizes.asked = limit
+    }
+
+    /// Of all entries that know theirs.
+    private func positions() throws(Interruption) -> [(entry: Int, at: Int, isLast: Bool)] {
+        var found: [(entry: Int, at: Int, isLast: Bool)] = []
+        for row in rows {
+            if case .elided(let run) = row { throw .needs(.all(run)) }
+            if let entry = row.entry, let spot = entries[entry].spot {
+                found.append((entry, spot.position(unit: unit), spot.isLast))
+            }
+        }
+        return found
+    }
+
+    /// Rows received tell the size: more than asked for, as many, or twice the same smaller number.
+    mutating func learnSize(_ answer: Answer, _ ticket: TicketRecord) {
+        guard isNumbered, let span = ticket.span else { return }
+        let rows = rows(of: answer)
+        sizes.most = max(sizes.most, rows)
+        guard isByNumber, sizePolicy == .unknown, rows > 0 else { return }
+        if rows >= span.asked || sizes.size.map({ rows > $0 }) ?? false {
+            sizes.size = rows
+        } else if sizes.size == nil && answer.next != .end {
+            if let short = sizes.short, short.rows == rows, short.own != ticket.own {
+                sizes.size = rows
+            }
+            sizes.short = LearnedSizes.Short(own: ticket.own, start: span.start, rows: rows)
+        }
+    }
+
+    /// R26.7. A known total is an explicit end, where it is certain at which row the page starts.
+    func isAtTotal(_ answer: Answer, _ ticket: TicketRecord) -> Bool {
+        guard let total = answer.total, let span = ticket.span, isNumbered,
+            !isByNumber || knownSize != nil
+        else { return false }
+        let rows = answer.posts.count + answer.opaqueRows
+        let size = isByNumber ? knownSize! : 0
+        let isUncertain =
+            isByNumber ? sizes.most < size : options.paging == .page && sizes.short != nil
+        if span.start > 0 && isUncertain { return rows == 0 && total <= span.start }
+        return total <= span.start + max(rows, sizes.most >= size ? size : 0)
+    }
+
+    // MARK: A policy that is wrong
+
+    /// An answer that the stated policy does not allow: sizes are unknown from now on. Returns what it was.
+    mutating func disprovePolicy(
+        _ answer: Answer, _ ticket: inout TicketRecord
+    ) throws(Interruption) -> SizePolicy? {
+        let rows = rows(of: answer)
+        guard let policy = sizePolicy, policy != .unknown, let span = ticket.span, rows > 0,
+            ticket.operation != .recorded
+        else { return nil }
+        var stated: Int?
+        if case .fixed(let size) = policy { stated = size }
+        var size = rows > span.rows ? rows : nil  // more than asked for
+        if rows < span.rows, answer.next != .end, stated.map({ sizes.most < $0 }) ?? true {
+            if let short = sizes.short, short.rows == rows, short.start != span.start {
+                size = rows  // twice the same smaller number
+            }
+            if sizes.short.map({ rows >= $0.rows }) ?? true {
+                sizes.short = LearnedSizes.Short(own: ticket.own, start: span.start, rows: rows)
+            }
+        }
+        if stated != nil, isByNumber, let total = answer.total, span.start >= total {
+            size = max(sizes.most, rows)  // rows where the list should have ended
+        }
+        guard let size else { return nil }
+        try forgetPolicy(&ticket, size: size)
+        return policy
+    }
+
+    /// Entries stay where they were seen, as far as that is certain.
+    private mutating func forgetPolicy(_ ticket: inout TicketRecord, size: Int) throws(Interruption) {
+        let span = ticket.span!
+        let hadAnySize = options.paging == .page && !isByNumber
+        let found = hadAnySize ? try positions() : []
+        var border: Int?
+        if ticket.mayClaim && !serverRows.isEmpty { border = try self.border(of: ticket) }
+        sizes = LearnedSizes(
+            isDisproved: true, size: size, asked: namesNoSize ? nil : span.rows, most: size)
+        (head.search, tail.search) = (nil, nil)
+        for gap in try allGaps() { (gaps[gap].down.search, gaps[gap].up.search) = (nil, nil) }
+        if !hadAnySize { return }
+        for (entry, at, isLast) in found {  // numbers meant other places than was thought
+            var spot = Spot(at: at, unit: unit)
+            spot.isLast = isLast && (at + 1) % size == 0
+            entries[entry].spot = spot
+        }
+        let page = span.start / span.rows
+        (ticket.span!.page, ticket.span!.asked) = (page, span.rows)
+        if ticket.mayClaim, let border {
+            let (at, isLast) = try position(border)
+            ticket.mayClaim = isLast && ticket.after == nil && at / size == page - 1
+        }
+    }
+}

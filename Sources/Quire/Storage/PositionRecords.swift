@@ -1,0 +1,185 @@
+// What R26 remembers, as bytes: searches, spans, learned sizes, and how far estimated positions have moved.
+
+extension Search: Record {
+    func encode(_ writer: inout ByteWriter) {
+        border.encode(&writer)
+        writer.byte(
+            (isStalled ? 1 : 0) | (isSure ? 2 : 0) | (isLost ? 4 : 0) | (hasEnded ? 8 : 0)
+                | (isSolid ? 16 : 0))
+        for number in [back, skip, blanks, page] { writer.number(number) }
+        writer.optional(echo) { writer, echo in
+            echo.first.encode(&writer)
+            writer.number(echo.place)
+        }
+        writer.optional(probe) { $0.number($1) }
+        writer.optional(after) { $1.encode(&$0) }
+        writer.optional(ceiling == .max ? nil : ceiling) { $0.number($1) }
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        self.init(try reader.postID())
+        let flags = try reader.byte()
+        isStalled = flags & 1 != 0
+        isSure = flags & 2 != 0
+        isLost = flags & 4 != 0
+        hasEnded = flags & 8 != 0
+        isSolid = flags & 16 != 0
+        back = try reader.int()
+        skip = try reader.int()
+        blanks = try reader.int()
+        page = try reader.int()
+        echo = try reader.optional { r throws(QuireError) in
+            Echo(first: try r.postID(), place: try r.int())
+        }
+        probe = try reader.optional { r throws(QuireError) in try r.int() }
+        after = try reader.optional { r throws(QuireError) in try r.postID() }
+        ceiling = try reader.optional { r throws(QuireError) in try r.int() } ?? .max
+    }
+}
+
+extension TicketRecord.Span: Record {
+    func encode(_ writer: inout ByteWriter) {
+        writer.signed(Int64(start))
+        writer.number(rows)
+        writer.optional(page) { $0.signed(Int64($1)) }
+        writer.number(asked)
+        writer.byte(isDisproved ? 1 : 0)
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        start = Int(try reader.signed())
+        rows = try reader.int()
+        page = try reader.optional { r throws(QuireError) in Int(try r.signed()) }
+        asked = try reader.int()
+        isDisproved = try reader.byte() != 0
+    }
+}
+
+extension SizePolicy {
+    /// 0 is no policy.
+    static func encode(_ policy: SizePolicy?, _ writer: inout ByteWriter) {
+        switch policy {
+        case nil: writer.number(0)
+        case .free: writer.number(1)
+        case .unknown: writer.number(2)
+        case .fixed(let size): writer.number(size + 2)
+        }
+    }
+
+    static func decode(_ reader: inout ByteReader) throws(QuireError) -> SizePolicy? {
+        switch try reader.int() {
+        case 0: nil
+        case 1: .free
+        case 2: .unknown
+        case let code: .fixed(code - 2)
+        }
+    }
+}
+
+extension LearnedSizes: Record {
+    func encode(_ writer: inout ByteWriter) {
+        writer.byte(isDisproved ? 1 : 0)
+        writer.optional(size) { $0.number($1) }
+        writer.optional(asked) { $0.number($1) }
+        writer.number(most)
+        writer.optional(short) { writer, short in
+            short.own.encode(&writer)
+            writer.signed(Int64(short.start))
+            writer.number(short.rows)
+        }
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        isDisproved = try reader.byte() != 0
+        size = try reader.optional { r throws(QuireError) in try r.int() }
+        asked = try reader.optional { r throws(QuireError) in try r.int() }
+        most = try reader.int()
+        short = try reader.optional { r throws(QuireError) in
+            Short(own: try Link(&r), start: Int(try r.signed()), rows: try r.int())
+        }
+    }
+}
+
+/// How far the estimated positions (R26.1) in pieces that were not loaded have moved since these were written. An answer
+/// moves everything below it; that must not write every piece.
+///
+/// A piece keeps the epoch in which it was written, and what was noted since is applied when it is read.
+struct PositionShifts: Record, Hashable {
+    struct Shift: Hashable {
+        var epoch: UInt64
+        var pieces: ClosedRange<UInt64>
+        var distance: Int
+        /// Rows of a page at that time.
+        var unit: Int
+    }
+
+    private(set) var epoch: UInt64 = 0
+    /// Shifts up to this epoch are no longer known: what is older is an estimate only.
+    private(set) var forgotten: UInt64 = 0
+    private(set) var shifts: [Shift] = []
+
+    static let limit = 64
+
+    init() {}
+
+    /// Notes what a rule moved in the runs that it did not see.
+    mutating func add(_ runs: [Elided], unit: Int) {
+        let moved = runs.filter { $0.shift != nil }
+        if moved.isEmpty { return }
+        epoch += 1
+        for run in moved {
+            shifts.append(Shift(epoch: epoch, pieces: run.pieces, distance: run.shift!, unit: unit))
+        }
+        if shifts.count > Self.limit {
+            forgotten = shifts[shifts.count - Self.limit - 1].epoch
+            shifts.removeAll { $0.epoch <= forgotten }
+        }
+    }
+
+    /// All pieces are written anew.
+    mutating func clear() {
+        epoch += 1
+        (forgotten, shifts) = (epoch, [])
+    }
+
+    func apply(to piece: inout PieceRecord, at position: UInt64) {
+        guard let written = piece.epoch, written < epoch else { return }
+        for i in piece.entries.indices {
+            guard var spot = piece.entries[i].spot else { continue }
+            if written < forgotten { spot.isLast = false }
+            for shift in shifts where shift.epoch > written && shift.pieces.contains(position) {
+                spot = Spot(at: spot.position(unit: shift.unit) + shift.distance, unit: shift.unit)
+            }
+            piece.entries[i].spot = spot
+        }
+        piece.epoch = epoch
+    }
+
+    func encode(_ writer: inout ByteWriter) {
+        writer.number(epoch)
+        writer.number(forgotten)
+        writer.list(shifts) { writer, shift in
+            writer.number(epoch - shift.epoch)
+            writer.number(shift.pieces.lowerBound)
+            writer.number(shift.pieces.upperBound - shift.pieces.lowerBound)
+            writer.signed(Int64(shift.distance))
+            writer.number(shift.unit)
+        }
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        epoch = try reader.number()
+        forgotten = try reader.number()
+        let last = epoch
+        shifts = try reader.list { r throws(QuireError) in
+            let (age, lower, length) = (try r.number(), try r.number(), try r.number())
+            let distance = Int(try r.signed())
+            let unit = try r.int()
+            guard age <= last, length <= .max - lower, unit > 0, distance.magnitude < 1 << 31 else {
+                throw ByteReader.damage
+            }
+            return Shift(
+                epoch: last - age, pieces: lower...(lower + length), distance: distance, unit: unit)
+        }
+    }
+}

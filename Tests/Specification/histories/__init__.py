@@ -1,0 +1,3 @@
+"""Random histories of a cache against a simulated server."""
+from .history import History
+from .modes import KEYED, MODES, SOUND, Failure

@@ -1,0 +1,139 @@
+"""A simulated server, and what it answers."""
+from bisect import bisect_left
+
+from model import END, HEAD, MORE, UNKNOWN
+
+from .modes import INFINITY
+
+
+class Server:
+    """Entries have a position (larger = nearer to the head) and an arrival time at that position."""
+
+    def __init__(self):
+        self.now = 0
+        self.position, self.since, self.alive = {}, {}, []      # alive: ids, top first
+        self.count = 0
+
+    def snapshot(self):
+        return list(self.alive), dict(self.position), self.now
+
+    def insert(self, index, id=None):
+        self.now += 1
+        if id is None:
+            self.count += 1
+            id = str(self.count)
+        above = self.position[self.alive[index - 1]] if index > 0 else None
+        below = self.position[self.alive[index]] if index < len(self.alive) else None
+        if above is None:
+            place = max(self.position.values(), default=0.0) + 1024.0
+        elif below is None:
+            place = above - 512.0
+        else:
+            place = below + (above - below) * (0.3 + 0.4 * ((self.now * 7919) % 101) / 101)
+            if not below < place < above or place in self.position.values():
+                return None                                     # no room left between the two
+        self.alive.insert(index, id)
+        self.position[id], self.since[id] = place, self.now
+        return id
+
+    def delete(self, id):
+        self.now += 1
+        self.alive.remove(id)
+
+    def bump(self, id):
+        self.alive.remove(id)
+        self.insert(0, id)
+
+    def shuffle(self, rng):
+        self.now += 1
+        rng.shuffle(self.alive)
+        top = max(self.position.values(), default=0.0)
+        for i, id in enumerate(self.alive):
+            self.position[id], self.since[id] = top + 1024.0 * (len(self.alive) - i), self.now
+
+
+class Answering:
+    """The server's side of a history."""
+
+    def link_position(self, text):
+        return float(text[1:])
+
+    def answer_for(self, wish, op, limit):
+        """What the server says now.  Returns (answer fields, facts for the oracle)."""
+        alive, position, now = self.server.snapshot()
+        heights = [-position[id] for id in alive]               # ascending
+        facts = {"position": position, "now": now, "op": op, "low": None, "high": None}
+
+        def below(place, inclusive=False):
+            at = bisect_left(heights, -place)
+            while not inclusive and at < len(alive) and position[alive[at]] >= place:
+                at += 1
+            return at
+
+        if "snapshot" in wish:
+            return {"items": alive}, facts
+        if "ids" in wish:
+            return {"items": [id for id in wish["ids"] if id in position and id in set(alive)]}, facts
+        if "offset" in wish or "page" in wish:
+            start = wish.get("offset", (wish.get("page", 1) - 1) * wish["limit"])
+            items = alive[start:start + wish["limit"]]
+            facts["start"] = start
+            ends = start + wish["limit"] >= len(alive)
+            facts.update(high=INFINITY if op == "refresh" else None,
+                         low=-INFINITY if ends else self.lowest(items, position))
+            return {"items": items, "next": END if ends else MORE}, facts
+        if "around" in wish:
+            target = wish["around"]
+            at = below(position.get(target, 0.0), inclusive=True)
+            first, last = max(0, at - limit // 2), min(len(alive), at + limit // 2 + 1)
+            items = alive[first:last]
+            facts.update(high=INFINITY if first == 0 else self.highest(items, position),
+                         low=-INFINITY if last == len(alive) else self.lowest(items, position))
+            return {"items": items, "next": self.next_link(alive, last, position),
+                    "prev": self.prev_link(alive, first, position)}, facts
+        link = wish["link"]
+        if link.startswith((">", "a")):
+            place = self.client_key(link[1:]) if link[0] == ">" else self.link_position(link)
+            last = bisect_left(heights, -place)                 # entries strictly above
+            first = max(0, last - limit)
+            items = alive[first:last]
+            facts.update(low=place, high=INFINITY if first == 0 else self.highest(items, position))
+            return {"items": items, "next": self.next_link(alive, last, position),
+                    "prev": self.prev_link(alive, first, position)}, facts
+        if link == HEAD:
+            first, facts["high"] = 0, INFINITY
+        else:
+            place = self.client_key(link[1:]) if link[0] == "<" else self.link_position(link)
+            first, facts["high"] = below(place), place
+        last = min(len(alive), first + limit)
+        until = wish.get("until")
+        if until is not None:
+            floor, facts["low"] = below(self.place[until], inclusive=True), self.place[until]
+            if self.hard and until in alive:                    # a server that knows the post, wherever it is now
+                floor, facts["low"] = alive.index(until) + self.server.now % 2, position[until]
+            last = min(last, max(first, floor))
+        items = alive[first:last]
+        if until is not None and last >= floor:
+            return {"items": items, "next": END}, facts
+        facts["low"] = -INFINITY if last == len(alive) else self.lowest(items, position)
+        return {"items": items, "next": self.next_link(alive, last, position),
+                "prev": self.prev_link(alive, first, position)}, facts
+
+    def client_key(self, id):
+        return self.feed.entries[id].key if id in self.feed.entries else self.place[id]
+
+    @staticmethod
+    def lowest(items, position):
+        return position[items[-1]] if items else None
+
+    @staticmethod
+    def highest(items, position):
+        return position[items[0]] if items else None
+
+    @staticmethod
+    def next_link(alive, last, position):
+        return END if last >= len(alive) else f"b{position[alive[last - 1]]}" if last else UNKNOWN
+
+    @staticmethod
+    def prev_link(alive, first, position):
+        return END if first == 0 else f"a{position[alive[first]]}" if first < len(alive) else UNKNOWN

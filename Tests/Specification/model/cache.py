@@ -1,0 +1,60 @@
+"""Posts are stored once and shared by all feeds (I6, R23)."""
+from __future__ import annotations
+
+from .feed import Feed
+
+
+class Cache:
+    """Posts are stored once and shared by all feeds."""
+
+    def __init__(self):
+        self.clock = 0
+        self.feeds: dict[str, Feed] = {}
+        self.posts: dict[str, dict] = {}     # id -> {field: (value, version)}
+
+    def tick(self):
+        self.clock += 1
+        return self.clock
+
+    def feed(self, name, **options):
+        self.feeds[name] = Feed(self, **options)
+        return self.feeds[name]
+
+    def touch(self, id):
+        self.posts.setdefault(id, {})
+
+    def has_body(self, id):
+        """Some feed shows the post (R21): not as a fault, a local entry or a sticky one."""
+        entries = [feed.entries[id] for feed in self.feeds.values() if id in feed.entries]
+        return any(not e.fault and (e.page is not None or not e.rider) for e in entries)
+
+    def bring_body(self, id):
+        """R21. A body is the post's, whichever feed it came with."""
+        for feed in self.feeds.values():
+            if id in feed.entries:
+                feed.entries[id].fault = False
+
+    def references(self, id):
+        return sum(id in feed.entries for feed in self.feeds.values())
+
+    def collect(self):
+        """I6. A post without an entry in any feed is dropped."""
+        if self.feeds:
+            self.posts = {id: p for id, p in self.posts.items() if self.references(id)}
+
+    def update(self, id, version, fields):
+        """R23. Field-level merge: an older version never overwrites a newer one."""
+        if id not in self.posts:
+            return "missing"
+        post, changed, applied = self.posts[id], False, False
+        for name, value in fields.items():
+            old_value, old_version = post.get(name, (None, None))
+            if old_version is not None and version < old_version:
+                continue
+            applied = True
+            changed = changed or old_version is None or old_value != value
+            post[name] = (value, version)
+        return "changed" if changed else "same" if applied else "stale"
+
+    def fields(self, id):
+        return {name: value for name, (value, _) in self.posts.get(id, {}).items()}

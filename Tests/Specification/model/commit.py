@@ -1,0 +1,156 @@
+"""What an accepted answer leaves in the feed."""
+from __future__ import annotations
+
+from .objects import Entry, Gap, Page, UNKNOWN
+
+
+class Commit:
+    def commit(self):
+        feed, out, ticket = self.feed, self.out, self.ticket
+        self.keep_unplaced()
+        spots = self.learn_positions()
+        doubted = self.doubted_seams() if out.disorder or out.ignored else []
+        now = feed.changed = feed.cache.tick()
+        old_rows, borders = feed.rows, feed._borders()
+        self.write_entries(now)
+        if self.accepted:
+            self.store_page(now)
+        if ticket.op == "refresh" and feed.numbered() and self.accepted:
+            self.rest_search()
+        elif self.landmarks and self.accepted:
+            self.forget_searches()
+        feed.head, feed.tail = self.head, self.tail
+        feed.drift, feed.overlap = self.drift, self.overlap
+        if ticket.op == "refresh" and self.head_changed:
+            feed.skipped_above = 0
+        self.write_rows(old_rows, doubted)
+        self.write_spots(spots)
+        feed._rederive(borders, set(out.moved) | set(out.removed))
+        for id in out.sticky:
+            if id not in feed.entries:
+                feed.entries[id] = Entry(id, rider=True, confirmed=now)
+                feed.cache.touch(id)
+                feed._set_rows([id] + feed.rows)
+        feed._drop_empty_pages()
+        feed.cache.collect()
+        self.judge_gaps()
+
+    def write_entries(self, now):
+        feed, out, ticket, answer = self.feed, self.out, self.ticket, self.answer
+        for id in out.removed + out.moved:
+            if id in feed.entries:
+                feed._forget_border(id)
+        out.new = [id for id in self.accepted if id not in feed.entries
+                   or feed.entries[id].rider or feed.entries[id].fault]
+        for id in [r for r in self.rows if isinstance(r, str)]:
+            if id not in feed.entries:
+                fault = ticket.op == "snapshot" and not feed.cache.has_body(id)
+                feed.entries[id] = Entry(id, fault=fault, confirmed=now)
+                feed.cache.touch(id)
+            feed.entries[id].rider = False
+        for id in self.shown:
+            feed.entries[id].confirmed, feed.entries[id].as_of = now, ticket.issued
+        for id in self.accepted:
+            entry = feed.entries[id]
+            entry.confirmed, entry.as_of, entry.fault = now, ticket.issued, False
+            if id in answer.keys:
+                entry.key = answer.keys[id]
+            feed.tombstones.pop(id, None)
+            feed.cache.bring_body(id)
+        for id in self.removed_keep_rider:
+            feed.entries[id].rider = True
+        for id in out.removed:
+            del feed.entries[id]
+        for id in self.gone_for_good:
+            feed.tombstones[id] = now
+
+    def write_rows(self, old_rows, doubted):
+        """R25. Claims pass on, and end where this answer shows both neighbours."""
+        feed = self.feed
+        if feed.claimed or self.claims:
+            covered = set(self.accepted) | set(self.shown)
+            proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
+            feed.claimed = feed._carry_claims(old_rows, self.rows, set(self.out.moved)) - proven
+        for id in doubted:
+            self.claim_between(self.rows[self.rows.index(id) - 1], id)
+        feed._set_rows(feed._with_riders(self.rows, old_rows))
+        rows = feed.server_rows()
+        feed.claimed |= {b for a, b in zip(rows, rows[1:]) if b in self.claims and isinstance(a, str)}
+        feed.checked = (feed.checked | {self.was_checked}) & feed.claimed
+
+    def write_spots(self, spots):
+        """R26. Where entries were shown, and what is known of those that were not."""
+        feed = self.feed
+        for id, spot in spots.items():
+            if id in feed.entries:
+                feed.entries[id].spot = spot
+        if self.beyond and self.beyond[0] in feed.entries:
+            border, least = self.beyond
+            at = feed.position(border)[0]
+            feed.entries[border].spot = feed._spot_at(at if least is None else max(at, least))
+        if feed.by_number() and feed.head.link == UNKNOWN and feed.server_rows():
+            number = feed.position(feed.server_rows()[0])[0] // feed.unit() + feed.first_page - 1
+            feed.head.link = f"page={number}" if number >= feed.first_page else UNKNOWN
+
+    def judge_gaps(self):
+        """Section 8. A gap that keeps an edge is the same gap; one that was split is one of its parts."""
+        feed, out = self.feed, self.out
+        former = {number: i for i, gap in enumerate(self.gaps_before) for number in gap}
+        survived = {former.get(g.down.number, former.get(g.up.number)) for g in feed.gaps()} - {None}
+        out.closed_gaps = len(self.gaps_before) - len(survived)
+        out.opened_gaps = len(feed.gaps()) - len(survived)
+        if self.note:
+            out.outcome = self.note
+        elif self.far_gap:
+            out.outcome = "gap"
+        elif out.closed_gaps:
+            out.outcome = "joined"
+
+    def keep_unplaced(self):
+        """R6. An entry that this answer shows elsewhere, but does not place, has not moved: it goes back to
+        where it was, on its own side of the gaps there."""
+        feed, placed = self.feed, self.where()
+        lost = [id for id in self.out.moved if id in feed.entries and not feed.entries[id].rider
+                and id not in placed]
+        if not lost:
+            return
+        self.out.moved = [id for id in self.out.moved if id not in lost]
+        old = feed.server_rows()
+        for at, id in enumerate(old):
+            if id not in lost:
+                continue
+            rows = self.rows
+            above, i = 0, at - 1                              # below the nearest surviving entry above
+            while i >= 0 and (isinstance(old[i], Gap) or old[i] not in rows):
+                i -= 1
+            above = rows.index(old[i]) + 1 if i >= 0 else 0
+            apart = any(isinstance(row, Gap) for row in old[i + 1:at])
+            if apart and above < len(rows) and isinstance(rows[above], Gap):
+                above += 1                                    # it stood below the gap
+                below = next((r for r in rows[above:above + 1] if isinstance(r, str)), None)
+                run = old[at:] + [None]
+                run = run[:next(n for n, r in enumerate(run) if not isinstance(r, str))]
+                if below is not None and below not in run:
+                    rows.insert(above, Gap(feed._link_below(id), feed._link_above(below)))
+            rows.insert(above, id)
+
+    def store_page(self, now):
+        """R16. Each accepted response becomes a page; pages left without entries are dropped."""
+        feed, out, answer = self.feed, self.out, self.answer
+        feed._page_numbers += 1
+        page = Page(feed._page_numbers, own=self.ticket.own, fetched_at=answer.at,
+                    first=self.accepted[0], last=self.accepted[-1] if self.is_whole() else None,
+                    loose_above=self.is_loose(0, self.accepted[0]),
+                    loose_below=self.is_loose(-1, self.accepted[-1]),
+                    received=len(self.accepted) + out.in_page_duplicates,
+                    new=len(out.new), in_page_duplicates=out.in_page_duplicates,
+                    duplicates=len(self.accepted) - len(out.new))
+        whole = len(self.accepted) == len(answer.items)        # else the far link begins at the border, not here
+        if whole or self.ticket.op in ("refresh", "down", "around", "recorded"):
+            page.next = answer.next
+        if whole and self.ticket.op == "down" or self.ticket.op in ("up", "around"):
+            page.prev = answer.prev
+        feed.pages[page.number] = page
+        for id in self.accepted:
+            feed.entries[id].page = page.number
+        out.page = page.number

@@ -1,0 +1,293 @@
+"""R7, R8, R18: an answer at the head, below a border, above one, or anywhere."""
+from __future__ import annotations
+
+from .objects import ECHO_PAGES, END, Gap, HEAD, MORE, Refused, Search, UNKNOWN
+
+
+class Placing:
+    def refresh(self, page):
+        """R7. Nothing lies above the first item of a refresh answer."""
+        feed = self.feed
+        rows_have_entries = any(isinstance(r, str) for r in self.rows)
+        if not page:
+            if rows_have_entries:                             # I8: never wipe on an empty answer
+                raise Refused("empty-confirm" if self.answer.next == END else "empty")
+            return self.no_entries_yet(0)
+        self.drift, self.overlap, self.head_changed = 0, 1, True
+        self.head = feed._edge(END)
+        if feed.order == "ranked":
+            return self.splice_ranked(page, upper=None)
+        self.splice(page, upper=HEAD, lower=self.bound(page, -1))
+
+    def no_entries_yet(self, blanks):
+        """R7. Nothing is cached, and the answer holds no entries: what it leads to comes next."""
+        feed, ticket, link = self.feed, self.ticket, self.answer.next
+        if ticket.op == "down" and (link == UNKNOWN or link == ticket.own or link in self.tail.barren):
+            raise Refused("empty" if link == UNKNOWN else "no-progress")
+        self.rows, barren = [], self.tail.barren + (ticket.own,) if ticket.op == "down" else ()
+        self.tail = feed._edge(link, barren=barren)
+        if link == MORE and feed.numbered() and ticket.start is not None:
+            if blanks + 1 >= ECHO_PAGES:
+                raise Refused("no-progress")
+            step = (ticket.start + ticket.rows) // feed.unit()
+            self.tail.search = Search("", skip=step, blanks=blanks + 1)
+
+    def second(self, page):
+        """R7. The page that a first page without entries led to: nothing lies above it."""
+        feed = self.feed
+        if feed.server_rows():
+            raise Refused("stale")                            # everything above moved away
+        if not page:
+            return self.no_entries_yet(self.tail.search.blanks if self.tail.search else 0)
+        if feed.order == "ranked":
+            return self.splice_ranked(page, upper=None)
+        self.splice(page, upper=HEAD, lower=None)
+
+    def down(self, page):
+        """R8. The answer continues below the border entry u."""
+        feed, out = self.feed, self.out
+        at = self.find(self.ticket.edges[0])
+        above = [r for r in self.rows[:at] if isinstance(r, str)]
+        if not above:
+            return self.second(page)
+        if self.is_jump(page):
+            return self.splice(page, upper=None, lower=None)  # R9: the border rose within what the answer shows
+        self.require_border()
+        border = above[-1]
+        start_of_segment = max((i for i, r in enumerate(self.rows[:at]) if isinstance(r, Gap)), default=-1)
+        in_segment = {r for r in self.rows[start_of_segment + 1:at]}
+        known_above = [id for id in page if id in set(above)]
+        if border in page:
+            cut = page.index(border) + 1
+            rest, skipped = page[cut:], page[:cut]
+            self.learn_drift(border)
+            self.shown.append(border)
+        else:
+            rest, skipped = page, []
+            if feed.order != "ranked" and (known_above or self.ticket.overlapping):
+                border, rest, skipped = self.without_border(page, known_above, in_segment, border, at)
+                if border is None:
+                    return
+        if feed.order == "ranked":
+            rest = [id for id in rest if id not in set(above)]
+        elif any(id in set(above) for id in rest):
+            raise Refused("contradiction")                    # R10
+        if feed.order == "stable" and any(self.key(id) >= feed.entries[border].key for id in rest):
+            raise Refused("contradiction")
+        out.ignored += [id for id in skipped if id not in feed.entries]
+        if not rest:
+            return self.nothing_below(at)
+        if feed.order == "ranked":
+            return self.splice_ranked(rest, upper=border)
+        lower = self.bound(rest, at)
+        self.unproven = self.is_doubtful() and border not in page and lower is None
+        self.join(rest, border, lower)
+
+    def join(self, rest, border, lower=None):
+        """R8; R26: where only a position says that the rest follows the border, the join is claimed."""
+        feed, claimed = self.feed, self.ticket.claims and border not in self.shown
+        if claimed and feed.strict and all(id in self.where() for id in rest):
+            raise Refused("no-progress")                      # nothing but the numbering joins them
+        self.splice(rest, upper=border, lower=lower)
+        if claimed and self.accepted:
+            self.claim_between(border, self.accepted[0])
+
+    def claim_between(self, upper, lower):
+        """R25. Neighbours that no answer has shown together: claimed, or in strict feeds a gap."""
+        feed, at = self.feed, self.rows.index(lower)
+        if at == 0 or self.rows[at - 1] != upper:
+            return
+        if not feed.strict:
+            self.claims.append(lower)
+            return
+        link = MORE if feed.paging in ("offset", "page") else self.ticket.own
+        up = self.ticket.op == "up"
+        self.rows.insert(at, Gap(feed._edge(UNKNOWN if up and link != MORE else link),
+                                 feed._edge(link if up and link != MORE else UNKNOWN)))
+        self.far_gap = True
+
+    def is_jump(self, page):
+        """R9. The answer shows that its border rose, and stands on anchors of its own."""
+        feed, border = self.feed, self.feed._border_of(self.ticket)
+        return feed.order == "bump" and border in self.out.moved and self.has_keys(page) and \
+            any(id in self.where() for id in page) and (self.ticket.overlapping or self.ticket.start is not None)
+
+    def bound(self, page, at):
+        """R8. The entry directly above which a complete bounded answer lies; None if there is none: the
+        answer shows that it has moved, or went on below it and shows what is cached there; or it may have
+        risen, and the answer ended where it is now (bump)."""
+        rows, where = self.feed.server_rows(), self.where()
+        if not self.ends_range or self.feed.order == "bump" or any(id in where for id in page):
+            return None
+        bound = rows[0] if at < 0 else self.feed._border_below(self.ticket.edges[1])
+        return bound if bound in where else None
+
+    def is_doubtful(self):
+        """R9. An answer without its border may begin elsewhere: in keyless feeds the border may have died
+        somewhere else, and a loose link begins beyond it."""
+        return self.feed.order == "keyless" or self.ticket.loose
+
+    def is_beyond(self, id, end, side):
+        """Not within the page's keys, where it would have been shown (side 1: above its first item, -1: below its
+        last)."""
+        if None in (self.key(id), self.key(end)) or self.feed.order not in ("stable", "bump"):
+            return True
+        return (self.key(id) - self.key(end)) * side > 0
+
+    def seen_later(self, id, border):
+        """R9. Another answer than the border's showed it, perhaps of a later moment: what the border's answer
+        knew is as of when it was asked for, not of when it arrived."""
+        entry, border = self.feed.entries[id], self.feed.entries[border]
+        return entry.confirmed > border.as_of and entry.confirmed != border.confirmed
+
+    def require_border(self):
+        """R8. A border that this very answer shows elsewhere is no place to attach to."""
+        if self.feed._border_of(self.ticket) in self.out.moved:
+            raise Refused("discontinuity")
+
+    def learn_drift(self, id):
+        if self.ticket.offset is not None:
+            segment = self.feed.head_segment()
+            if id not in segment:
+                return
+            expected = self.feed.skipped_above + segment.index(id) + self.feed.drift
+            self.drift += self.ticket.offset + self.server_index[id] - expected
+            self.overlap = 1
+
+    def without_border(self, page, known, in_segment, border, at):
+        """R9. The answer lacks the border entry although it should contain it, or shows entries from
+        above it.  Returns the entry the rest of the answer continues below, or None when done."""
+        feed, ticket = self.feed, self.ticket
+        if any(id not in in_segment for id in known):
+            raise Refused("contradiction")                    # R10: fill the gap above first
+        if not known:
+            after = ticket.after
+            if after in in_segment:
+                if page:
+                    return after, page, []                    # it does start below a known entry
+                if after == border:                           # what lay between was deleted meanwhile
+                    self.nothing_below(at)
+                    return None, [], []
+                if self.answer.next == END:
+                    return self.doubt_below(after)
+                self.positioned, self.stands_at = False, after
+                self.nothing_below(at)
+                return None, [], []
+            if ticket.offset is None:
+                raise Refused("discontinuity")
+            self.overlap, self.note = feed.overlap * 2, "discontinuity"
+            return None, [], []
+        last = known[-1]
+        rest = page[page.index(last) + 1:]
+        if len(known) < len(page) and not ticket.overlapping and not ticket.claims:
+            raise Refused("discontinuity")                    # it claimed to start below the border
+        self.learn_drift(last)
+        self.shown.append(last)                               # it is alive: nothing seen before doubts it
+        if rest:
+            return last, rest, page[:page.index(last) + 1]
+        self.out.ignored += [id for id in page if id not in feed.entries]
+        self.overlap = feed.overlap
+        if ticket.offset is not None and self.drift == feed.drift:
+            self.drift += 1
+        if self.answer.next == END and ticket.overlapping:
+            return self.doubt_below(last)
+        self.positioned, self.stands_at = False, last
+        self.nothing_below(at)
+        return None, [], []
+
+    def up(self, page):
+        """R8 mirrored. The answer ends directly above the border entry v."""
+        feed, out = self.feed, self.out
+        at = self.find(self.ticket.edges[0])
+        below = [r for r in self.rows[at + 1:] if isinstance(r, str)]
+        if not below:
+            raise Refused("stale")
+        self.require_border()
+        border, below_set = below[0], set(below)
+        if border in page:
+            cut = page.index(border)
+            rest = page[:cut]
+            self.shown.append(border)
+            out.ignored += [id for id in page[cut:] if id not in feed.entries]
+        else:
+            rest = page
+            known = [id for id in page if id in below_set]
+            if known and len(known) == len(page):
+                rest, self.positioned = [], False
+            elif known:
+                raise Refused("discontinuity")
+            elif self.ticket.overlapping:
+                raise Refused("discontinuity")
+        if any(id in below_set for id in rest):
+            raise Refused("contradiction")
+        if feed.order == "stable" and any(self.key(id) <= feed.entries[border].key for id in rest):
+            raise Refused("contradiction")
+        if not rest:
+            return self.nothing_above(at, border)
+        self.head_changed = self.head_changed or at < 0
+        self.unproven_up = self.is_doubtful() and border not in page
+        self.splice(rest, upper=None, lower=border)
+        if self.ticket.claims and border not in self.shown and self.accepted and not self.note:
+            self.claim_between(self.accepted[-1], border)
+
+    def nothing_above(self, at, border):
+        feed, link = self.feed, self.answer.prev
+        gap = self.rows[at] if at >= 0 else None
+        edge = gap.up if gap else self.head
+        if link == UNKNOWN:
+            raise Refused("empty")
+        if link == END and not self.positioned:
+            raise Refused("discontinuity")
+        if link == END:
+            if gap and self.is_doubtful() and border not in self.shown:
+                gap.up, self.note = feed._edge(UNKNOWN), "replan"     # R8: fill this gap from above
+            elif gap:
+                del self.rows[at]                             # nothing lives between: joined
+            else:
+                self.head = feed._edge(END)
+            return
+        if link == edge.link or link in edge.barren:
+            raise Refused("no-progress")
+        follow = feed._edge(link, after=None if self.positioned else border,
+                            barren=edge.barren + (edge.link,),
+                            loose=self.is_loose(0, border) or (edge.loose and not self.shown))
+        if gap:
+            gap.up = follow
+        else:
+            self.head = follow
+
+    def around(self, page):
+        """R18. A jump knows neither what is above nor what is below its answer."""
+        if not page:
+            raise Refused("empty")
+        known = [id for id in page if id in self.where()]
+        if any(isinstance(r, str) for r in self.rows) and not known:
+            keys = [self.key(r) for r in self.rows if isinstance(r, str)]
+            if self.key(page[0]) is None or None in keys:
+                raise Refused("island")                       # cannot be ordered: keep it detached
+        self.splice(page, upper=None, lower=None)
+        self.keep_proven_run()
+
+    def keep_proven_run(self):
+        """R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no gap."""
+        feed, rows, answer = self.feed, self.rows, self.answer
+        if feed.order not in ("stable", "bump") or not self.accepted:
+            return
+        upper, lower = self.proven_before()
+        at = rows.index(self.accepted[-1]) + 1
+        if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN:
+            del rows[at]
+        at = rows.index(self.accepted[0]) - 1
+        if at > 0 and isinstance(rows[at], Gap) and rows[at - 1] in upper and answer.prev == UNKNOWN:
+            del rows[at]
+        first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
+        self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
+
+    def proven_before(self):
+        """The upper and the lower entries of the seams that were proven before this answer."""
+        feed, moved = self.feed, set(self.out.moved)
+        before = feed._merge_gaps(r for r in feed.server_rows() if r not in moved)
+        claimed = feed._carry_claims(feed.rows, before, moved)
+        proven = [(a, b) for a, b in zip(before, before[1:])
+                  if isinstance(a, str) and isinstance(b, str) and b not in claimed]
+        return {a for a, _ in proven}, {b for _, b in proven}

@@ -1,0 +1,136 @@
+"""R24, R25: recorded crawls."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .objects import END, Gap, HEAD, Outcome, Refused, TOP, UNKNOWN
+
+
+class Recorded:
+    def recorded(self, page):
+        """R24, R25. A page of a recorded run; it should lie below ticket.after (None: at the head)."""
+        feed, ticket, where = self.feed, self.ticket, self.where()
+        if not page and not self.out.ignored:
+            raise Refused("empty")
+        if not page:
+            return                                            # all of it is outdated or deleted
+        known, border = [id for id in page if id in where], ticket.after
+        keyed, top = self.has_keys(page), next((r for r in self.rows if isinstance(r, str)), page[0])
+        if border == TOP and not keyed and not known:          # R25.4: the page above the open head
+            self.head_changed, self.head, below = True, feed._edge(UNKNOWN), self.rows
+            self.rows, self.accepted = page + below, page
+            return self.claim_between(page[-1], below[0])
+        if border is None and not (keyed and self.key(top) > self.key(page[0])):
+            self.head_changed, self.head = True, feed._edge(END)         # the first page of the feed
+            if feed.order == "ranked":
+                return self.splice_ranked(page, upper=None)
+            self.splice(page, upper=HEAD, lower=None)
+            return self.claim()
+        if feed.order == "ranked" and border in where:
+            page = [id for id in page if where.get(id, len(where)) > where[border]]
+            return self.splice_ranked(page, upper=border) if page else None
+        above = self.segment_above(border)
+        if not keyed and known and all(id in above for id in known):
+            last = max(known, key=where.get)                  # R9: used below the last shared entry
+            cut = page.index(last) + 1
+            self.shown += known
+            self.out.ignored += [id for id in page[:cut] if id not in where]
+            page = [id for id in page[cut:] if id not in where]
+            if not page:
+                return self.lead_on(border, last)
+            self.splice(page, upper=last, lower=None)
+        else:
+            self.splice(page, upper=None, lower=None)         # R18; without anchors and keys: R24
+        self.claim()
+
+    def next_of(self, id):
+        page = self.feed.pages.get(self.feed.entries[id].page)
+        return page.next if page else None
+
+    def place_below(self, border):
+        """R24, R25. Directly below the border, or on the far side of the gap that is there."""
+        at = self.where().get(border, len(self.rows) - 1) + 1
+        return at + (at < len(self.rows) and isinstance(self.rows[at], Gap))
+
+    def lead_on(self, border, last):
+        """R9. The page shows only what lies above its border: the link moves on."""
+        at = self.where()[border] + 1
+        edge = self.feed._edge(self.answer.next, after=None if last == border else last)
+        page = self.feed.pages.get(self.feed.entries[border].page)
+        if page and page.last == border == last:
+            page.next = self.answer.next
+        if at == len(self.rows):
+            self.tail = edge
+        elif isinstance(self.rows[at], Gap):
+            self.rows[at].down = self.feed._as_gap_end(edge)
+
+    def claim(self):
+        """R25. Between two pages of consecutive numbers there is no gap, only a claimed seam."""
+        feed, rows = self.feed, self.feed._merge_gaps(self.rows)
+        self.rows = rows
+        if not self.accepted:
+            return
+        upper, lower = self.proven_before() if feed.order in ("stable", "bump") else ((), ())
+        at = rows.index(self.accepted[-1]) + 1
+        if at < len(rows) and isinstance(rows[at], Gap):
+            below = feed.pages.get(feed.entries[rows[at + 1]].page)
+            if rows[at + 1] in lower:                         # an entry put between these needs no gap
+                del rows[at]
+            elif below and below.own == self.answer.next and not feed.strict:
+                self.claims.append(rows[at + 1])
+                del rows[at]
+        at = rows.index(self.accepted[0]) - 1
+        if at > 0 and isinstance(rows[at], Gap):
+            if rows[at - 1] in upper:
+                del rows[at]
+            elif self.ticket.own in (rows[at].down.link, self.next_of(rows[at - 1])) and not feed.strict:
+                self.claims.append(self.accepted[0])
+                del rows[at]
+        first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
+        self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
+
+
+class RecordedRun:
+    """R24, R25. Feeds the pages of a recorded crawl, one after the other, into a feed.
+
+    Links are the numbers ("page=17"): page n leads to page n + 1 unless the answer says otherwise."""
+
+    def __init__(self, feed):
+        self.feed, self.ends = feed, {}                       # page number -> its last entry
+
+    def add(self, number, answer):
+        """`answer` is None, or has an error, when the page is missing (R24)."""
+        feed = self.feed
+        if answer is None or answer.error:
+            return Outcome("error", answer.error if answer else "missing")
+        if answer.next == UNKNOWN:
+            answer = replace(answer, next=f"page={number + 1}")
+        own = f"page={number}"
+        after = None if number == feed.first_page else self.border(number, own)
+        position = {"start": (number - feed.first_page) * feed.unit(), "rows": feed.unit(),
+                    "nth": number - feed.first_page} if feed.by_number() else {}
+        out = feed.ingest(feed._issue("recorded", (), {}, 0, own=own, after=after, extra=number, **position)[1], answer)
+        if feed.head.link == UNKNOWN and feed.server_rows() and number > feed.first_page and \
+                feed.server_rows()[0] == next((id for id in answer.items if id in feed.entries), None):
+            feed.head = feed._edge(f"page={number - 1}")       # R25.4: only the head request closes the head
+        shown = [id for id in answer.items if id in feed.entries]
+        if shown:
+            self.ends[number] = shown[-1]
+        return out
+
+    def border(self, number, own):
+        """The end of the page before; else the edge that names this page; else (R24) the edge at
+        which the nearest earlier page of the run ends, else the tail.  "" in an empty feed."""
+        feed, rows = self.feed, self.feed.server_rows()
+        earlier = [n for n, id in self.ends.items() if n < number and id in rows]
+        if number - 1 in earlier:
+            return self.ends[number - 1]
+        if rows and feed.head.link == own:
+            return TOP                                         # R25.4: directly above the open head
+        for edge in [gap.down for gap in feed.gaps()] + [feed.tail]:
+            if rows and edge.link == own:
+                return feed._entry_above(edge)
+        at = rows.index(self.ends[max(earlier)]) if earlier else len(rows) - 1
+        while at + 1 < len(rows) and isinstance(rows[at + 1], str):
+            at += 1
+        return rows[at] if rows else ""

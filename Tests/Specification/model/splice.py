@@ -1,0 +1,247 @@
+"""R6, R9, R10, R22: a page replaces a window of the cache."""
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from .objects import CONFIRM_END, END, Gap, HEAD, MORE, Refused, UNKNOWN
+
+
+class Splice:
+    def splice(self, page, upper, lower):
+        """R7-R9. Replace a window of the cache by the page.
+
+        upper: HEAD (nothing above), an id (it is directly above), None (unknown)
+        lower: an id (it is directly below), None (unknown)
+        """
+        feed, out = self.feed, self.out
+        page = self.choose_anchors(page)
+        if not page:
+            return
+        rows, where = self.rows, self.where()
+        anchors = [id for id in page if id in where]
+        in_page = set(page)
+
+        # the window: from the known boundary or the first anchor, to the last anchor or boundary
+        top = 0 if upper == HEAD else where[upper] + 1 if upper else None
+        bottom = where[lower] if lower else None
+        start = top if top is not None else where[anchors[0]] if anchors else None
+        end = bottom if bottom is not None else where[anchors[-1]] + 1 if anchors else None
+        if start is None and end is None:
+            start = end = self.place_below(self.ticket.after) \
+                if self.ticket.op == "recorded" and not self.has_keys(page) \
+                else self.place_for_key(self.key(page[0]))
+        elif start is None:
+            start = end
+        elif end is None:
+            end = start
+        if feed.order in ("stable", "bump"):                  # a page speaks for its key interval
+            keys = [self.key(r) if isinstance(r, str) else None for r in rows]
+            high, low = self.key(page[0]), self.key(page[-1])
+            total = feed.order == "stable"                    # no two posts share a key: both ends included
+            if bottom is None and low is not None:
+                end = max([end] + [i + 1 for i in range(start, len(rows)) if keys[i] is not None
+                                   and (keys[i] > low or total and keys[i] == low)])
+            if top is None and high is not None:
+                start = min([start] + [i for i in range(end) if keys[i] is not None
+                                       and (keys[i] < high or total and keys[i] == high)])
+        above, window, below = rows[:start], rows[start:end], rows[end:]
+
+        # entries of the window that the page does not show
+        missing = [r for r in window if isinstance(r, str) and r not in in_page]
+        if self.unproven:                                     # seen later than the border, above all that is shown
+            doubtful = rows[start:where[anchors[0]] if anchors else end]
+            if any(isinstance(r, str) and r not in in_page and self.is_beyond(r, page[0], 1)
+                   and self.seen_later(r, upper) for r in doubtful):
+                return self.distrust_link(upper)
+        if self.unproven_up:
+            doubtful = rows[where[anchors[-1]] + 1 if anchors else start:end]
+            if any(isinstance(r, str) and r not in in_page and self.is_beyond(r, page[-1], -1)
+                   and self.seen_later(r, lower) for r in doubtful):
+                self.rows[self.find(self.ticket.edges[0])].up = feed._edge(UNKNOWN)
+                self.note = "replan"                          # fill this gap from above
+                return
+        blind = feed.order == "append-only" or self.ticket.op == "recorded"      # absence proves nothing
+        kept = [r for r in missing if self.is_newer(r) or blind]
+        self.leave([r for r in missing if r not in kept])
+        out.kept += kept
+
+        # the lower side of the page
+        if bottom is None:
+            below = self.lower_side(page, anchors, above, window, below)
+        # the upper side of the page
+        if top is None:
+            above = self.upper_side(page, anchors, above)
+        self.rows = self.put_back(above + page + below, rows, kept, page[-1])
+        self.accepted = page
+        self.require_order_around(page)
+
+    def require_order_around(self, page):
+        """R6. In a stable feed a page that does not fit between its neighbours is a contradiction."""
+        if self.feed.order != "stable":
+            return
+        line = [r for r in self.rows if isinstance(r, str)]
+        line = line[max(0, line.index(page[0]) - 1):line.index(page[-1]) + 2]
+        keys = [self.key(r) for r in line if self.key(r) is not None]
+        if any(a <= b for a, b in zip(keys, keys[1:])):
+            raise Refused("contradiction")
+
+    def distrust_link(self, border):
+        """R9. The border may have died: start the next request above it."""
+        feed, at = self.feed, self.find(self.ticket.edges[0])
+        if feed.numbered():
+            self.put_edge(at, self.again(at, border, sure=True))
+            self.beyond, self.note = (border, None), "replan"
+            return
+        page = feed.pages.get(feed.entries[border].page)
+        if page and page.last == border:
+            page.last = None
+        edge = feed._link_below(border)
+        if at < len(self.rows):
+            self.rows[at].down = edge
+        else:
+            self.tail = edge
+        self.note = "replan"
+
+    def put_back(self, rows, old_rows, kept, last):
+        """R9. A kept entry goes directly above its nearest surviving neighbour below, else below
+        the one above; in a stable feed its key decides."""
+        for id in reversed(kept):
+            entries = [r for r in rows if isinstance(r, str)]
+            if self.feed.order in ("stable", "bump") and self.key(id) is not None:
+                lower = next((r for r in entries if self.key(r) is not None and (self.key(r) < self.key(id)
+                              or r == last and self.key(r) == self.key(id))), None)
+            else:
+                later = old_rows[old_rows.index(id) + 1:]
+                lower = next((r for r in later if isinstance(r, str) and r in entries), None)
+            if lower is not None:
+                rows.insert(rows.index(lower), id)
+                continue
+            upper = next((r for r in reversed(old_rows[:old_rows.index(id)]) if r in entries), None)
+            rows.insert(rows.index(upper) + 1 if upper else 0, id)
+        return rows
+
+    def choose_anchors(self, page):
+        """R6. Known ids in cache order are anchors; the others have moved."""
+        where = self.where()
+        known = [id for id in page if id in where]
+        keep = {known[i] for i in longest_increasing([where[id] for id in known])}
+        strays = [id for id in known if id not in keep]
+        if strays and self.feed.order == "append-only":
+            raise Refused("contradiction")
+        newer = [id for id in strays if self.is_newer(id)]    # a later answer placed them: leave them
+        moved = [id for id in strays if id not in newer]
+        self.out.ignored += newer
+        self.out.moved += moved
+        self.rows_without(moved)
+        return [id for id in page if id not in set(newer)]
+
+    def place_for_key(self, key):
+        if key is None:
+            return 0
+        for i, row in enumerate(self.rows):
+            if isinstance(row, str) and self.key(row) < key:
+                return i
+        return len(self.rows)
+
+    def lower_side(self, page, anchors, above, window, below):
+        feed, link = self.feed, self.answer.next
+        joined = page[-1] in anchors
+        if joined and not self.is_whole():
+            link = UNKNOWN                                    # it continues below an entry that moved
+        ends, loose = link == END, self.is_loose(-1, page[-1])
+        if not any(isinstance(r, str) for r in below):
+            self.tail = feed._renewed(self.tail, link, loose) if joined else feed._edge(link, loose=loose)
+            return []
+        first = below[0]
+        confirmed = isinstance(first, Gap) and joined and ends and \
+            (first.down.number == self.ticket.confirms)
+        outrun = any(self.is_newer(r) for r in below if isinstance(r, str))
+        if ends and (feed.trust_end or confirmed) and not outrun:
+            self.leave([r for r in below if isinstance(r, str)])
+            self.tail = feed._edge(END)
+            return []
+        if joined and not isinstance(first, Gap) and not ends:
+            return below                                      # the old adjacency still holds
+        if isinstance(first, Gap):
+            down, up, below = first.down, first.up, below[1:]
+        else:
+            down = None
+            split = above[-1] if above and not window and isinstance(above[-1], Gap) else None
+            up = split.up if split else feed._link_above(first)
+        if joined and down is not None and not (ends and down.link != CONFIRM_END):
+            down = down if ends else feed._renewed(down, link, loose)
+        elif ends:
+            down = feed._edge(CONFIRM_END)
+        else:
+            down = feed._edge(link, loose=loose)
+        if feed.paging in ("offset", "page") and down.link == UNKNOWN:
+            down.link = MORE
+        self.far_gap = True
+        return [Gap(down, up)] + below
+
+    def upper_side(self, page, anchors, above):
+        feed, link = self.feed, self.answer.prev
+        joined, loose = page[0] in anchors, self.is_loose(0, page[0])
+        has_entries = any(isinstance(r, str) for r in above)
+        if joined:
+            if not has_entries:
+                self.head = feed._renewed(self.head, link, loose)
+            elif isinstance(above[-1], Gap) and link != END:   # there is no end below entries
+                above[-1] = Gap(above[-1].down, feed._renewed(above[-1].up, link, loose))
+            return above
+        if not has_entries:
+            self.head = feed._edge(link, loose=loose)
+            if self.ticket.start == 0 and feed.numbered():
+                self.head = feed._edge(END)                   # R26: the first page lies at the head
+            self.head_changed = True
+            return []
+        if link == END and self.ticket.op == "up" and not self.unproven_up:
+            return above[:-1] if isinstance(above[-1], Gap) else above
+        up = feed._edge(UNKNOWN if link == END else link, loose=loose)
+        self.far_gap = True
+        if isinstance(above[-1], Gap):
+            return above[:-1] + [Gap(above[-1].down, up)]
+        return above + [Gap(feed._link_below(above[-1]), up)]
+
+    def splice_ranked(self, page, upper):
+        """R22. Ranked feeds: a page proves its own order and nothing else."""
+        feed, out = self.feed, self.out
+        where, rows = self.where(), self.rows
+        start = where[upper] + 1 if upper else 0
+        run = page[-min(feed.min_run, len(page)):]
+        at = where.get(run[0], -1)
+        consecutive = at >= start and rows[at:at + len(run)] == run
+        displaced = [r for r in rows[start:at if consecutive else start]
+                     if isinstance(r, str) and r not in set(page)]
+        joined = consecutive and not displaced
+        out.moved += [id for id in page if id in where and not (joined and id in run)]
+        in_page = set(page)
+        above = rows[:start]
+        rest = [r for r in rows[at + len(run) if joined else start:]
+                if not (isinstance(r, str) and r in in_page)]
+        while not joined and len(rest) > 1 and isinstance(rest[0], Gap) and isinstance(rest[1], Gap):
+            rest.pop(0)
+        out.displaced += displaced if not joined else []
+        below = self.lower_side(page, run if joined else [], above, [True], rest)
+        self.rows = above + page + below
+        self.accepted = page
+
+
+def longest_increasing(values):
+    """Indices of a longest increasing subsequence, O(n log n).
+
+    Of several, the one ending at the smallest value, and so on backwards (see R6)."""
+    tails, tail_values, previous = [], [], [None] * len(values)
+    for i, value in enumerate(values):
+        pile = bisect_left(tail_values, value)
+        previous[i] = tails[pile - 1] if pile else None
+        if pile == len(tails):
+            tails.append(i)
+            tail_values.append(value)
+        else:
+            tails[pile], tail_values[pile] = i, value
+    chain, i = [], tails[-1] if tails else None
+    while i is not None:
+        chain.append(i)
+        i = previous[i]
+    return chain[::-1]
