@@ -101,6 +101,23 @@ struct CommandTests {
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
+    @Test("each bound holds on disk, and what left can come back", arguments: [
+        ["--max-posts", "20"], ["--max-pages", "2"], ["--max-bytes", "1600"],
+    ])
+    func bounds(limit: [String]) throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...6)
+        _ = try box.quire(["ingest", box.cache, "a"] + pages)
+        let before = try box.quire("feeds", box.cache, "--json").object()
+        #expect(try box.quire(["prune", box.cache, "a"] + limit).status == 0)
+        let after = try box.quire("feeds", box.cache, "--json").object()
+        #expect(before["posts"] == 60 && after["posts"] == 20 && after["pages"] == 2)
+        #expect(try #require(after["body_bytes"]) <= 1_600)
+        #expect(after.text("tail") == "page=3")
+        _ = try box.quire(["ingest", box.cache, "a", "--place", "tail"] + pages[2...])
+        #expect(try box.quire("export", box.cache, "a", "--ids").lines == (941...1_000).reversed().map(String.init))
+    }
+
     @Test("prune --out-of-sequence and --max-age")
     func pruneOthers() throws {
         let box = try cacheWithGap()

@@ -115,6 +115,43 @@ import Testing
         #expect(response.answer.next == next && response.page == page && response.total == total)
     }
 
+    /// What a total says is only good for its own page: the next one may have another total, or none.
+    @Test func theNumberOfPostsIsUnknownOrChanges() throws {
+        let profile = #"""
+            "items":"i","next":{"counted":true},"page":{"path":"p"},"total":{"path":"t"},"page_size":{"path":"s"}
+            """#
+        func next(_ page: Int, total: String) throws -> Link {
+            try read(profile, #"{"i":[1],"p":\#(page),"s":30\#(total)}"#).answer.next
+        }
+        #expect(try next(2, total: #","t":61"#) == .more && next(3, total: #","t":61"#) == .end)
+        // five posts less, then thirty more
+        #expect(try next(2, total: #","t":56"#) == .end && next(3, total: #","t":91"#) == .more)
+        #expect(try next(2, total: "") == .unknown && next(2, total: #","t":null"#) == .unknown)
+        let wrong = dumpError { _ = try next(2, total: #","t":-1"#) }
+        #expect(wrong?.message.contains("not a count") == true)
+    }
+
+    /// Everything around the questions that the API of Stack Exchange sends, and the number of the page that it counts
+    /// from 1.
+    @Test func theEnvelopeOfStackExchange() throws {
+        let parser = PageParser(profile: try #require(Profile.named("stackexchange")))
+        func read(_ body: String, _ query: String = "") throws -> Response {
+            let request = Envelope(request: "https://api.stackexchange.com/2.3/questions\(query)", status: 200)
+            return try parser.read(Array(body.utf8), envelope: request, name: "1.json")
+        }
+        let first = try read(
+            #"{"items":[{"question_id":7}],"has_more":true,"backoff":10,"quota_max":300,"quota_remaining":287}"#)
+        #expect(first.answer.ids == ["7"] && first.answer.next == .more && first.page == 1 && first.asked == .head)
+        #expect(first.backoff == 10 && first.quota == 287)
+        let last = try read(#"{"items":[],"has_more":false,"quota_remaining":0}"#, "?page=3")
+        #expect(last.answer.next == .end && last.page == 3 && last.asked == .below && last.quota == 0)
+        #expect(last.backoff == nil)
+        let error = dumpError {
+            _ = try read(#"{"error_id":502,"error_name":"throttle_violation","error_message":"wait"}"#)
+        }
+        #expect(error?.message == "1.json: error document: throttle_violation: wait")
+    }
+
     @Test func linksFromPosts() throws {
         let json = #"""
             {"name":"x","id":{"path":"id"},"key":{"path":"k","type":"integer"},
