@@ -1060,6 +1060,31 @@ quire_status quire_remove_local(
  */
 quire_status quire_reset(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
 
+/*
+ * Removes the feed and all that is only of it. Posts that other feeds of its collection hold stay there. The
+ * handle, which is still to be closed, and all others of the feed find nothing from then on; writing gives
+ * QUIRE_NOT_FOUND, and answers to requests planned before are stale.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_feed_drop(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
+
+/*
+ * Gives the feed another name, which no feed has. Posts, tickets, handles and the collection stay.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_feed_rename(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes name);
+
+/*
+ * Gives a feed without posts other options, its collection included. It begins anew: attributes are forgotten,
+ * handles of before are those of a feed that was dropped, and out_feed is one of the new feed.
+ * Errors: QUIRE_OPTIONS_DIFFER if it holds posts. [any] Since 0.1
+ */
+quire_status quire_feed_set_options(
+    quire_feed *QUIRE_NONNULL feed, const quire_feed_options *QUIRE_NONNULL options,
+    quire_feed *QUIRE_NULLABLE *QUIRE_NONNULL out_feed);
+
 /* The value of an attribute has at most so many bytes, its name at most QUIRE_NAME_LIMIT. */
 #define QUIRE_ATTRIBUTE_LIMIT 65536
 

@@ -150,7 +150,7 @@ public func quire_feed_open(
     }
 }
 
-private func feedName(_ name: quire_bytes) throws(Failure) -> String {
+func feedName(_ name: quire_bytes) throws(Failure) -> String {
     try Arguments.text(name, atMost: Int(QUIRE_NAME_LIMIT), "the name of a feed")
 }
 

@@ -147,6 +147,33 @@ public func quire_reset(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quir
     attempt { try write(feed, batch) { try $0.reset($1) } }
 }
 
+@_cdecl("quire_feed_drop") @implementation
+public func quire_feed_drop(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
+    attempt { try write(feed, batch) { try $0.drop($1) } }
+}
+
+@_cdecl("quire_feed_rename") @implementation
+public func quire_feed_rename(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ name: quire_bytes
+) -> quire_status {
+    attempt {
+        let name = try feedName(name)
+        try write(feed, batch) { _ = try $0.rename($1, to: name) }
+    }
+}
+
+@_cdecl("quire_feed_set_options") @implementation
+public func quire_feed_set_options(
+    _ feed: OpaquePointer?, _ options: UnsafePointer<quire_feed_options>?,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        guard let options else { throw Arguments.bad("the options are NULL") }
+        out!.pointee = try Handles.add(FeedBox(try feed.setOptions(try FeedOptions(options))))
+    }
+}
+
 @_cdecl("quire_set_attribute") @implementation
 public func quire_set_attribute(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ name: quire_bytes,

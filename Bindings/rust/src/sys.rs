@@ -194,6 +194,17 @@ extern "C" {
         out_done: *mut i32,
     ) -> quire_status;
     pub fn quire_reset(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
+    pub fn quire_feed_drop(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
+    pub fn quire_feed_rename(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        name: quire_bytes,
+    ) -> quire_status;
+    pub fn quire_feed_set_options(
+        feed: *mut quire_feed,
+        options: *const quire_feed_options,
+        out_feed: *mut *mut quire_feed,
+    ) -> quire_status;
     pub fn quire_set_attribute(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
