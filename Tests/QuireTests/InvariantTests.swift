@@ -155,7 +155,7 @@ import Testing
         Violation("I9", .count, "a claimed seam that is not counted") {
             try $0.edit("pieces", PieceRecord.self) {
                 guard $0.entries.count > 2 else { return false }
-                $0.entries[2].isClaimed = true
+                $0.entries[2].claim = Claim()
                 return true
             }
         },

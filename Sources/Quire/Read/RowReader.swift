@@ -168,7 +168,8 @@ struct RowReader {
         GapRow(
             id: record.gap.id, down: record.gap.down.link,
             isDownOverlapping: record.gap.down.isOverlapping, up: record.gap.up.link,
-            isUpOverlapping: record.gap.up.isOverlapping, postsAbove: record.above.entries,
+            isUpOverlapping: record.gap.up.isOverlapping, why: record.gap.why, since: record.gap.since,
+            postsAbove: record.above.entries,
             position: RowPosition(piece: position, slot: -1))
     }
 }
@@ -180,7 +181,7 @@ extension PostRow {
         self.init(
             id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
-            isClaimed: entry.isClaimed, isChecked: entry.isChecked, bodySize: Int(entry.body.length),
+            doubt: entry.claim?.why, isChecked: entry.isChecked, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)
     }
 }

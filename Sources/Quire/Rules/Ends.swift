@@ -90,7 +90,7 @@ extension Draft {
         let below = try state.entry(at: at, in: rows, from: .above)
         let down = state.newEdge(.confirmEnd)
         let up = state.linkAbove(below)
-        rows.insert(state.newGap(down: down, up: up), at: at)
+        rows.insert(state.newGap(down: down, up: up, why: .endInDoubt), at: at)
         note = .confirmEnd
     }
 

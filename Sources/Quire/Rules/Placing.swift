@@ -97,7 +97,7 @@ extension Draft {
         if state.options.order == .ranked {
             rest.removeAll(where: isAbove)
         } else if rest.contains(where: isAbove) {
-            throw .refused(.contradiction)  // R10
+            throw aboveFirst(at)  // R10
         }
         if state.options.order == .stable, let limit = state.entries[border].key,
             rest.contains(where: { key($0)! >= limit })
@@ -119,6 +119,11 @@ extension Draft {
         else { return false }
         let places = places()
         return page.contains { places[$0] != nil } ? try hasKeys(page) : false
+    }
+
+    /// R10. The answer shows what is cached above its border: a gap above is filled first, if there is one.
+    private func aboveFirst(_ at: Int) -> Interruption {
+        .refused(.contradiction, help: rows[..<at].contains(where: \.isGap) ? .fillFirst : nil)
     }
 
     /// R8. A border that this very answer shows elsewhere is no place to attach to.
@@ -146,7 +151,7 @@ extension Draft {
             places[entry].map { (start..<at).contains($0) } ?? false
         }
         if !known.allSatisfy(isInSegment) {
-            throw .refused(.contradiction)  // R10: fill the gap above first
+            throw aboveFirst(at)  // R10
         }
         guard let last = known.last else {
             guard let after = ticket.after.flatMap(state.cached), isInSegment(after) else {

@@ -258,14 +258,17 @@ struct GapRecord: Record {
 
     func encode(_ writer: inout ByteWriter) {
         writer.number(gap.id.number)
+        gap.why.encode(&writer)
+        writer.number(gap.since)
         gap.down.encode(&writer)
         gap.up.encode(&writer)
         above.encode(&writer)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        gap = Gap(
-            id: GapID(try reader.number()), down: try Edge(&reader), up: try Edge(&reader))
+        let id = GapID(try reader.number())
+        let (why, since) = (try Doubt(&reader), try reader.number())
+        gap = Gap(id: id, down: try Edge(&reader), up: try Edge(&reader), why: why, since: since)
         above = try SegmentCount(&reader)
     }
 }

@@ -196,7 +196,7 @@ final class WriteSession {
         } catch {
             switch error {
             case .needs(let need): return .failure(need)
-            case .refused(let verdict):
+            case .refused(let verdict, _):
                 preconditionFailure("\(verdict) is an outcome of a rule, not an error")
             }
         }

@@ -117,7 +117,8 @@ struct RandomValues {
                 entry.isChecked = values.bool()
             }
             (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
-            (entry.isFault, entry.isClaimed) = (values.bool(), values.bool())
+            entry.isFault = values.bool()
+            entry.claim = values.optional { Claim(why: $0.random.pick(Doubt.allCases), since: $0.number()) }
             entry.key = values.optional { $0.signed() }
             entry.version = values.optional { $0.signed() }
             // most bodies follow the one above; some lie elsewhere, some entries have none
@@ -152,7 +153,10 @@ struct RandomValues {
     mutating func segment() -> SegmentCount { SegmentCount(entries: int(), unkeyed: int()) }
 
     mutating func gap() -> GapRecord {
-        GapRecord(gap: Gap(id: GapID(number()), down: edge(), up: edge()), above: segment())
+        GapRecord(
+            gap: Gap(
+                id: GapID(number()), down: edge(), up: edge(), why: random.pick(Doubt.allCases), since: number()),
+            above: segment())
     }
 
     mutating func feed() -> FeedRecord {

@@ -173,5 +173,5 @@ HELP = {
 }
 HELP_TO_PLAN = {
     "empty": "refresh", "end": "refresh", "closed": "refresh", "no-link": "refresh", "no-such-gap": "look-again",
-    "no-such-seam": "look-again", "fill-first": "fill-first", "unsupported": "check-options",
+    "no-such-join": "look-again", "fill-first": "fill-first", "unsupported": "check-options",
 }
