@@ -70,7 +70,7 @@ public struct Feed: Sendable {
     /// R3. Reports that the request failed. The same or a new ticket may be tried again.
     public func fail(_ ticket: Ticket, reason: String) throws -> Outcome {
         try cancel(ticket)
-        return Outcome(.error, reason: reason, help: .retry)
+        return Outcome(.error, reason: reason)
     }
 
     /// See ``Batch/cancel(_:in:)``.

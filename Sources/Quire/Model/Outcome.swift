@@ -74,7 +74,7 @@ public struct Outcome: Sendable, Hashable {
     init(_ verdict: Verdict = .ok, reason: String = "", help: Help? = nil) {
         self.verdict = verdict
         self.reason = reason
-        self.help = help
+        self.help = help ?? verdict.help
         new = []
         duplicates = []
         duplicatesInPage = 0

@@ -13,7 +13,7 @@ extension FeedState {
     /// Judges an answer and, if it is accepted, takes it in.
     func ingest(_ answer: Answer, _ ticket: TicketRecord) throws(Interruption) -> Judgement {
         if let reason = try staleReason(ticket) {
-            return Judgement(outcome: Outcome(.stale, reason: reason, help: .planAgain))
+            return Judgement(outcome: Outcome(.stale, reason: reason))
         }
         var (state, ticket, answer) = (self, ticket, answer)
         let disproved = try state.disprovePolicy(answer, &ticket)
@@ -33,7 +33,7 @@ extension FeedState {
             try draft.judge()
             judgement = Judgement(outcome: try draft.commit(), draft: draft)
         } catch .refused(let verdict, let help) {
-            judgement = Judgement(outcome: Outcome(verdict, help: help ?? verdict.help))
+            judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
             if state.sizes != sizes || state.answersAgainstOrder != answersAgainstOrder {
                 judgement.lesson = state
