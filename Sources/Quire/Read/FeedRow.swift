@@ -20,6 +20,11 @@ public struct PostRow: Sendable, Hashable {
     public let isFault: Bool
     /// Only the server's numbering joins it to the post above (R25).
     public let isClaimed: Bool
+    /// How much of the post its body holds, and the version of the body; nil if the server does not say.
+    public let detail: Detail
+    public let version: Int64?
+    /// A newer version was seen, of which only less detail came: ask for its body (``Place/bodies(_:)``).
+    public let isOutdated: Bool
     /// Size of the body in bytes.
     public let bodySize: Int
     /// Where it stands in this snapshot.

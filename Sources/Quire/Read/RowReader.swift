@@ -180,7 +180,8 @@ extension PostRow {
         self.init(
             id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
-            isClaimed: entry.isClaimed, bodySize: Int(entry.body.length),
+            isClaimed: entry.isClaimed, detail: entry.detail, version: entry.version,
+            isOutdated: entry.newest != nil, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)
     }
 }

@@ -204,6 +204,13 @@ struct ByteReader {
         return count
     }
 
+    /// A count and a flag in one number.
+    mutating func countAndFlag() throws(QuireError) -> (Int, Bool) {
+        let both = try int()
+        guard both >> 1 <= end - at else { throw Self.damage }
+        return (both >> 1, both & 1 != 0)
+    }
+
     mutating func list<T>(
         _ each: (inout ByteReader) throws(QuireError) -> T
     ) throws(QuireError) -> [T] {

@@ -51,7 +51,8 @@ struct PieceRecord: Record {
         writer.number(page)
         var expected = Expected(confirmed: entries.first?.confirmed ?? 0)
         writer.number(expected.confirmed)
-        writer.number(entries.count)
+        let hasDetails = entries.contains { $0.detail != .full || $0.newest != nil }
+        writer.number(entries.count << 1 | (hasDetails ? 1 : 0))
         for (id, entry) in zip(ids, entries) {
             let hasBody = entry.body.record != 0
             let jumps =
@@ -72,6 +73,10 @@ struct PieceRecord: Record {
                 writer.number(UInt64(entry.body.offset))
             }
             if hasBody { writer.number(UInt64(entry.body.length)) }
+            if hasBody && hasDetails {
+                writer.byte(entry.detail.rawValue)
+                writer.optional(entry.newest) { $0.signed($1) }
+            }
             expected.follow(entry)
         }
     }
@@ -85,7 +90,7 @@ struct PieceRecord: Record {
         entries.reserveCapacity(head.count)
         var expected = Expected(confirmed: head.confirmed)
         for _ in 0..<head.count {
-            let (id, entry) = try Self.entry(&reader, head.page, &expected)
+            let (id, entry) = try Self.entry(&reader, head, &expected)
             ids.append(id)
             entries.append(entry)
         }
@@ -96,22 +101,24 @@ struct PieceRecord: Record {
         let page: UInt64
         let confirmed: UInt64
         let count: Int
+        /// Not all bodies are full and up to date.
+        let hasDetails: Bool
 
         init(_ reader: inout ByteReader) throws(QuireError) {
             page = try reader.number()
             confirmed = try reader.number()
-            count = try reader.count()
+            (count, hasDetails) = try reader.countAndFlag()
         }
     }
 
     @inline(__always)
     private static func entry(
-        _ reader: inout ByteReader, _ page: UInt64, _ expected: inout Expected
+        _ reader: inout ByteReader, _ head: Head, _ expected: inout Expected
     ) throws(QuireError) -> (PostID, Entry) {
         let flags = try reader.byte()
         let id = try reader.postID()
         var entry = Entry()
-        entry.page = page
+        entry.page = head.page
         entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
         if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
         if flags & Flag.version != 0 { entry.version = expected.version &+ (try reader.signed()) }
@@ -122,6 +129,10 @@ struct PieceRecord: Record {
                 entry.body.offset = UInt32(truncatingIfNeeded: try reader.number())
             }
             entry.body.length = UInt32(truncatingIfNeeded: try reader.number())
+            if head.hasDetails {
+                entry.detail = Detail(rawValue: try reader.byte())
+                entry.newest = try reader.optional { r throws(QuireError) in try r.signed() }
+            }
         }
         entry.isRider = flags & Flag.rider != 0
         entry.isPinned = flags & Flag.pinned != 0
@@ -153,7 +164,7 @@ struct PieceRecord: Record {
             let head = try Head(&reader)
             var expected = Expected(confirmed: head.confirmed)
             for _ in 0..<head.count {
-                let (other, entry) = try Self.entry(&reader, head.page, &expected)
+                let (other, entry) = try Self.entry(&reader, head, &expected)
                 if other == id { return entry }
             }
             return nil
