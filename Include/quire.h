@@ -789,7 +789,19 @@ quire_status quire_cancel(
 /* Flags of quire_post. */
 enum {
     QUIRE_POST_HAS_KEY = 1,
-    QUIRE_POST_HAS_VERSION = 2
+    QUIRE_POST_HAS_VERSION = 2,
+    QUIRE_POST_HAS_DETAIL = 4
+};
+
+/*
+ * How much of a post a body holds: a number from 0 to QUIRE_DETAIL_FULL. A body never gives way to one of less
+ * detail; one of a newer version marks it as outdated.
+ */
+enum {
+    /* What a list shows. */
+    QUIRE_DETAIL_SUMMARY = 64,
+    /* All that the server has. */
+    QUIRE_DETAIL_FULL = 255
 };
 
 /* One post of an answer. */
@@ -802,7 +814,8 @@ typedef struct quire_post {
     /* Which state of the post this is, larger is newer; with QUIRE_POST_HAS_VERSION. */
     int64_t version;
     uint32_t flags;
-    uint32_t reserved;
+    /* How much of the post its body holds; with QUIRE_POST_HAS_DETAIL, else QUIRE_DETAIL_FULL. */
+    uint32_t detail;
 } quire_post;
 
 /* What a server answered to one request, parsed but not yet judged. */
@@ -972,20 +985,22 @@ quire_status quire_contains(
 enum {
     QUIRE_UPDATE_CHANGED = 1,
     QUIRE_UPDATE_SAME = 2,
-    /* What is stored has a larger version. */
+    /* What is stored has a larger version, or is of more detail. */
     QUIRE_UPDATE_STALE = 3,
     /* No feed of the collection holds the post. */
     QUIRE_UPDATE_MISSING = 4
 };
 
 /*
- * Replaces the body of a post in every feed that shows it, unless the stored one has a larger version.
- * collection: whose post; see quire_feed_options. version: NULL always replaces. batch: NULL is a commit of
- * its own. [any] Since 0.1
+ * Replaces the body of a post in every feed that shows it, unless the stored one has a larger version or is of
+ * more detail. collection: whose post; see quire_feed_options. version: NULL is taken for the newest.
+ * detail: how much of the post it is, QUIRE_DETAIL_FULL at most. batch: NULL is a commit of its own.
+ * [any] Since 0.1
  */
 quire_status quire_update_body(
     quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes collection,
-    quire_bytes id, quire_bytes body, const int64_t *QUIRE_NULLABLE version, int32_t *QUIRE_NONNULL out_result);
+    quire_bytes id, quire_bytes body, const int64_t *QUIRE_NULLABLE version, uint32_t detail,
+    int32_t *QUIRE_NONNULL out_result);
 
 /* A named value of a post, kept beside its body. */
 typedef struct quire_field {
@@ -1243,7 +1258,11 @@ enum {
     /* Its place is known, its body is missing. */
     QUIRE_ROW_FAULT = 16,
     /* Only the server's numbering joins it to the post above. */
-    QUIRE_ROW_CLAIMED = 32
+    QUIRE_ROW_CLAIMED = 32,
+    /* A newer version was seen, of which only less detail came: ask for its body (QUIRE_PLACE_BODIES). */
+    QUIRE_ROW_OUTDATED = 64,
+    /* The body is not all of the post; quire_post_get_info() says how much. */
+    QUIRE_ROW_PARTIAL = 128
 };
 
 /* A row of a feed: a post, or a gap. */
@@ -1349,9 +1368,13 @@ typedef struct quire_post_info {
     /* Values that were updated one by one, by name. */
     const quire_field *QUIRE_NULLABLE fields;
     size_t field_count;
+    /* How much of the post its body holds. */
+    uint32_t detail;
+    /* 1: a newer version was seen, of which only less detail came. */
+    int32_t is_outdated;
 } quire_post_info;
 
-#define QUIRE_POST_INFO_INIT { sizeof(quire_post_info), 0, 0, 0, { NULL, 0 }, NULL, 0 }
+#define QUIRE_POST_INFO_INIT { sizeof(quire_post_info), 0, 0, 0, { NULL, 0 }, NULL, 0, 0, 0 }
 
 /*
  * What is stored about a post of a collection; see quire_feed_options.

@@ -130,11 +130,12 @@ public struct Batch: ~Copyable {
     }
 
     /// R23. Replaces the body of a post of a collection in every feed that shows it, unless the stored one has
-    /// a larger version. A body without version always replaces.
+    /// a larger version or is of more detail. A body without version is taken for the newest.
     public borrowing func update(
-        _ id: PostID, body: [UInt8], version: Int64? = nil, in collection: String = ""
+        _ id: PostID, body: [UInt8], version: Int64? = nil, detail: Detail = .full,
+        in collection: String = ""
     ) throws -> UpdateResult {
-        try session.update(id, body: body, version: version, in: collection)
+        try session.update(id, body: body, version: version, detail: detail, in: collection)
     }
 
     /// R23. Sets named values of a post of a collection, kept beside its body; each has a version of its own
@@ -149,7 +150,7 @@ public struct Batch: ~Copyable {
 /// What an update did (R23).
 public enum UpdateResult: String, Sendable, Hashable {
     case changed, same
-    /// What is stored has a larger version.
+    /// What is stored has a larger version, or is of more detail.
     case stale
     /// No feed of the collection holds the post.
     case missing

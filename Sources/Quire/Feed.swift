@@ -163,11 +163,14 @@ public struct Feed: Sendable {
 }
 
 extension Cache {
-    /// See ``Batch/update(_:body:version:in:)``.
+    /// See ``Batch/update(_:body:version:detail:in:)``.
     public func update(
-        _ id: PostID, body: [UInt8], version: Int64? = nil, in collection: String = ""
+        _ id: PostID, body: [UInt8], version: Int64? = nil, detail: Detail = .full,
+        in collection: String = ""
     ) throws -> UpdateResult {
-        try batch { try $0.update(id, body: body, version: version, in: collection) }
+        try batch {
+            try $0.update(id, body: body, version: version, detail: detail, in: collection)
+        }
     }
 
     /// See ``Batch/update(_:fields:version:in:)``.

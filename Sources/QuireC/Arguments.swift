@@ -89,6 +89,11 @@ enum Arguments {
         try text(name, atMost: Int(QUIRE_NAME_LIMIT), "the name of an attribute")
     }
 
+    static func detail(_ number: UInt32) throws(Failure) -> Detail {
+        guard number <= QUIRE_DETAIL_FULL else { throw bad("a detail of \(number)") }
+        return Detail(rawValue: UInt8(number))
+    }
+
     /// No bytes are the default collection.
     static func collection(_ name: quire_bytes) throws(Failure) -> String {
         let (limit, what) = (Int(QUIRE_NAME_LIMIT), "the name of a collection" as StaticString)

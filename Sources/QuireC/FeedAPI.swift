@@ -140,11 +140,12 @@ extension Answer {
 extension Post {
     fileprivate init(_ post: quire_post, body: Range<Int>) throws(Failure) {
         let flags = try Arguments.flags(
-            post.flags, QUIRE_POST_HAS_KEY | QUIRE_POST_HAS_VERSION, "a post")
+            post.flags, QUIRE_POST_HAS_KEY | QUIRE_POST_HAS_VERSION | QUIRE_POST_HAS_DETAIL, "a post")
         self.init(
             id: try Arguments.id(post.id),
             key: flags & UInt32(QUIRE_POST_HAS_KEY) == 0 ? nil : post.key,
             version: flags & UInt32(QUIRE_POST_HAS_VERSION) == 0 ? nil : post.version,
+            detail: flags & UInt32(QUIRE_POST_HAS_DETAIL) == 0 ? .full : try Arguments.detail(post.detail),
             body: body)
     }
 }

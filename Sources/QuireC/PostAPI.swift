@@ -23,7 +23,8 @@ public func quire_contains(
 @_cdecl("quire_update_body") @implementation
 public func quire_update_body(
     _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
-    _ body: quire_bytes, _ version: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<Int32>?
+    _ body: quire_bytes, _ version: UnsafePointer<Int64>?, _ detail: UInt32,
+    _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
@@ -31,8 +32,9 @@ public func quire_update_body(
         let id = try Arguments.id(id)
         let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
         if let version, !Arguments.isAligned(version) { throw Arguments.bad("version") }
+        let detail = try Arguments.detail(detail)
         out!.pointee = try write(cache, batch) {
-            try $0.update(id, body: body, version: version?.pointee, in: collection)
+            try $0.update(id, body: body, version: version?.pointee, detail: detail, in: collection)
         }.number
     }
 }

@@ -188,6 +188,8 @@ extension quire_row {
         if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
         if row.isFault { flags |= UInt32(QUIRE_ROW_FAULT) }
         if row.isClaimed { flags |= UInt32(QUIRE_ROW_CLAIMED) }
+        if row.isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }
+        if row.detail < .full { flags |= UInt32(QUIRE_ROW_PARTIAL) }
     }
 }
 
@@ -287,6 +289,7 @@ extension quire_post_info {
     ) {
         if let version = post.version { (self.version, has_version) = (version, 1) }
         feeds = count(post.feeds)
+        (detail, is_outdated) = (UInt32(post.detail.rawValue), post.isOutdated ? 1 : 0)
         body = quire_bytes(data: bytes.baseAddress, size: bytes.count)
         if post.fields.isEmpty { return }
         let array = arena.array(post.fields.count, of: quire_field.self)

@@ -238,15 +238,16 @@ static void posts(void)
     EXPECT(QUIRE_OK, quire_contains(feed, ids, flags));
     REQUIRE(flags[0] == 1 && flags[1] == 9);
 
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, sized(NULL, 1), id, text("b"), NULL, &result));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, text("\xff"), id, text("b"), NULL, &result));
-    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, text("other"), id, text("b"), NULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, sized(NULL, 1), id, text("b"), NULL, QUIRE_DETAIL_FULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, text("\xff"), id, text("b"), NULL, QUIRE_DETAIL_FULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, text("b"), NULL, QUIRE_DETAIL_FULL + 1, &result));
+    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, text("other"), id, text("b"), NULL, QUIRE_DETAIL_FULL, &result));
     REQUIRE(result == QUIRE_UPDATE_MISSING);
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, text(""), text("b"), NULL, &result));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, sized(NULL, 9), NULL, &result));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, text("b"), NULL, NULL));
-    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, none, id, sized(NULL, 0), version, &result));
-    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, none, text("nobody"), text("b"), NULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, text(""), text("b"), NULL, QUIRE_DETAIL_FULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, sized(NULL, 9), NULL, QUIRE_DETAIL_FULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, text("b"), NULL, QUIRE_DETAIL_FULL, NULL));
+    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, none, id, sized(NULL, 0), version, QUIRE_DETAIL_FULL, &result));
+    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, none, text("nobody"), text("b"), NULL, QUIRE_DETAIL_FULL, &result));
     REQUIRE(result == QUIRE_UPDATE_MISSING);
     EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, none, id, NULL, 1, 1, &result));
     EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, none, id, fields, SIZE_MAX, 1, &result));

@@ -271,6 +271,21 @@ def test_updates(cache: quire.Cache, feed: quire.Feed) -> None:
             snapshot.post("nobody")
 
 
+def test_details(cache: quire.Cache) -> None:
+    feed = cache.feed("ids", quire.FeedOptions(paging=quire.Paging.IDS))
+    feed.ingest(feed.plan().ticket, [("a", b""), ("b", b"")])
+    bodies = feed.plan(quire.Place.BODIES, posts=["a", "b"])
+    summary = quire.Post("b", b"s", version=1, detail=quire.DETAIL_SUMMARY)
+    feed.ingest(bodies.ticket, [quire.Post("a", b"full", version=1), summary])
+    assert cache.update_body("a", b"s", version=2, detail=quire.DETAIL_SUMMARY) == Update.STALE
+    with cache.snapshot() as snapshot:
+        a, b = snapshot.rows(feed)
+        assert (a.is_outdated, a.is_partial, b.is_outdated, b.is_partial) == (True, False, False, True)
+        post = snapshot.post("a")
+        assert (post.body, post.version, post.detail, post.is_outdated) == (b"full", 1, quire.DETAIL_FULL, True)
+    assert feed.plan(quire.Place.BODIES, posts=["a", "b"]).ids == ["a", "b"]
+
+
 def test_collections(cache: quire.Cache) -> None:
     feeds = [cache.feed(name, quire.FeedOptions(collection=name)) for name in ("a", "b")]
     for feed in feeds:

@@ -93,24 +93,27 @@ pub struct Post<'a> {
     pub key: Option<i64>,
     /// Which state of the post this is, larger is newer.
     pub version: Option<i64>,
+    /// How much of the post the body holds; `None` is all. It never gives way to one of less detail.
+    pub detail: Option<u8>,
 }
 
 impl<'a> Post<'a> {
     /// A post without key and version.
     pub fn new(id: &'a (impl AsRef<[u8]> + ?Sized), body: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
-        Post { id: id.as_ref(), body: body.as_ref(), key: None, version: None }
+        Post { id: id.as_ref(), body: body.as_ref(), key: None, version: None, detail: None }
     }
 
     fn c(&self) -> sys::quire_post {
         let has_key = if self.key.is_some() { sys::QUIRE_POST_HAS_KEY } else { 0 };
         let has_version = if self.version.is_some() { sys::QUIRE_POST_HAS_VERSION } else { 0 };
+        let has_detail = if self.detail.is_some() { sys::QUIRE_POST_HAS_DETAIL } else { 0 };
         sys::quire_post {
             id: to_c(self.id),
             body: to_c(self.body),
             key: self.key.unwrap_or(0),
             version: self.version.unwrap_or(0),
-            flags: has_key | has_version,
-            reserved: 0,
+            flags: has_key | has_version | has_detail,
+            detail: self.detail.map_or(0, u32::from),
         }
     }
 }

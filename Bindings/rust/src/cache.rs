@@ -142,17 +142,18 @@ impl Cache {
     }
 
     /// Replaces the body of a post of a collection ("" is the default) in every feed that shows it, unless
-    /// the stored one has a larger version; without a version, always.
+    /// the stored one has a larger version or is of more detail (`None` is all of it).
     pub fn update_body(
         &self, batch: Option<&Batch>, collection: &str, id: impl AsRef<[u8]>, body: impl AsRef<[u8]>,
-        version: Option<i64>,
+        version: Option<i64>, detail: Option<u8>,
     ) -> Result<Update, Error> {
+        let detail = detail.map_or(sys::QUIRE_DETAIL_FULL as u32, u32::from);
         let collection = to_c(collection.as_bytes());
         let (id, body, mut result) = (to_c(id.as_ref()), to_c(body.as_ref()), 0);
         let version = version.as_ref().map_or(null(), |version| version as *const i64);
         // SAFETY: see `open_with`.
         Error::check(unsafe {
-            sys::quire_update_body(self.c, batch::c(batch), collection, id, body, version, &mut result)
+            sys::quire_update_body(self.c, batch::c(batch), collection, id, body, version, detail, &mut result)
         })?;
         Ok(result.into())
     }

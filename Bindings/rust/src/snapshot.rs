@@ -93,6 +93,10 @@ pub struct PostInfo<'s> {
     pub feeds: u64,
     /// The body as received.
     pub body: &'s [u8],
+    /// How much of the post its body holds; 255 is all.
+    pub detail: u8,
+    /// A newer version was seen, of which only less detail came.
+    pub is_outdated: bool,
     /// Values that were updated one by one, by name.
     pub fields: Vec<(&'s [u8], &'s [u8])>,
 }
@@ -209,6 +213,8 @@ impl<'cache> Snapshot<'cache> {
             Ok(is_there.then(|| PostInfo {
                 version: (c.has_version != 0).then_some(c.version),
                 feeds: c.feeds,
+                detail: c.detail as u8,
+                is_outdated: c.is_outdated != 0,
                 body: view(c.body),
                 fields: slice(c.fields, c.field_count)
                     .iter()

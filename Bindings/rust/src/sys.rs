@@ -146,6 +146,7 @@ extern "C" {
         id: quire_bytes,
         body: quire_bytes,
         version: *const i64,
+        detail: u32,
         out_result: *mut i32,
     ) -> quire_status;
     pub fn quire_update_fields(

@@ -63,7 +63,7 @@ fn errors_and_values() -> Result<(), Error> {
     let snapshot = cache.snapshot()?;
     assert!(snapshot.find(&feed, "y")?.is_none() && snapshot.post("", "y")?.is_none());
     assert_eq!(cache.update_fields(None, "", "x", &[("likes", "1")], 1)?, Update::Changed);
-    assert_eq!(cache.update_body(None, "", "y", "b", None)?, Update::Missing);
+    assert_eq!(cache.update_body(None, "", "y", "b", None, None)?, Update::Missing);
     let fields = cache.snapshot()?.post("", "x")?.unwrap().fields.len();
     assert_eq!(fields, 1);
 

@@ -6,13 +6,19 @@ public struct Post: Sendable, Hashable {
     /// Which state of the post this is, larger is newer; nil if the server does not say. A body is
     /// never overwritten by one of a smaller version (R23).
     public var version: Int64?
+    /// How much of the post the body holds.
+    public var detail: Detail
     /// Where the body is in ``Answer/bytes``.
     public var body: Range<Int>
 
-    public init(id: PostID, key: Int64? = nil, version: Int64? = nil, body: Range<Int> = 0..<0) {
+    public init(
+        id: PostID, key: Int64? = nil, version: Int64? = nil, detail: Detail = .full,
+        body: Range<Int> = 0..<0
+    ) {
         self.id = id
         self.key = key
         self.version = version
+        self.detail = detail
         self.body = body
     }
 }
@@ -20,7 +26,7 @@ public struct Post: Sendable, Hashable {
 /// What a server answered to one request, parsed but not yet judged.
 ///
 /// The bodies stay where they are: put the whole response into ``bytes`` and let each post name its
-/// range, or ``append(id:key:version:body:)`` them one by one.
+/// range, or ``append(id:key:version:detail:body:)`` them one by one.
 ///
 ///     var answer = Answer(next: .token("page=2"))
 ///     answer.append(id: 17, body: Array(#"{"title":"…"}"#.utf8))
@@ -55,10 +61,12 @@ public struct Answer: Sendable {
 
     /// Adds a post below the others, copying its body.
     public mutating func append(
-        id: PostID, key: Int64? = nil, version: Int64? = nil, body: some Collection<UInt8> = []
+        id: PostID, key: Int64? = nil, version: Int64? = nil, detail: Detail = .full,
+        body: some Collection<UInt8> = []
     ) {
         let start = bytes.count
         bytes.append(contentsOf: body)
-        posts.append(Post(id: id, key: key, version: version, body: start..<bytes.count))
+        posts.append(
+            Post(id: id, key: key, version: version, detail: detail, body: start..<bytes.count))
     }
 }

@@ -25,7 +25,8 @@ public enum Place: Hashable, Sendable {
     /// The unverified join directly above this post: asks again for the page above it, and says what that
     /// proved (R26.8).
     case join(above: PostID)
-    /// What is missing of the bodies of these posts, wherever they stand in a feed of ids (R21); ``tail`` asks
+    /// What is missing of the bodies of these posts, wherever they stand: all of it in a feed of ids (R21), or
+    /// detail, or a newer version (D5). In other feeds it is refused if nothing is missing; ``tail`` asks
     /// for the topmost missing ones. Not more than the request's limit.
     case bodies([PostID])
 }

@@ -24,6 +24,11 @@ public struct PostRow: Sendable, Hashable {
     /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may have come
     /// as gone in between.
     public let isChecked: Bool
+    /// How much of the post its body holds, and the version of the body; nil if the server does not say.
+    public let detail: Detail
+    public let version: Int64?
+    /// A newer version was seen, of which only less detail came: ask for its body (``Place/bodies(_:)``).
+    public let isOutdated: Bool
     /// Size of the body in bytes.
     public let bodySize: Int
     /// Where it stands in this snapshot.

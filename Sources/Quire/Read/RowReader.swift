@@ -181,7 +181,8 @@ extension PostRow {
         self.init(
             id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
-            doubt: entry.claim?.why, isChecked: entry.isChecked, bodySize: Int(entry.body.length),
+            doubt: entry.claim?.why, isChecked: entry.isChecked, detail: entry.detail,
+            version: entry.version, isOutdated: entry.newest != nil, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)
     }
 }

@@ -111,10 +111,21 @@ public struct Snapshot: ~Copyable {
         guard let entry = try transaction.post(id, at: positions) else { return nil }
         let fields = try transaction.fields(of: id, in: number)?.fields ?? []
         return PostInfo(
-            id: id, version: entry.version, feeds: positions.count,
+            id: id, version: entry.version, detail: entry.detail, isOutdated: entry.newest != nil,
+            feeds: positions.count,
             bodySize: Int(entry.body.length),
             fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }),
             body: entry.body)
+    }
+
+    /// Values of a row's post that were updated one by one (R23), by name, but those that its body is newer than:
+    /// what the post is, is its body with these (D6).
+    public func fields(of row: PostRow, in feed: Feed) throws -> [String: [UInt8]] {
+        try requireYoung()
+        if try WriteSession.counters(transaction).fieldRecords == 0 { return [:] }
+        let fields = try transaction.fields(of: row.id, in: feed.collection)?.fields ?? []
+        let current = fields.filter { field in row.version.map { field.version >= $0 } ?? true }
+        return Dictionary(uniqueKeysWithValues: current.map { ($0.name, $0.value) })
     }
 
     /// The bytes of a row's body, as received; empty if the post has none. They are lent: the compiler
@@ -157,6 +168,10 @@ public struct PostInfo: Sendable, Hashable {
     public let id: PostID
     /// The version of its body, nil if the server does not say.
     public let version: Int64?
+    /// How much of the post its body holds.
+    public let detail: Detail
+    /// A newer version was seen, of which only less detail came.
+    public let isOutdated: Bool
     /// Number of feeds that hold it.
     public let feeds: Int
     public let bodySize: Int

@@ -78,6 +78,10 @@ struct Entry {
     var body = BodyReference()
     /// The state of the post that its body is of, nil if the server does not say.
     var version: Int64?
+    /// How much of the post its body holds.
+    var detail = Detail.full
+    /// The state that a body of less detail was of, if that is newer: the body is outdated.
+    var newest: Int64?
     /// The record this entry was read from; storage's own business. 0: not stored yet.
     var piece: UInt64 = 0
 
@@ -88,9 +92,29 @@ struct Entry {
         key == other.key && page == other.page && confirmed == other.confirmed
             && asked == other.asked && spot == other.spot && isChecked == other.isChecked
             && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
-            && claim == other.claim && isCached == other.isCached && body == other.body
-            && version == other.version && piece == other.piece
+            && claim == other.claim && isCached == other.isCached
+            && hasSameBody(as: other) && piece == other.piece
     }
+}
+
+extension Entry {
+    /// True if both show one body and know the same of it.
+    func hasSameBody(as other: Entry) -> Bool {
+        body == other.body && version == other.version && detail == other.detail && newest == other.newest
+    }
+
+    /// True if a reader sees another body, or that it is outdated now.
+    func showsOther(than other: Entry) -> Bool {
+        body != other.body || (newest == nil) != (other.newest == nil)
+    }
+
+    /// Shows the body that another entry of the post shows.
+    mutating func takeBody(of other: Entry) {
+        (body, version, detail, newest) = (other.body, other.version, other.detail, other.newest)
+    }
+
+    /// A request for bodies brings something: there is none, it is not all, or it is outdated.
+    var wantsBody: Bool { isFault || detail < .full || newest != nil }
 }
 
 /// One accepted response.

@@ -36,8 +36,7 @@ extension FeedState {
             for entry in doomed {
                 entries[entry].isFault = true
                 entries[entry].page = 0
-                entries[entry].body = BodyReference()
-                entries[entry].version = nil
+                entries[entry].takeBody(of: Entry())
             }
             return doomed
         }

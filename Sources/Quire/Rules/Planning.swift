@@ -25,7 +25,9 @@ extension FeedState {
             return .success(issue(Wish(target: .around(target), record: record)))
         case .page(let number): return try planPage(number, limit: limit)
         case .join(let id): return try planVerify(id, limit: limit)
-        case .bodies: return .failure(.unsupported)
+        case .bodies(let ids):
+            let missing = wantingBodies(ids, limit: limit)
+            return missing.isEmpty ? .failure(.unsupported) : planBodies(of: missing, limit: limit)
         case .openHead:
             return try planUp(head, gap: nil, isBounded: isBounded, limit: limit)
         case .tail:
@@ -228,20 +230,24 @@ extension FeedState {
         case .tail, .gap, .aboveGap:
             return planBodies(of: try faults(upTo: limit), limit: limit)
         case .bodies(let ids):
-            var named: Set<PostID> = []
-            let missing = ids.filter { id in
-                cached(id).map { entries[$0].isFault } ?? false && named.insert(id).inserted
-            }
-            return planBodies(of: Array(missing.prefix(limit)), limit: limit)
+            return planBodies(of: wantingBodies(ids, limit: limit), limit: limit)
         case .openHead, .around, .page, .join:
             return .failure(.unsupported)
         }
     }
 
+    private func wantingBodies(_ ids: [PostID], limit: Int) -> [PostID] {
+        var named: Set<PostID> = []
+        let wanting = ids.filter { id in
+            cached(id).map { entries[$0].wantsBody } ?? false && named.insert(id).inserted
+        }
+        return Array(wanting.prefix(limit))
+    }
+
     private mutating func planBodies(of missing: [PostID], limit: Int) -> Result<Request, Refusal> {
         if missing.isEmpty { return .failure(rows.isEmpty ? .empty : .end) }
         var record = newTicket(.bodies, limit: limit)
-        record.edges = [head.number]
+        if options.paging == .ids { record.edges = [head.number] }  // else no row is touched
         record.ids = missing
         return .success(issue(Wish(target: .bodies(missing), record: record)))
     }

@@ -35,6 +35,8 @@ struct PieceRecord: Record {
         static let places: UInt8 = 1
         /// Not all entries were asked for when the first one was.
         static let asked: UInt8 = 2
+        /// Not all bodies are full and up to date.
+        static let details: UInt8 = 4
     }
 
     private enum PlaceFlag {
@@ -76,7 +78,10 @@ struct PieceRecord: Record {
         writer.number(expected.confirmed)
         writer.number(expected.asked)
         let isMixed = entries.contains { $0.asked != expected.asked }
-        writer.byte((epoch == nil ? 0 : Feature.places) | (isMixed ? Feature.asked : 0))
+        let hasDetails = entries.contains { $0.detail != .full || $0.newest != nil }
+        writer.byte(
+            (epoch == nil ? 0 : Feature.places) | (isMixed ? Feature.asked : 0)
+                | (hasDetails ? Feature.details : 0))
         if let epoch { writer.number(epoch) }
         writer.number(entries.count)
         for (id, entry) in zip(ids, entries) {
@@ -105,6 +110,10 @@ struct PieceRecord: Record {
                 writer.number(UInt64(entry.body.offset))
             }
             if hasBody { writer.number(UInt64(entry.body.length)) }
+            if hasBody && hasDetails {
+                writer.byte(entry.detail.rawValue)
+                writer.optional(entry.newest) { $0.signed($1) }
+            }
             expected.follow(entry)
         }
     }
@@ -168,6 +177,7 @@ struct PieceRecord: Record {
         let asked: UInt64
         let isMixed: Bool
         let epoch: UInt64?
+        let hasDetails: Bool
         let count: Int
 
         init(_ reader: inout ByteReader) throws(QuireError) {
@@ -176,6 +186,7 @@ struct PieceRecord: Record {
             asked = try reader.number()
             let features = try reader.byte()
             isMixed = features & Feature.asked != 0
+            hasDetails = features & Feature.details != 0
             epoch = features & Feature.places == 0 ? nil : try reader.number()
             count = try reader.count()
         }
@@ -205,6 +216,10 @@ struct PieceRecord: Record {
                 entry.body.offset = UInt32(truncatingIfNeeded: try reader.number())
             }
             entry.body.length = UInt32(truncatingIfNeeded: try reader.number())
+            if head.hasDetails {
+                entry.detail = Detail(rawValue: try reader.byte())
+                entry.newest = try reader.optional { r throws(QuireError) in try r.signed() }
+            }
         }
         entry.isRider = flags & Flag.rider != 0
         entry.isPinned = flags & Flag.pinned != 0

@@ -75,6 +75,10 @@ extension WriteSession {
         guard let record = try tickets.record(ticket, of: feed) else {
             return Outcome(.stale, reason: "used")
         }
+        if record.operation == .bodies {
+            let known = try transaction.feed(feed)
+            if known.options.paging != .ids { return try takeBodies(answer, record, in: feed, known) }
+        }
         let replaced = replacedBodies
         var (outcome, isAccepted) = try change(
             feed,

@@ -12,7 +12,7 @@ extension WriteSession {
             if !new.entries[entry].isCached {
                 try leave(old.id(of: entry), old.entries[entry], loader)
             } else if new.entries[entry].isFault && !old.entries[entry].isFault {
-                new.entries[entry].version = nil
+                new.entries[entry].takeBody(of: Entry())
                 if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
             }
         }
@@ -68,8 +68,7 @@ extension WriteSession {
             counters.posts += 1
             return
         }
-        new.entries[entry].body = known.body
-        new.entries[entry].version = known.version
+        new.entries[entry].takeBody(of: known)
         if known.body.record != 0 { new.entries[entry].isFault = false }
     }
 
@@ -85,19 +84,14 @@ extension WriteSession {
             if isNew || new.entries[at].body.record == 0 {
                 let known = try elsewhere(post.id, loader)
                 if isNew && known == nil { counters.posts += 1 }
-                if let known {
-                    (new.entries[at].body, new.entries[at].version) = (known.body, known.version)
-                }
+                if let known { new.entries[at].takeBody(of: known) }
             }
-            if try replaces(
-                post, effect.bytes, new.entries[at].body, new.entries[at].version)
+            let before = new.entries[at]
+            if new.entries[at].meets(post),
+                try before.body.record == 0 || !isEqual(before.body, effect.bytes[post.body])
             {
                 fresh.append(placement)
-                continue
-            }
-            let version = maximum(new.entries[at].version, post.version)
-            if version != new.entries[at].version {
-                new.entries[at].version = version
+            } else if !new.entries[at].hasSameBody(as: before) {
                 try share(new.entries[at], of: post.id, loader)
             }
         }
@@ -110,7 +104,6 @@ extension WriteSession {
             let hadBody = new.entries[at].body.record != 0
             release(new.entries[at].body)
             new.entries[at].body = reference
-            new.entries[at].version = maximum(new.entries[at].version, placement.post.version)
             counters.bodyBytes &+= UInt64(reference.length)
             if hadBody { replacedBodies += 1 }
             try share(new.entries[at], of: placement.post.id, loader)
@@ -123,21 +116,6 @@ extension WriteSession {
         try repoint(id, to: entry, at: loader.elsewhere[id] ?? [])
     }
 
-    /// True if the body of this post is to be stored: there is none, or it differs and is not older.
-    private func replaces(
-        _ new: Post, _ bytes: [UInt8], _ body: BodyReference, _ version: Int64?
-    ) throws -> Bool {
-        if new.body.isEmpty { return false }
-        if body.record == 0 { return true }
-        if let version, let newVersion = new.version, newVersion < version { return false }
-        return try !isEqual(body, bytes[new.body])
-    }
-
-    private func maximum(_ a: Int64?, _ b: Int64?) -> Int64? {
-        guard let a, let b else { return a ?? b }
-        return max(a, b)
-    }
-
     /// The entries of a post in these places show the body and version of this one.
     func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
         for (other, position) in places {
@@ -147,8 +125,7 @@ extension WriteSession {
                 throw QuireError.corrupt("the place of post \(id)")
             }
             let old = piece.entries[at]
-            piece.entries[at].body = new.body
-            piece.entries[at].version = new.version
+            piece.entries[at].takeBody(of: new)
             if new.body.record != 0 { piece.entries[at].isFault = false }
             try transaction.put(
                 .pieces(of: other), NumberKey(position), piece.encoded())
@@ -156,7 +133,7 @@ extension WriteSession {
                 $0.add(old, -1)
                 $0.add(piece.entries[at], 1)
             }
-            if old.body != new.body { note([.updated(id)], in: other) }
+            if old.showsOther(than: piece.entries[at]) { note([.updated(id)], in: other) }
         }
     }
 
@@ -166,5 +143,38 @@ extension WriteSession {
         change(&record.counts)
         if record.counts == before { return }
         try transaction.put(.record(of: feed), NoKey(), record.encoded())
+    }
+}
+
+extension Entry {
+    /// What a post of an answer means for what the entry shows (D1 to D4 of Docs/decisions.md): what is known of
+    /// versions and detail changes here. True if the body of the post, unless it is the same, is to be shown.
+    mutating func meets(_ post: Post) -> Bool {
+        meets(version: post.version, detail: post.detail, hasBody: !post.body.isEmpty)
+    }
+
+    mutating func meets(version new: Int64?, detail: Detail, hasBody: Bool) -> Bool {
+        if !hasBody || body.record == 0 {
+            if newest == nil { version = Self.maximum(version, new) } else { newest = Self.maximum(newest, new) }
+            if hasBody { self.detail = detail }
+            return hasBody
+        }
+        let known = newest ?? version
+        if detail < self.detail {
+            if let new, let known, new > known { newest = new }
+            return false
+        }
+        let isOlder = new.flatMap { new in version.map { new < $0 } } ?? false
+        if detail == self.detail && isOlder { return false }
+        // a server that does not say is taken to show the newest state
+        version = new ?? known
+        newest = known.flatMap { known in version.flatMap { known > $0 ? known : nil } }
+        self.detail = detail
+        return true
+    }
+
+    private static func maximum(_ a: Int64?, _ b: Int64?) -> Int64? {
+        guard let a, let b else { return a ?? b }
+        return max(a, b)
     }
 }

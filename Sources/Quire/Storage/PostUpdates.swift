@@ -2,32 +2,36 @@
 
 extension WriteSession {
     func update(
-        _ id: PostID, body: [UInt8], version: Int64?, in collection: String = ""
+        _ id: PostID, body: [UInt8], version: Int64?, detail: Detail = .full,
+        in collection: String = ""
     ) throws -> UpdateResult {
         guard let number = try transaction.collection(collection) else { return .missing }
         let index = try index(of: number)
         let positions = index.positions(of: id)
-        guard var entry = try transaction.post(id, at: positions) else { return .missing }
-        if let stored = entry.version, let version, version < stored { return .stale }
-        let newVersion = [entry.version, version].compactMap(\.self).max()
+        guard let before = try transaction.post(id, at: positions) else { return .missing }
+        if before.body.record == 0, let stored = before.version, let version, version < stored {
+            return .stale
+        }
+        var entry = before
+        let isTaken = entry.meets(
+            version: version, detail: body.isEmpty ? .full : detail, hasBody: true)
+        if body.isEmpty { entry.newest = nil }
         let isSame =
-            entry.body.record == 0 ? body.isEmpty : try isEqual(entry.body, body[...])
-        if isSame {
-            if newVersion != entry.version && !entry.isFault {
-                entry.version = newVersion
+            before.body.record == 0 ? body.isEmpty : try isEqual(before.body, body[...])
+        if isSame || !isTaken {
+            if !entry.hasSameBody(as: before) && !entry.isFault {
                 try repoint(id, to: entry, at: positions)
                 touch()
             }
-            return .same
+            return isTaken ? .same : .stale
         }
-        release(entry.body)
+        release(before.body)
         entry.body = BodyReference()
         if !body.isEmpty {
             try requireHeadroom()
             entry.body = try store([(index.address(of: id), 0..<body.count)], of: body)[0]
             counters.bodyBytes &+= UInt64(body.count)
         }
-        entry.version = newVersion
         try repoint(id, to: entry, at: positions)
         touch()
         return .changed
@@ -63,5 +67,39 @@ extension WriteSession {
             for (feed, _) in holders { note([.updated(id)], in: feed) }
         }
         return isChanged ? .changed : .same
+    }
+}
+
+// D5: bodies that were asked for, in a feed whose rows come with the lists.
+
+extension WriteSession {
+    /// The answer changes bodies and nothing else: that a post is not in it does not say that it is gone, and two
+    /// that are neighbours in it need not be neighbours in the feed.
+    func takeBodies(
+        _ answer: Answer, _ ticket: TicketRecord, in feed: UInt32, _ record: FeedRecord
+    ) throws -> Outcome {
+        let isStale = ticket.generation != record.generation
+        if isStale || answer.posts.isEmpty {
+            try cancel(Ticket(ticket.number), in: feed)
+            return isStale ? Outcome(.stale, reason: "generation") : Outcome(.empty)
+        }
+        try tickets.remove(Ticket(ticket.number), of: feed)
+        touch()
+        var outcome = Outcome()
+        let index = try index(of: record.collection)
+        for post in answer.posts {
+            guard !post.body.isEmpty, ticket.ids.contains(post.id), index.position(of: post.id, in: feed) != nil
+            else {
+                outcome.ignored.append(post.id)
+                continue
+            }
+            outcome.duplicates.append(post.id)
+            let result = try update(
+                post.id, body: Array(answer.bytes[post.body]), version: post.version, detail: post.detail,
+                in: record.options.collection)
+            if result == .changed { outcome.updated += 1 }
+        }
+        outcome.opaqueRows = answer.opaqueRows
+        return outcome
     }
 }

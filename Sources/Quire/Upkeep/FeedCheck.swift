@@ -205,10 +205,13 @@ struct FeedCheck {
                 continue
             }
             if shown.isFault { continue }
-            if shown.body != entry.body || shown.version != entry.version {
+            if !shown.hasSameBody(as: entry) {
                 find(.body, "post \(id) shows another body than in feed number \(other)")
             }
             isCounted = isCounted || other < feed
+        }
+        if let newest = entry.newest, entry.version.map({ $0 >= newest }) ?? true {
+            find(.body, "post \(id) is outdated, but by no newer version")
         }
         if entry.body.record == 0 { return }
         if !isCounted {

@@ -63,7 +63,8 @@ public struct LazyPost<Model>: Sendable, Identifiable {
     public let id: PostID
     let posts: LazyPosts<Model>
 
-    /// The bytes received for it, fetched together with those of its neighbours if they are missing.
+    /// The bytes received for it, fetched together with those of its neighbours if they are missing, not all of
+    /// the post, or outdated.
     /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post or the server no longer knows it.
     public var body: [UInt8] {
         get async throws { try await stored().bytes }
@@ -79,7 +80,7 @@ public struct LazyPost<Model>: Sendable, Identifiable {
     }
 
     private func stored() async throws -> TypedPost<Model> {
-        if let post = try posts.stored.find(id), !post.row.isFault { return post }
+        if let post = try posts.stored.find(id), !post.row.wantsBody { return post }
         let result = try await posts.pager.fetchBody(of: id)
         guard let post = try posts.stored.find(id) else {
             throw QuireError(.notFound, "feed \(posts.pager.feed.name) has no post \(id) any longer")
@@ -90,8 +91,8 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 }
 
 extension TypedPost {
-    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if the body is here.
-    public var missing: Place? { row.isFault ? .bodies([id]) : nil }
+    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if it is here, in full and not outdated.
+    public var missing: Place? { row.wantsBody ? .bodies([id]) : nil }
 }
 
 /// What a feed should show is not here, and asking for it did not bring it.

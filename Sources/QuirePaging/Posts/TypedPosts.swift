@@ -61,7 +61,8 @@ public struct TypedPosts<Model>: Sendable {
     func typed(_ row: PostRow, in snapshot: borrowing Snapshot) throws -> TypedPost<Model> {
         let body = try snapshot.body(of: row)
         let bytes = body.withUnsafeBytes { Array($0) }
-        return TypedPost(row: row, bytes: bytes, feed: feed.name, formats: formats)
+        let fields = try snapshot.fields(of: row, in: feed).filter { $0.key != ReadingState.flag }
+        return TypedPost(row: row, bytes: bytes, fields: fields, feed: feed.name, formats: formats)
     }
 }
 
@@ -79,6 +80,8 @@ public struct TypedPost<Model>: Sendable, Identifiable {
     public let row: PostRow
     /// The body as received; empty if the post's place is known and its body is not.
     public let bytes: [UInt8]
+    /// Values that were updated one by one and are not older than the body. ``decoded()`` sees them (D6).
+    public let fields: [String: [UInt8]]
     let feed: String
     let formats: [WireFormat<Model>]
 
@@ -92,7 +95,7 @@ public struct TypedPost<Model>: Sendable, Identifiable {
             throw problem("no format recognises its body: \(formats.map(\.name).joined(separator: ", "))")
         }
         do {
-            return try format.decode(bytes)
+            return try format.decode(fields.isEmpty ? bytes : format.merged(bytes, fields))
         } catch {
             throw problem("\(format.name): \(error)")
         }

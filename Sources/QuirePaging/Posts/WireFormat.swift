@@ -9,14 +9,19 @@ public struct WireFormat<Model>: Sendable {
     /// For error messages.
     public let name: String
     let recognises: @Sendable ([UInt8]) -> Bool
+    let merged: @Sendable ([UInt8], [String: [UInt8]]) throws -> [UInt8]
     let decode: @Sendable ([UInt8]) throws -> Model
 
+    /// - Parameter merging: puts values that were updated one by one into the bytes before they are decoded;
+    ///   without it they are left out.
     public init(
         _ name: String, recognises: @escaping @Sendable ([UInt8]) -> Bool,
+        merging: @escaping @Sendable ([UInt8], [String: [UInt8]]) throws -> [UInt8] = { bytes, _ in bytes },
         decode: @escaping @Sendable ([UInt8]) throws -> Model
     ) {
         self.name = name
         self.recognises = recognises
+        merged = merging
         self.decode = decode
     }
 }
@@ -42,10 +47,21 @@ extension WireFormat {
         of wire: Wire.Type, configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in },
         model: @escaping @Sendable (Wire) throws -> Model
     ) -> WireFormat {
-        WireFormat(name, recognises: recognises) { bytes in
+        WireFormat(name, recognises: recognises, merging: mergedJSON) { bytes in
             let decoder = JSONDecoder()
             configure(decoder)
             return try model(try decoder.decode(Wire.self, from: Data(bytes)))
         }
     }
+}
+
+/// A JSON object with members replaced or added: a value that is JSON as that, another one as text. Bytes that are no
+/// object stay as they are.
+private func mergedJSON(_ bytes: [UInt8], _ fields: [String: [UInt8]]) throws -> [UInt8] {
+    guard var object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else { return bytes }
+    for (name, value) in fields {
+        let json = try? JSONSerialization.jsonObject(with: Data(value), options: .fragmentsAllowed)
+        object[name] = json ?? String(decoding: value, as: UTF8.self)
+    }
+    return Array(try JSONSerialization.data(withJSONObject: object))
 }

@@ -109,7 +109,8 @@ struct CallFuzzing {
         case 13:
             var version = number()
             Bytes.lending(id) { id in
-                Bytes.lending("new body") { _ = quire_update_body(cache, batch, quire_bytes(), id, $0, &version, &done) } }
+                Bytes.lending("new body") { _ = quire_update_body(
+                    cache, batch, quire_bytes(), id, $0, &version, UInt32(truncatingIfNeeded: version) & 511, &done) } }
         case 14: fields(id)
         case 15: look(feed)
         case 16:
@@ -151,7 +152,7 @@ struct CallFuzzing {
                 let posts = zip(0..<names.count, keys).map { i, key in
                     quire_post(
                         id: ids.items![i], body: ids.items![i], key: key.key, version: key.version,
-                        flags: key.flags, reserved: 0)
+                        flags: key.flags, detail: UInt32(key.flags) << 6)
                 }
                 posts.withUnsafeBufferPointer { posts in
                     answer.post_size = UInt32(MemoryLayout<quire_post>.stride)

@@ -104,7 +104,7 @@ struct RandomValues {
     mutating func piece() -> PieceRecord {
         let page = number()
         var body = BodyReference()
-        let (isOneAnswer, isPlaced) = (bool(), bool())
+        let (isOneAnswer, isPlaced, hasDetails) = (bool(), bool(), bool())
         let asked = number()
         let confirmed = number()
         let entries = list(upTo: random.pick([0, 3, 128])) { values in
@@ -126,6 +126,10 @@ struct RandomValues {
             if !isOneAnswer || values.random.chance(0.1) { (body.record, body.offset) = (values.number(), values.short()) }
             body.length = values.short()
             entry.body = body.record == 0 || values.random.chance(0.1) ? BodyReference() : body
+            if entry.body.record != 0 && hasDetails {
+                entry.detail = Detail(rawValue: UInt8(values.random.below(256)))
+                entry.newest = values.optional { $0.signed() }
+            }
             return entry
         }
         return PieceRecord(page: page, ids: entries.map { _ in id() }, entries: entries, epoch: number())

@@ -66,7 +66,7 @@ struct SessionChaos {
         case 17...19:
             let id = random.pick(Self.ids)
             let body = body()
-            return ("update \(id) \(body)", "\(try session.update(id, body: body, version: version(), in: feed.options.collection))")
+            return ("update \(id) \(body)", "\(try session.update(id, body: body, version: version(), detail: random.pick([.summary, .full]), in: feed.options.collection))")
         case 20:
             let id = random.pick(Self.ids)
             let fields = ["f": body(), "g": [1]]
@@ -121,7 +121,7 @@ struct SessionChaos {
             key -= Int64(random.number(in: 0...3))
             answer.append(
                 id: random.pick(Self.ids), key: random.chance(0.85) ? key : nil, version: version(),
-                body: body())
+                detail: random.pick([.summary, .full]), body: body())
         }
         return answer
     }

@@ -115,14 +115,16 @@ public:
         return detail::finish(code);
     }
 
-    // Replaces the body of a post in every feed that shows it, unless the stored one has a larger version.
+    // Replaces the body of a post in every feed that shows it, unless the stored one has a larger version
+    // or is of more detail.
     may<update_result> update_body(std::string_view id, std::string_view body,
                                    std::optional<std::int64_t> version = {}, quire::batch in = own_commit,
-                                   std::string_view collection = {})
+                                   std::string_view collection = {},
+                                   std::uint32_t level = QUIRE_DETAIL_FULL)
     {
         std::int32_t result = 0;
         const auto code = quire_update_body(c(), in.c(), detail::to_c(collection), detail::to_c(id),
-                                            detail::to_c(body), version ? &*version : nullptr, &result);
+                                            detail::to_c(body), version ? &*version : nullptr, level, &result);
         return detail::finish(code, static_cast<update_result>(result));
     }
     // Sets named values of a post, each never overwritten by a smaller version.

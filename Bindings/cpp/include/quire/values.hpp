@@ -211,6 +211,8 @@ struct post {
     std::string_view body = {};
     std::optional<std::int64_t> key = {};
     std::optional<std::int64_t> version = {};
+    // How much of the post the body holds. It never gives way to one of less detail.
+    std::uint32_t level = QUIRE_DETAIL_FULL;
 };
 
 // What a server answered. Borrows everything that is put in.
@@ -225,11 +227,12 @@ public:
         c.key = post.key.value_or(0);
         c.version = post.version.value_or(0);
         c.flags = detail::flag(post.key.has_value(), QUIRE_POST_HAS_KEY) |
-                  detail::flag(post.version.has_value(), QUIRE_POST_HAS_VERSION);
+                  detail::flag(post.version.has_value(), QUIRE_POST_HAS_VERSION) | QUIRE_POST_HAS_DETAIL;
+        c.detail = post.level;
         posts_.push_back(c);
         return *this;
     }
-    answer &add(std::string_view id, std::string_view body = {}) { return add(post{id, body, {}, {}}); }
+    answer &add(std::string_view id, std::string_view body = {}) { return add(post{id, body, {}, {}, QUIRE_DETAIL_FULL}); }
     answer &opaque_rows(std::uint64_t count) { return c_.opaque_rows = count, *this; }
     answer &next(const link &link) { return c_.next = link.c(), *this; }
     answer &previous(const link &link) { return c_.previous = link.c(), *this; }

@@ -23,6 +23,7 @@ from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
 from ._values import (
+    DETAIL_FULL, DETAIL_SUMMARY,
     Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
     PruneResult, RepairedFeed, RepairReport, Request, RowName, Statistics)
 
@@ -30,7 +31,7 @@ from ._values import (
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
-    "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
+    "DETAIL_FULL", "DETAIL_SUMMARY", "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
     "Change", "ChangeKind", "Data", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
     "FindingCode", "ForkedError", "GapRow", "Id", "Link", "LinkKind", "NotFoundError", "Order",
     "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",

@@ -16,6 +16,7 @@ from ._names import Durability, FindingCode, Update
 from ._quire import ffi, lib
 from ._snapshot import Snapshot
 from ._values import (
+    DETAIL_FULL,
     Data, FeedOptions, Finding, Id, RepairedFeed, RepairReport, Statistics)
 
 T = TypeVar("T")
@@ -291,16 +292,17 @@ class Cache:
         return result
 
     def update_body(
-        self, id: Id, body: Data, *, version: int | None = None, collection: str = "",
-        batch: Batch | None = None
+        self, id: Id, body: Data, *, version: int | None = None, detail: int = DETAIL_FULL,
+        collection: str = "", batch: Batch | None = None
     ) -> Update:
-        """Replaces the body of a post of a collection, unless the stored one has a larger version."""
+        """Replaces the body of a post of a collection, unless the stored one has a larger version or is of more
+        detail."""
         out = ffi.new("int32_t *")
         number = ffi.NULL if version is None else ffi.new("int64_t *", version)
         with Buffers() as buffers:
             check(lib.quire_update_body(
                 self._handle, Batch.handle(batch), id_in(collection), id_in(id), buffers.data_in(body),
-                number, out))
+                number, number_in(detail, 32), out))
         return Update(out[0])
 
     def update_fields(

@@ -13,7 +13,7 @@ from ._convert import (
 from ._errors import Status, check, failure
 from ._names import Place, Refusal, RequestKind, RunKind, Verdict
 from ._quire import ffi, lib
-from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
+from ._values import DETAIL_FULL, Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
 
 if TYPE_CHECKING:
     from ._cache import Batch
@@ -79,11 +79,11 @@ class _Answer:
     @staticmethod
     def _post(
         buffers: Buffers, id: Id, body: Data = b"", key: int | None = None,
-        version: int | None = None,
+        version: int | None = None, detail: int = DETAIL_FULL,
     ) -> tuple[Any, ...]:
         flags = (lib.QUIRE_POST_HAS_KEY if key is not None else 0) | (
-            lib.QUIRE_POST_HAS_VERSION if version is not None else 0)
-        return (id_in(id), buffers.data_in(body), key or 0, version or 0, flags, 0)
+            lib.QUIRE_POST_HAS_VERSION if version is not None else 0) | lib.QUIRE_POST_HAS_DETAIL
+        return (id_in(id), buffers.data_in(body), key or 0, version or 0, flags, number_in(detail, 32))
 
 
 class _Options:

@@ -133,6 +133,8 @@ class RowFlag(IntFlag):
     PINNED = lib.QUIRE_ROW_PINNED
     FAULT = lib.QUIRE_ROW_FAULT
     CLAIMED = lib.QUIRE_ROW_CLAIMED
+    OUTDATED = lib.QUIRE_ROW_OUTDATED
+    PARTIAL = lib.QUIRE_ROW_PARTIAL
 
 
 class ChangeKind(IntEnum):

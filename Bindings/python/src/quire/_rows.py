@@ -52,6 +52,16 @@ class PostRow:
             raise failure(Status.BAD_HANDLE, str(error)) from None
 
     @property
+    def is_outdated(self) -> bool:
+        """A newer version was seen, of which only less detail came."""
+        return bool(self.flags & RowFlag.OUTDATED)
+
+    @property
+    def is_partial(self) -> bool:
+        """The body is not all of the post; Snapshot.post() says how much."""
+        return bool(self.flags & RowFlag.PARTIAL)
+
+    @property
     def is_rider(self) -> bool:
         """Not part of the server's sequence: a local post, a sticky one, a pinned one that left."""
         return bool(self.flags & RowFlag.RIDER)

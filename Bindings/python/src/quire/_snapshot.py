@@ -143,7 +143,8 @@ class Snapshot:
                 feeds=out.feeds,
                 fields={
                     text_out(out.fields[i].name): bytes_out(out.fields[i].value)
-                    for i in range(out.field_count)})
+                    for i in range(out.field_count)},
+                detail=out.detail, is_outdated=bool(out.is_outdated))
 
     def attribute(self, feed: Feed, name: str) -> bytes:
         """What Feed.set_attribute() remembered (a copy), else NotFoundError."""

@@ -65,6 +65,11 @@ class FeedOptions:
     collection: str = ""
 
 
+#: How much of a post a body holds, 0 to 255: what a list shows, or all.
+DETAIL_SUMMARY = 64
+DETAIL_FULL = 255
+
+
 class Post(NamedTuple):
     """One post of an answer. A plain tuple (id, body) does as well."""
 
@@ -74,6 +79,8 @@ class Post(NamedTuple):
     key: int | None = None
     #: Which state of the post this is, larger is newer.
     version: int | None = None
+    #: How much of the post the body holds. It never gives way to one of less detail.
+    detail: int = DETAIL_FULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,3 +265,7 @@ class PostInfo:
     feeds: int
     #: Values that were updated one by one.
     fields: dict[str, bytes]
+    #: How much of the post its body holds.
+    detail: int
+    #: A newer version was seen, of which only less detail came: ask for its body (Place.BODIES).
+    is_outdated: bool

@@ -195,7 +195,7 @@ pub struct quire_post {
     pub key: i64,
     pub version: i64,
     pub flags: u32,
-    pub reserved: u32,
+    pub detail: u32,
 }
 
 #[repr(C)]
@@ -344,6 +344,8 @@ pub struct quire_post_info {
     pub body: quire_bytes,
     pub fields: *const quire_field,
     pub field_count: usize,
+    pub detail: u32,
+    pub is_outdated: i32,
 }
 
 #[repr(C)]

@@ -114,7 +114,7 @@ int main(void)
     OFFSET(quire_post, key);
     OFFSET(quire_post, version);
     OFFSET(quire_post, flags);
-    OFFSET(quire_post, reserved);
+    OFFSET(quire_post, detail);
     SIZE(quire_answer);
     OFFSET(quire_answer, struct_size);
     OFFSET(quire_answer, post_size);
@@ -223,6 +223,8 @@ int main(void)
     OFFSET(quire_post_info, body);
     OFFSET(quire_post_info, fields);
     OFFSET(quire_post_info, field_count);
+    OFFSET(quire_post_info, detail);
+    OFFSET(quire_post_info, is_outdated);
     SIZE(quire_change);
     OFFSET(quire_change, generation);
     OFFSET(quire_change, feed);
@@ -313,6 +315,9 @@ int main(void)
     NUMBER(QUIRE_REFUSAL_UNSUPPORTED);
     NUMBER(QUIRE_POST_HAS_KEY);
     NUMBER(QUIRE_POST_HAS_VERSION);
+    NUMBER(QUIRE_POST_HAS_DETAIL);
+    NUMBER(QUIRE_DETAIL_SUMMARY);
+    NUMBER(QUIRE_DETAIL_FULL);
     NUMBER(QUIRE_VERDICT_OK);
     NUMBER(QUIRE_VERDICT_JOINED);
     NUMBER(QUIRE_VERDICT_GAP);
@@ -348,6 +353,8 @@ int main(void)
     NUMBER(QUIRE_ROW_PINNED);
     NUMBER(QUIRE_ROW_FAULT);
     NUMBER(QUIRE_ROW_CLAIMED);
+    NUMBER(QUIRE_ROW_OUTDATED);
+    NUMBER(QUIRE_ROW_PARTIAL);
     NUMBER(QUIRE_CHANGE_INSERTED);
     NUMBER(QUIRE_CHANGE_REMOVED);
     NUMBER(QUIRE_CHANGE_UPDATED);

@@ -94,7 +94,8 @@ struct FeedPart {
             case .entry(let id, let entry, let body) where state.cached(id) == nil:
                 place(id, entry, in: &state)
                 if entry.isFault { continue }
-                let post = Post(id: id, key: entry.key, version: entry.version, body: body)
+                let post = Post(
+                    id: id, key: entry.key, version: entry.version, detail: entry.detail, body: body)
                 placements.append(.init(entry: state.entries.count - 1, post: post))
             case .lost(let id, var entry) where state.cached(id) == nil:
                 entry.isPinned = false
@@ -132,6 +133,7 @@ struct FeedPart {
     private func place(_ id: PostID, _ entry: Entry, in state: inout FeedState) {
         var entry = entry
         (entry.body, entry.version, entry.piece) = (BodyReference(), nil, 0)
+        if entry.isFault || entry.newest == nil { entry.takeBody(of: Entry()) }
         state.rows.append(.entry(state.entries.count))
         state.append(id, entry)
     }

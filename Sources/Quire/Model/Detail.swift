@@ -1,0 +1,16 @@
+/// How much of a post a body holds: what a list shows of it, or all. A body never gives way to one of less detail.
+///
+///     answer.append(id: 17, version: 5, detail: .summary, body: row)
+public struct Detail: RawRepresentable, Sendable, Hashable, Comparable {
+    /// 0 to 255; more is more.
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// What a list shows: 64, which leaves room on both sides.
+    public static let summary = Detail(rawValue: 64)
+    /// All that the server has: 255, the default.
+    public static let full = Detail(rawValue: .max)
+
+    public static func < (a: Detail, b: Detail) -> Bool { a.rawValue < b.rawValue }
+}
