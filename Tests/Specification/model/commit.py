@@ -1,7 +1,7 @@
 """What an accepted answer leaves in the feed."""
 from __future__ import annotations
 
-from .objects import Entry, Gap, Page, UNKNOWN
+from .objects import END, Entry, Gap, Page, UNKNOWN
 
 
 class Commit:
@@ -10,7 +10,9 @@ class Commit:
         self.keep_unplaced()
         spots = self.learn_positions()
         doubted = self.doubted_seams() if out.disorder or out.ignored else {}
-        now = feed.changed = feed.cache.tick()
+        self.now = now = feed.cache.tick()
+        if ticket.op != "push":                                # it touches nothing that a jump could undo
+            feed.changed = now
         old_rows, borders = feed.rows, feed._borders()
         self.write_entries(now)
         if self.accepted:
@@ -21,8 +23,14 @@ class Commit:
             self.forget_searches()
         feed.head, feed.tail = self.head, self.tail
         feed.drift, feed.overlap = self.drift, self.overlap
-        if ticket.op == "refresh" and self.head_changed:
+        if ticket.op in ("refresh", "push") and self.head_changed:
             feed.skipped_above = 0
+        if self.head_changed and self.head.link == END:
+            feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") else None
+        if self.top_told:
+            feed.head_as_of = ticket.issued
+        for id in self.accepted if ticket.op == "push" else ():
+            feed.entries[id].pushed = now
         self.write_rows(old_rows, doubted)
         self.write_spots(spots)
         feed._rederive(borders, set(out.moved) | set(out.removed))
@@ -78,10 +86,10 @@ class Commit:
         rows = feed.server_rows()
         for a, b in zip(rows, rows[1:]):
             if b in self.claims and isinstance(a, str):
-                feed.claimed.setdefault(b, (self.claims[b], feed.changed))
+                feed.claimed.setdefault(b, (self.claims[b], self.now))
         feed.checked = (feed.checked | {self.was_checked}) & feed.claimed.keys()
         for gap in feed.gaps():
-            gap.since = gap.since or feed.changed
+            gap.since = gap.since or self.now
 
     def write_spots(self, spots):
         """R26. Where entries were shown, and what is known of those that were not."""

@@ -9,12 +9,13 @@ from .evidence import Evidence
 from .numbers import Numbers
 from .objects import END, Gap, Refused, UNKNOWN
 from .placing import Placing
+from .pushes import Pushed
 from .recorded import Recorded
 from .snapshots import Snapshots
 from .splice import Splice
 
 
-class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commit):
+class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushed, Commit):
     """The effect of one answer, computed aside and committed only as a whole."""
 
     def __init__(self, feed, ticket, answer, out):
@@ -43,6 +44,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commi
         self.beyond = None            # R26: (border, position): it stands there or below
         self.ends_page = None         # R26: the last usable row of the page
         self.fresh, self.landmarks = [], False                # R26: edges renewed here; known entries have a place
+        self.top_told, self.lifted = False, []                # R27
         self.was_checked = None       # R26: a claimed seam whose page above was shown again
 
     def clean(self):

@@ -9,11 +9,12 @@ from .links import Links
 from .objects import END, HELP, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
 from .planning import Planning
 from .positions import Positions
+from .pushes import Pushes
 from .rows import Rows
 from .sizes import Sizes
 
 
-class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
+class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Changes):
     """A list as a server shows it, and the parts of it that are cached."""
 
     def __init__(self, cache, order="keyless", paging="cursor", trust_end=False, limit=20,
@@ -47,6 +48,9 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
         self.asked: int | None = None       # R26 unknown sizes: what is asked for
         self.short: tuple | None = None     # (page, rows) of a page with fewer rows than asked for
         self.most = 0                       # rows that one page has shown
+        self.head_as_of: int | None = None  # R27: clock of the request, or the message, that told the top
+        self.live: int | None = None        # R27: since then everything that comes on top is pushed
+        self.message: int | None = None     # R27: number of the last message
 
     def ingest(self, ticket, answer):
         out = Outcome()
@@ -65,6 +69,9 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
             ticket.start, ticket.rows = ticket.nth * self.unit(), self.unit()
         if self._is_at_total(ticket, answer):
             answer = replace(answer, next=END)
+        return self._ingest(ticket, answer, out, disproved)
+
+    def _ingest(self, ticket, answer, out, disproved=None):
         draft = Draft(self, ticket, answer, out)
         out.disorder = disorder = draft.against_order()
         down, up = (draft.numbered, draft.numbered_up) if self.numbered() and ticket.start is not None \
@@ -72,7 +79,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
         try:
             page = draft.clean()
             {"refresh": draft.refresh, "down": down, "up": up, "around": draft.around, "verify": draft.verify,
-             "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded}[ticket.op](page)
+             "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded, "push": draft.push}[ticket.op](page)
             draft.require_shown_stay()
         except Refused as refusal:
             out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)

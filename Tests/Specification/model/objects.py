@@ -71,6 +71,7 @@ class Entry:
     rider: bool = False            # not part of the server's sequence (optimistic, sticky, kept pin)
     pinned: bool = False
     fault: bool = False            # place known, body missing
+    pushed: int = 0                # R27: clock at which it was pushed
     spot: tuple | None = None      # R26: (page or start, row, whether it was the last row shown there)
 
 
