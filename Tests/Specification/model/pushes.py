@@ -83,7 +83,7 @@ class Pushed:
         """What was pushed after this refresh was asked for, and is not on its page, lies above it."""
         feed, lifted, keyed = self.feed, [], self.has_keys(page)
         for i, row in enumerate(self.rows):
-            if isinstance(row, str) and (row in page or feed.entries[row].pushed <= self.ticket.issued
+            if isinstance(row, str) and (row in page or not self.stands_above(row, lifted)
                                          or keyed and self.key(row) <= self.key(page[0])):
                 break
             lifted = self.rows[:i + 1]
@@ -95,6 +95,11 @@ class Pushed:
         rest = self.rows[len(lifted):]
         self.rows = rest[1:] if rest and isinstance(rest[0], Gap) and lifted else rest
         return lifted
+
+    def stands_above(self, id, lifted):
+        """It was pushed since, or was found since directly below what was."""
+        return self.feed.entries[id].pushed > self.ticket.issued or \
+            bool(lifted) and isinstance(lifted[-1], str) and self.is_newer(id)
 
     def put_above(self, lifted):
         feed = self.feed
