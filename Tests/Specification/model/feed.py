@@ -6,6 +6,7 @@ from dataclasses import replace
 from .changes import Changes
 from .draft import Draft
 from .links import Links
+from .names import Names
 from .objects import END, HELP, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
 from .planning import Planning
 from .positions import Positions
@@ -14,7 +15,7 @@ from .rows import Rows
 from .sizes import Sizes
 
 
-class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Changes):
+class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
     """A list as a server shows it, and the parts of it that are cached."""
 
     def __init__(self, cache, order="keyless", paging="cursor", trust_end=False, limit=20,
@@ -58,6 +59,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Changes):
             self.cancel(ticket)
             out.outcome, out.reason, out.help = "error", answer.error, HELP["error"]
             return out
+        self._name_ticket(ticket)
         reason = self._stale_reason(ticket)                    # R2
         self.cancel(ticket)
         if reason:
@@ -72,6 +74,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Changes):
         return self._ingest(ticket, answer, out, disproved)
 
     def _ingest(self, ticket, answer, out, disproved=None):
+        answer = self._named(answer)
         draft = Draft(self, ticket, answer, out)
         out.disorder = disorder = draft.against_order()
         down, up = (draft.numbered, draft.numbered_up) if self.numbered() and ticket.start is not None \

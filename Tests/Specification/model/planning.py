@@ -8,7 +8,7 @@ class Planning:
     def plan(self, request, gap=None, direction="down", bounded=False, limit=None, link=None,
              target=None, ids=()):
         """R1. Returns (request description, ticket) or ({'refused': reason}, None)."""
-        limit = limit or self.limit
+        limit, ids = limit or self.limit, tuple(map(self.cache.name, ids))
         if self.paging == "ids":
             return self._plan_ids(request, limit, ids)
         if request == "bodies":
