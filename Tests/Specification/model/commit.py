@@ -7,9 +7,10 @@ from .objects import END, Entry, Gap, Page, UNKNOWN
 class Commit:
     def commit(self):
         feed, out, ticket = self.feed, self.out, self.ticket
+        answer = self.answer
         self.keep_unplaced()
         spots = self.learn_positions()
-        doubted = self.doubted_seams() if out.disorder or out.ignored else {}
+        doubted = self.doubted_seams() if (out.disorder or out.ignored) and ticket.op != "delta" else {}
         self.now = now = feed.cache.tick()
         if ticket.op != "push":                                # it touches nothing that a jump could undo
             feed.changed = now
@@ -27,6 +28,8 @@ class Commit:
             feed.skipped_above = 0
         if self.head_changed and self.head.link == END:
             feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") else None
+        if answer.since is not None and (feed.since is None or ticket.issued >= feed.since[1]):
+            feed.since = answer.since, ticket.issued
         if self.top_told:
             feed.head_as_of = ticket.issued
         for id in self.accepted if ticket.op == "push" else ():
@@ -58,6 +61,8 @@ class Commit:
             feed.entries[id].rider = False
         for id in self.shown:
             feed.entries[id].confirmed, feed.entries[id].as_of = now, ticket.issued
+            if ticket.op == "delta":
+                feed.cache.bring_body(id)
         for id in self.accepted:
             entry = feed.entries[id]
             entry.confirmed, entry.as_of, entry.fault = now, ticket.issued, False
@@ -76,7 +81,7 @@ class Commit:
         """R25. Claims pass on, and end where this answer shows both neighbours."""
         feed = self.feed
         if feed.claimed or self.claims:
-            covered = set(self.accepted) | set(self.shown)
+            covered = set(self.accepted) | set(self.shown) if self.ticket.op != "delta" else set()
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
             carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
             feed.claimed = {id: reason for id, reason in carried.items() if id not in proven}

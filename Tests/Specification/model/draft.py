@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .commit import Commit
+from .deltas import Deltas
 from .ends import Ends
 from .evidence import Evidence
 from .numbers import Numbers
@@ -15,7 +16,7 @@ from .snapshots import Snapshots
 from .splice import Splice
 
 
-class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushed, Commit):
+class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushed, Deltas, Commit):
     """The effect of one answer, computed aside and committed only as a whole."""
 
     def __init__(self, feed, ticket, answer, out):
@@ -75,7 +76,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
             page_keys = [self.key(id) for id in page]
             if any(k is None for k in page_keys):
                 raise Refused("contradiction", "check-options")
-            if any(a <= b for a, b in zip(page_keys, page_keys[1:])):
+            if ticket.op != "delta" and any(a <= b for a, b in zip(page_keys, page_keys[1:])):
                 raise Refused("contradiction", "check-options")       # not in the declared order
             cached = [feed.entries.get(id) for id in page]
             if any(e and not e.rider and e.key not in (None, key) for e, key in zip(cached, page_keys)):

@@ -49,6 +49,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         self.asked: int | None = None       # R26 unknown sizes: what is asked for
         self.short: tuple | None = None     # (page, rows) of a page with fewer rows than asked for
         self.most = 0                       # rows that one page has shown
+        self.since: tuple | None = None     # R29: a token, and the clock of the request that brought it
         self.head_as_of: int | None = None  # R27: clock of the request, or the message, that told the top
         self.live: int | None = None        # R27: since then everything that comes on top is pushed
         self.message: int | None = None     # R27: number of the last message
@@ -82,7 +83,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         try:
             page = draft.clean()
             {"refresh": draft.refresh, "down": down, "up": up, "around": draft.around, "verify": draft.verify,
-             "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded, "push": draft.push}[ticket.op](page)
+             "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded, "push": draft.push, "delta": draft.delta}[ticket.op](page)
             draft.require_shown_stay()
         except Refused as refusal:
             out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)

@@ -11,7 +11,8 @@ class Names:
         name = self.cache.name
         keys = {name(id): key for id, key in answer.keys.items()} | \
             {id: key for id, key in answer.keys.items() if id == name(id)}
-        return replace(answer, items=[id and name(id) for id in answer.items], keys=keys)
+        return replace(answer, items=[id and name(id) for id in answer.items], keys=keys,
+                       deleted=[name(id) for id in answer.deleted])
 
     def _name_ticket(self, ticket):
         name = self.cache.name
