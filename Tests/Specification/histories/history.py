@@ -10,9 +10,10 @@ from .judging import Judging
 from .modes import KEYED, MODES, UNCHANGED, Failure
 from .recording import expected
 from .server import Answering, Server
+from .subscription import Subscription
 
 
-class History(Answering, Judging, Healing):
+class History(Answering, Judging, Healing, Subscription):
     """Executes events against a server and a feed and checks the invariants."""
 
     hard = False                                                # subclasses may have a constructor of their own
@@ -29,6 +30,8 @@ class History(Answering, Judging, Healing):
 
     def run(self, events):
         for kind, seed in events:
+            if self.hard:
+                self.connection(random.Random(seed + .5))
             getattr(self, kind)(random.Random(seed))
             self.forget_gaps()
             self.check(kind)
@@ -42,8 +45,10 @@ class History(Answering, Judging, Healing):
         return seen
 
     def server_insert(self, rng):
+        before = self.server.now
         for _ in range(rng.choice((1, 1, 2, 3, 9))):
             self.server.insert(0)
+        self.announce([id for id in self.server.alive if self.server.since[id] > before])
 
     def server_backdate(self, rng):
         if self.server.alive and self.mode != "append-only":
@@ -65,6 +70,7 @@ class History(Answering, Judging, Healing):
                     self.server.insert(0, id)
             else:
                 self.server.bump(id)
+            self.announce([id] if self.server.alive[0] == id else [])
 
     def server_shuffle(self, rng):
         if self.mode in ("ranked", "ids"):

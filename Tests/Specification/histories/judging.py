@@ -100,7 +100,7 @@ class Judging:
         accepted = [id for id in facts["raw"] if id in self.feed.entries and
                     seen["page"] is not None and self.feed.entries[id].page == seen["page"]]
         rows = [r for r in self.feed.server_rows() if isinstance(r, str)]
-        kept = set(seen["kept"])
+        kept = set(seen["kept"]) | set(facts["raw"]) - set(accepted)     # these stay where they were
         if accepted and self.mode != "ids":
             run = [r for r in rows[rows.index(accepted[0]):] if r not in kept][:len(accepted)]
             if run != accepted:

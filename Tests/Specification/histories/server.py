@@ -12,6 +12,7 @@ class Server:
     def __init__(self):
         self.now = 0
         self.position, self.since, self.alive = {}, {}, []      # alive: ids, top first
+        self.came_on_top = {}
         self.count = 0
 
     def snapshot(self):
@@ -34,6 +35,8 @@ class Server:
                 return None                                     # no room left between the two
         self.alive.insert(index, id)
         self.position[id], self.since[id] = place, self.now
+        if index == 0:
+            self.came_on_top[id] = self.now
         return id
 
     def delete(self, id):

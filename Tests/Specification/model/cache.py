@@ -11,6 +11,7 @@ class Cache:
         self.clock = 0
         self.feeds: dict[str, Feed] = {}
         self.posts: dict[str, dict] = {}     # id -> {field: (value, version)}
+        self.names: dict[str, str] = {}      # R28: another id of a post -> its own
 
     def tick(self):
         self.clock += 1
@@ -19,6 +20,27 @@ class Cache:
     def feed(self, name, **options):
         self.feeds[name] = Feed(self, **options)
         return self.feeds[name]
+
+    def name(self, id):
+        return self.names.get(id, id)
+
+    def unite(self, alias, id):
+        """R28. Two ids are one post, which is called `id` from now on."""
+        alias, id = self.name(alias), self.name(id)
+        if alias == id:
+            return "same"
+        self.names = {other: id if own == alias else own for other, own in self.names.items()} | {alias: id}
+        known = alias in self.posts
+        for name, (value, version) in self.posts.pop(alias, {}).items():
+            self.touch(id)
+            if version >= self.posts[id].get(name, (None, version))[1]:
+                self.posts[id][name] = (value, version)
+        for feed in self.feeds.values():
+            if alias in feed.entries:
+                self.touch(id)
+            feed._unite(alias, id)
+        self.collect()
+        return "united" if known else "noted"
 
     def touch(self, id):
         self.posts.setdefault(id, {})
@@ -44,6 +66,7 @@ class Cache:
 
     def update(self, id, version, fields):
         """R23. Field-level merge: an older version never overwrites a newer one."""
+        id = self.name(id)
         if id not in self.posts:
             return "missing"
         post, changed, applied = self.posts[id], False, False

@@ -15,6 +15,7 @@ class Changes:
 
     def delete(self, id):
         """R14. Deletion closes up: the neighbours stay contiguous."""
+        id = self.cache.name(id)
         self.tombstones[id] = self.cache.tick()
         if id in self.entries:
             self._drop(id)
@@ -36,7 +37,7 @@ class Changes:
 
     def evict(self, ids):
         """R15. Eviction leaves a gap with the links of the bordering pages."""
-        doomed = {id for id in ids if id in self.entries and not self.entries[id].rider
+        doomed = {id for id in map(self.cache.name, ids) if id in self.entries and not self.entries[id].rider
                   and not self.entries[id].pinned}
         if not doomed:
             return
@@ -137,11 +138,15 @@ class Changes:
         self._set_rows([id] + self.rows)
 
     def confirm_local(self, local_id, server_id=None):
-        """The server accepted the entry: it will arrive under its own id, or this place is it."""
+        """R13, R28. The server accepted the post: it is the one with this id, here, or it arrives later."""
+        if server_id is not None:
+            if local_id not in self.entries or not self.entries[local_id].rider:
+                return "missing"
+            return self.cache.unite(local_id, server_id)
         if local_id in self.entries and self.entries[local_id].rider:
             self._set_rows([row for row in self.rows if row != local_id])
             del self.entries[local_id]
             self.cache.collect()
 
     def pin(self, id, pinned=True):
-        self.entries[id].pinned = pinned
+        self.entries[self.cache.name(id)].pinned = pinned

@@ -1,16 +1,19 @@
 """What an accepted answer leaves in the feed."""
 from __future__ import annotations
 
-from .objects import Entry, Gap, Page, UNKNOWN
+from .objects import END, Entry, Gap, Page, UNKNOWN
 
 
 class Commit:
     def commit(self):
         feed, out, ticket = self.feed, self.out, self.ticket
+        answer = self.answer
         self.keep_unplaced()
         spots = self.learn_positions()
-        doubted = self.doubted_seams() if out.disorder or out.ignored else {}
-        now = feed.changed = feed.cache.tick()
+        doubted = self.doubted_seams() if (out.disorder or out.ignored) and ticket.op != "delta" else {}
+        self.now = now = feed.cache.tick()
+        if ticket.op != "push":                                # it touches nothing that a jump could undo
+            feed.changed = now
         old_rows, borders = feed.rows, feed._borders()
         self.write_entries(now)
         if self.accepted:
@@ -21,8 +24,16 @@ class Commit:
             self.forget_searches()
         feed.head, feed.tail = self.head, self.tail
         feed.drift, feed.overlap = self.drift, self.overlap
-        if ticket.op == "refresh" and self.head_changed:
+        if ticket.op in ("refresh", "push") and self.head_changed:
             feed.skipped_above = 0
+        if self.head_changed and self.head.link == END:
+            feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") else None
+        if answer.since is not None and (feed.since is None or ticket.issued >= feed.since[1]):
+            feed.since = answer.since, ticket.issued
+        if self.top_told:
+            feed.head_as_of = ticket.issued
+        for id in self.accepted if ticket.op == "push" else ():
+            feed.entries[id].pushed = now
         self.write_rows(old_rows, doubted)
         self.write_spots(spots)
         feed._rederive(borders, set(out.moved) | set(out.removed))
@@ -50,6 +61,8 @@ class Commit:
             feed.entries[id].rider = False
         for id in self.shown:
             feed.entries[id].confirmed, feed.entries[id].as_of = now, ticket.issued
+            if ticket.op == "delta":
+                feed.cache.bring_body(id)
         for id in self.accepted:
             entry = feed.entries[id]
             entry.confirmed, entry.as_of, entry.fault = now, ticket.issued, False
@@ -68,7 +81,7 @@ class Commit:
         """R25. Claims pass on, and end where this answer shows both neighbours."""
         feed = self.feed
         if feed.claimed or self.claims:
-            covered = set(self.accepted) | set(self.shown)
+            covered = set(self.accepted) | set(self.shown) if self.ticket.op != "delta" else set()
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
             carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
             feed.claimed = {id: reason for id, reason in carried.items() if id not in proven}
@@ -78,10 +91,10 @@ class Commit:
         rows = feed.server_rows()
         for a, b in zip(rows, rows[1:]):
             if b in self.claims and isinstance(a, str):
-                feed.claimed.setdefault(b, (self.claims[b], feed.changed))
+                feed.claimed.setdefault(b, (self.claims[b], self.now))
         feed.checked = (feed.checked | {self.was_checked}) & feed.claimed.keys()
         for gap in feed.gaps():
-            gap.since = gap.since or feed.changed
+            gap.since = gap.since or self.now
 
     def write_spots(self, spots):
         """R26. Where entries were shown, and what is known of those that were not."""

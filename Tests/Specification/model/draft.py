@@ -4,17 +4,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .commit import Commit
+from .deltas import Deltas
 from .ends import Ends
 from .evidence import Evidence
 from .numbers import Numbers
 from .objects import END, Gap, Refused, UNKNOWN
 from .placing import Placing
+from .pushes import Pushed
 from .recorded import Recorded
 from .snapshots import Snapshots
 from .splice import Splice
 
 
-class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commit):
+class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushed, Deltas, Commit):
     """The effect of one answer, computed aside and committed only as a whole."""
 
     def __init__(self, feed, ticket, answer, out):
@@ -43,6 +45,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commi
         self.beyond = None            # R26: (border, position): it stands there or below
         self.ends_page = None         # R26: the last usable row of the page
         self.fresh, self.landmarks = [], False                # R26: edges renewed here; known entries have a place
+        self.top_told, self.lifted = False, []                # R27
         self.was_checked = None       # R26: a claimed seam whose page above was shown again
 
     def clean(self):
@@ -73,7 +76,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commi
             page_keys = [self.key(id) for id in page]
             if any(k is None for k in page_keys):
                 raise Refused("contradiction", "check-options")
-            if any(a <= b for a, b in zip(page_keys, page_keys[1:])):
+            if ticket.op != "delta" and any(a <= b for a, b in zip(page_keys, page_keys[1:])):
                 raise Refused("contradiction", "check-options")       # not in the declared order
             cached = [feed.entries.get(id) for id in page]
             if any(e and not e.rider and e.key not in (None, key) for e, key in zip(cached, page_keys)):

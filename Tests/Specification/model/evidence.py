@@ -9,7 +9,7 @@ class Evidence:
     def against_order(self):
         """R6. Known entries of one segment that this answer shows in another order than the class allows."""
         feed, ticket = self.feed, self.ticket
-        if ticket.op in ("snapshot", "ids", "recorded") or feed.order == "ranked":
+        if ticket.op in ("snapshot", "ids", "recorded", "delta") or feed.order == "ranked":
             return []
         shown = [id for id in dict.fromkeys(self.answer.items) if id in feed.entries and not feed.entries[id].rider
                  and not self.is_newer(id)]

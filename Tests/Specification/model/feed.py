@@ -6,14 +6,16 @@ from dataclasses import replace
 from .changes import Changes
 from .draft import Draft
 from .links import Links
+from .names import Names
 from .objects import END, HELP, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
 from .planning import Planning
 from .positions import Positions
+from .pushes import Pushes
 from .rows import Rows
 from .sizes import Sizes
 
 
-class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
+class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
     """A list as a server shows it, and the parts of it that are cached."""
 
     def __init__(self, cache, order="keyless", paging="cursor", trust_end=False, limit=20,
@@ -47,6 +49,10 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
         self.asked: int | None = None       # R26 unknown sizes: what is asked for
         self.short: tuple | None = None     # (page, rows) of a page with fewer rows than asked for
         self.most = 0                       # rows that one page has shown
+        self.since: tuple | None = None     # R29: a token, and the clock of the request that brought it
+        self.head_as_of: int | None = None  # R27: clock of the request, or the message, that told the top
+        self.live: int | None = None        # R27: since then everything that comes on top is pushed
+        self.message: int | None = None     # R27: number of the last message
 
     def ingest(self, ticket, answer):
         out = Outcome()
@@ -54,6 +60,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
             self.cancel(ticket)
             out.outcome, out.reason, out.help = "error", answer.error, HELP["error"]
             return out
+        self._name_ticket(ticket)
         reason = self._stale_reason(ticket)                    # R2
         self.cancel(ticket)
         if reason:
@@ -65,6 +72,10 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
             ticket.start, ticket.rows = ticket.nth * self.unit(), self.unit()
         if self._is_at_total(ticket, answer):
             answer = replace(answer, next=END)
+        return self._ingest(ticket, answer, out, disproved)
+
+    def _ingest(self, ticket, answer, out, disproved=None):
+        answer = self._named(answer)
         draft = Draft(self, ticket, answer, out)
         out.disorder = disorder = draft.against_order()
         down, up = (draft.numbered, draft.numbered_up) if self.numbered() and ticket.start is not None \
@@ -72,7 +83,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
         try:
             page = draft.clean()
             {"refresh": draft.refresh, "down": down, "up": up, "around": draft.around, "verify": draft.verify,
-             "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded}[ticket.op](page)
+             "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded, "push": draft.push, "delta": draft.delta}[ticket.op](page)
             draft.require_shown_stay()
         except Refused as refusal:
             out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)

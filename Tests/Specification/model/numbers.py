@@ -268,9 +268,22 @@ class Numbers:
         self.rows.insert(at, Gap(feed._link_below(upper), feed._link_above(lower), "drift"))
         self.far_gap = True
 
+    def move_by_push(self):
+        """R27. Old entries stand lower by as many as were put above them."""
+        feed, above = self.feed, 0
+        for id in [r for r in self.rows if isinstance(r, str)]:
+            if id in self.accepted:
+                above += 1
+            elif above and id in feed.entries and feed.entries[id].spot:
+                feed._move_spots([id], above)
+        return {id: feed._spot_at(i) for i, id in enumerate(self.rows[:len(self.accepted)])
+                if isinstance(id, str) and id in self.accepted}
+
     def learn_positions(self):
         """R26. What the answer shows tells where it is; what stands below moves with the last known entry shown."""
         feed, ticket, shown = self.feed, self.ticket, self.server_index
+        if ticket.op == "push" and feed.numbered():
+            return self.move_by_push()
         if ticket.start is None or not feed.numbered():
             return {}
         n, k = feed.unit(), ticket.nth
@@ -284,6 +297,9 @@ class Numbers:
         known = [id for id in old if id in seen and id not in self.out.moved]
         if ticket.op == "recorded":
             return seen
+        for id in seen if self.lifted else ():                # R27: what was pushed since stands above
+            number, row, _ = seen[id]
+            seen[id] = feed._spot_at((number * n if feed.by_number() else number) + row + len(self.lifted))
         if not known:
             if ticket.op == "refresh":                        # at least so many are above it now
                 feed._move_spots([id for id in old if id not in seen and feed.entries[id].spot], len(self.accepted))

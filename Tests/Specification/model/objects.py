@@ -71,6 +71,7 @@ class Entry:
     rider: bool = False            # not part of the server's sequence (optimistic, sticky, kept pin)
     pinned: bool = False
     fault: bool = False            # place known, body missing
+    pushed: int = 0                # R27: clock at which it was pushed
     spot: tuple | None = None      # R26: (page or start, row, whether it was the last row shown there)
 
 
@@ -131,6 +132,8 @@ class Answer:
     keys: dict = field(default_factory=dict)
     error: str | None = None
     at: float = 0
+    deleted: list = field(default_factory=list)  # R29: ids that are gone
+    since: str | None = None       # R29: with this, what changed after this answer can be asked for
     total: int | None = None       # R26: rows in the whole list, if the server says so
 
 

@@ -14,10 +14,12 @@ class Placing:
                 raise Refused("empty-confirm" if self.answer.next == END else "empty")
             return self.no_entries_yet(0)
         self.drift, self.overlap, self.head_changed = 0, 1, True
-        self.head = feed._edge(END)
+        self.head, lifted = feed._edge(END), self.lift_pushed(page)
         if feed.order == "ranked":
-            return self.splice_ranked(page, upper=None)
-        self.splice(page, upper=HEAD, lower=self.bound(page, -1))
+            self.splice_ranked(page, upper=None)
+        else:
+            self.splice(page, upper=HEAD, lower=self.bound(page, -1))
+        self.put_above(lifted)
 
     def no_entries_yet(self, blanks):
         """R7. Nothing is cached, and the answer holds no entries: what it leads to comes next."""

@@ -8,11 +8,13 @@ class Planning:
     def plan(self, request, gap=None, direction="down", bounded=False, limit=None, link=None,
              target=None, ids=()):
         """R1. Returns (request description, ticket) or ({'refused': reason}, None)."""
-        limit = limit or self.limit
-        if self.paging == "ids":
+        limit, ids = limit or self.limit, tuple(map(self.cache.name, ids))
+        if self.paging == "ids" and request != "delta":
             return self._plan_ids(request, limit, ids)
         if request == "bodies":
             return {"refused": "unsupported"}, None
+        if request == "delta":
+            return self._plan_delta(limit)
         if request == "refresh":
             wish = {"link": link or HEAD}
             if self.paging in ("offset", "page"):
@@ -88,6 +90,12 @@ class Planning:
             wish["until"] = self._entry_below(gap.up)
         return self._issue("down", edges, wish, limit, own=link, overlapping=overlapping,
                            bounded=bounded, after=after, minted=minted, loose=loose, claims=claims)
+
+    def _plan_delta(self, limit):
+        """R29. What has changed since the last answer that said how to ask for it."""
+        if self.since is None:
+            return {"refused": "no-link"}, None
+        return self._issue("delta", (), {"since": self.since[0]}, limit, own=self.since[0])
 
     def _plan_second(self, edge, limit):
         """R7. The first page held no entries, but led on."""

@@ -103,6 +103,7 @@ class RecordedRun:
         feed = self.feed
         if answer is None or answer.error:
             return Outcome("error", answer.error if answer else "missing")
+        answer = feed._named(answer)
         if answer.next == UNKNOWN:
             answer = replace(answer, next=f"page={number + 1}")
         own = f"page={number}"
