@@ -94,7 +94,7 @@ final class SessionPlayer {
         case "verify":
             let joins = try RowReader(transaction: session.transaction, feed: feed.number).claimedPosts()
             let at = step["gap"]?.int ?? 0
-            place = .join(above: at < joins.count ? joins[at] : PostID("?")!)
+            place = .join(above: at < joins.count ? joins[at] : PostID("?"))
         case "bodies": place = .bodies(Self.ids(step["ids"]))
         default:
             let gaps = try KnownGaps(session.transaction, feed: feed.number).all.map(\.record.gap.id)
