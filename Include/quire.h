@@ -580,12 +580,19 @@ typedef struct quire_feed_options {
     uint32_t reserved;
     /* Posts that the server shows out of order, such as announcements. */
     quire_ids sticky;
+    /*
+     * The collection that the feed's posts belong to, UTF-8, up to QUIRE_NAME_LIMIT bytes. Feeds of one
+     * collection share what they know of a post: body, version, fields. Feeds of two share nothing, whatever
+     * the ids are. The default, no bytes, is a collection like any other: right where all ids come from one
+     * server that gives none of them twice.
+     */
+    quire_bytes collection;
 } quire_feed_options;
 
 #define QUIRE_FEED_OPTIONS_INIT                                                                     \
     {                                                                                               \
         sizeof(quire_feed_options), QUIRE_ORDER_KEYLESS, QUIRE_PAGING_CURSOR, 0, 20, 2, 1, 0,        \
-            { NULL, 0 }                                                                             \
+            { NULL, 0 }, { NULL, 0 }                                                                \
     }
 
 /*
@@ -967,17 +974,18 @@ enum {
     QUIRE_UPDATE_SAME = 2,
     /* What is stored has a larger version. */
     QUIRE_UPDATE_STALE = 3,
-    /* No feed holds the post. */
+    /* No feed of the collection holds the post. */
     QUIRE_UPDATE_MISSING = 4
 };
 
 /*
  * Replaces the body of a post in every feed that shows it, unless the stored one has a larger version.
- * version: NULL always replaces. batch: NULL is a commit of its own. [any] Since 0.1
+ * collection: whose post; see quire_feed_options. version: NULL always replaces. batch: NULL is a commit of
+ * its own. [any] Since 0.1
  */
 quire_status quire_update_body(
-    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
-    quire_bytes body, const int64_t *QUIRE_NULLABLE version, int32_t *QUIRE_NONNULL out_result);
+    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes collection,
+    quire_bytes id, quire_bytes body, const int64_t *QUIRE_NULLABLE version, int32_t *QUIRE_NONNULL out_result);
 
 /* A named value of a post, kept beside its body. */
 typedef struct quire_field {
@@ -988,11 +996,11 @@ typedef struct quire_field {
 /*
  * Sets named values of a post, such as a like count; each has a version of its own and is never
  * overwritten by a smaller one. A name must not stand twice.
- * batch: NULL is a commit of its own. [any] Since 0.1
+ * collection: whose post; see quire_feed_options. batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_update_fields(
-    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
-    const quire_field *QUIRE_NULLABLE fields, size_t count, int64_t version,
+    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes collection,
+    quire_bytes id, const quire_field *QUIRE_NULLABLE fields, size_t count, int64_t version,
     int32_t *QUIRE_NONNULL out_result);
 
 /*
@@ -1051,6 +1059,31 @@ quire_status quire_remove_local(
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_reset(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
+
+/*
+ * Removes the feed and all that is only of it. Posts that other feeds of its collection hold stay there. The
+ * handle, which is still to be closed, and all others of the feed find nothing from then on; writing gives
+ * QUIRE_NOT_FOUND, and answers to requests planned before are stale.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_feed_drop(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
+
+/*
+ * Gives the feed another name, which no feed has. Posts, tickets, handles and the collection stay.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_feed_rename(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes name);
+
+/*
+ * Gives a feed without posts other options, its collection included. It begins anew: attributes are forgotten,
+ * handles of before are those of a feed that was dropped, and out_feed is one of the new feed.
+ * Errors: QUIRE_OPTIONS_DIFFER if it holds posts. [any] Since 0.1
+ */
+quire_status quire_feed_set_options(
+    quire_feed *QUIRE_NONNULL feed, const quire_feed_options *QUIRE_NONNULL options,
+    quire_feed *QUIRE_NULLABLE *QUIRE_NONNULL out_feed);
 
 /* The value of an attribute has at most so many bytes, its name at most QUIRE_NAME_LIMIT. */
 #define QUIRE_ATTRIBUTE_LIMIT 65536
@@ -1172,12 +1205,14 @@ typedef struct quire_feed_info {
     /* 1: no gap is known. */
     int32_t is_in_sequence;
     int32_t reserved;
+    /* One of its options too; see quire_feed_options. */
+    quire_bytes collection;
 } quire_feed_info;
 
 #define QUIRE_FEED_INFO_INIT                                                                        \
     {                                                                                               \
         sizeof(quire_feed_info), 0, { NULL, 0 }, 0, 0, 0, 0, 0, 0, { NULL, 0 }, 0, 0, 0, 0, 0, 0, 0, \
-            { 0, 0, { NULL, 0 } }, { 0, 0, { NULL, 0 } }, 0, 0, 0                                   \
+            { 0, 0, { NULL, 0 } }, { 0, 0, { NULL, 0 } }, 0, 0, 0, { NULL, 0 }                      \
     }
 
 /* Its name and options live as long as the snapshot. [one] Since 0.1 */
@@ -1308,7 +1343,7 @@ typedef struct quire_post_info {
     /* 1: it has a version. */
     int32_t has_version;
     int64_t version;
-    /* Number of feeds that hold it. */
+    /* Number of feeds of its collection that hold it. */
     uint64_t feeds;
     quire_bytes body;
     /* Values that were updated one by one, by name. */
@@ -1318,9 +1353,13 @@ typedef struct quire_post_info {
 
 #define QUIRE_POST_INFO_INIT { sizeof(quire_post_info), 0, 0, 0, { NULL, 0 }, NULL, 0 }
 
-/* What is stored about a post. Errors: QUIRE_NOT_FOUND if no feed holds it. [one] Since 0.1 */
+/*
+ * What is stored about a post of a collection; see quire_feed_options.
+ * Errors: QUIRE_NOT_FOUND if no feed of the collection holds it. [one] Since 0.1
+ */
 quire_status quire_post_get_info(
-    quire_snapshot *QUIRE_NONNULL snapshot, quire_bytes id, quire_post_info *QUIRE_NONNULL out_info);
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_bytes collection, quire_bytes id,
+    quire_post_info *QUIRE_NONNULL out_info);
 
 /* What quire_set_attribute() remembered. Errors: QUIRE_NOT_FOUND. [one] Since 0.1 */
 quire_status quire_get_attribute(

@@ -123,7 +123,7 @@ static void look_at_posts(const struct line *line, quire_snapshot *snapshot)
             quire_post_info info = QUIRE_POST_INFO_INIT;
             char text[64];
             if (rows[j].kind != QUIRE_ROW_POST) continue;
-            must(quire_post_get_info(snapshot, rows[j].id, &info));
+            must(quire_post_get_info(snapshot, bytes_of(""), rows[j].id, &info));
             append(&references, rows[j].id.data, rows[j].id.size);
             snprintf(text, sizeof text, " %d\n", (int)info.feeds);
             append_string(&references, text);

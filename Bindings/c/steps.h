@@ -186,8 +186,8 @@ static void update(const struct line *line)
         fields[i].name = bytes_of(names->items[i]);
         fields[i].value = bytes_of(values->items[i]);
     }
-    must(quire_update_fields(cache, NULL, bytes_of(text_of(line, "id")), fields, names->count,
-                             number_of(line, "version"), &result));
+    must(quire_update_fields(cache, NULL, bytes_of(""), bytes_of(text_of(line, "id")), fields,
+                             names->count, number_of(line, "version"), &result));
     compare_text(line, "=result", results[result]);
 }
 

@@ -11,9 +11,8 @@ public struct Batch: ~Copyable {
         if let feed = try cache.feed(named: name, in: session.transaction) {
             return try feed.requiring(options)
         }
-        let options = options ?? FeedOptions()
-        let number = try session.createFeed(FeedRecord(name: name, options: options))
-        return Feed(cache: cache, number: number, name: name, options: options)
+        let (number, record) = try session.createFeed(named: name, options ?? FeedOptions())
+        return Feed(cache: cache, number: number, record)
     }
 
     /// R1. What to ask the server at a place, or why nothing can be asked there. Two equal requests at
@@ -43,7 +42,7 @@ public struct Batch: ~Copyable {
     public borrowing func record(
         _ answer: Answer, page: Int?, in run: inout RecordedRun, of feed: Feed
     ) throws -> Outcome {
-        try session.record(answer, page: page, in: &run, of: feed.number)
+        try session.record(answer, page: page, in: &run, of: feed)
     }
 
     /// R3. The request failed, or nobody waits for its answer any longer. A late answer is still judged.
@@ -71,6 +70,27 @@ public struct Batch: ~Copyable {
 
     /// Forgets everything in the feed; every outstanding ticket becomes stale.
     public borrowing func reset(_ feed: Feed) throws { try session.reset(feed.number) }
+
+    /// Removes the feed with all that is only of it. Posts that other feeds of its collection hold stay there.
+    /// Whoever has this ``Feed`` still finds nothing in it, answers to its requests are stale, and any other write
+    /// throws `.notFound`.
+    public borrowing func drop(_ feed: Feed) throws { try session.drop(feed.number) }
+
+    /// Gives the feed another name. Its posts, tickets and collection stay; this ``Feed`` goes on working, only
+    /// its ``Feed/name`` is the old one.
+    /// - Throws: `.badArgument` if there is a feed of that name, or it is no name.
+    public borrowing func rename(_ feed: Feed, to name: String) throws -> Feed {
+        try Cache.requireName(name)
+        return Feed(cache: cache, number: feed.number, try session.rename(feed.number, to: name))
+    }
+
+    /// Gives a feed without posts other options, its collection included. It begins anew: tickets are stale,
+    /// attributes are forgotten, and this ``Feed`` is no longer one.
+    /// - Throws: `.optionsDiffer` if it holds posts; ``reset(_:)`` it first, or ``drop(_:)`` it.
+    public borrowing func setOptions(_ options: FeedOptions, of feed: Feed) throws -> Feed {
+        let (number, record) = try session.replace(feed.number, with: options)
+        return Feed(cache: cache, number: number, record)
+    }
 
     /// A pinned post is never evicted or removed by an answer. Returns false if the feed lacks it.
     @discardableResult
@@ -109,20 +129,20 @@ public struct Batch: ~Copyable {
         try session.transaction.attribute(name, of: feed)
     }
 
-    /// R23. Replaces the body of a post in every feed that shows it, unless the stored one has a larger
-    /// version. A body without version always replaces.
+    /// R23. Replaces the body of a post of a collection in every feed that shows it, unless the stored one has
+    /// a larger version. A body without version always replaces.
     public borrowing func update(
-        _ id: PostID, body: [UInt8], version: Int64? = nil
+        _ id: PostID, body: [UInt8], version: Int64? = nil, in collection: String = ""
     ) throws -> UpdateResult {
-        try session.update(id, body: body, version: version)
+        try session.update(id, body: body, version: version, in: collection)
     }
 
-    /// R23. Sets named values of a post, kept beside its body; each has a version of its own and is
-    /// never overwritten by a smaller one.
+    /// R23. Sets named values of a post of a collection, kept beside its body; each has a version of its own
+    /// and is never overwritten by a smaller one.
     public borrowing func update(
-        _ id: PostID, fields: [String: [UInt8]], version: Int64
+        _ id: PostID, fields: [String: [UInt8]], version: Int64, in collection: String = ""
     ) throws -> UpdateResult {
-        try session.update(id, fields: fields, version: version)
+        try session.update(id, fields: fields, version: version, in: collection)
     }
 }
 
@@ -131,6 +151,6 @@ public enum UpdateResult: String, Sendable, Hashable {
     case changed, same
     /// What is stored has a larger version.
     case stale
-    /// No feed holds the post.
+    /// No feed of the collection holds the post.
     case missing
 }

@@ -47,15 +47,18 @@ public final class Cache: Sendable {
         try environment.read { try feed(named: name, in: $0) }
     }
 
-    func feed(named name: String, in transaction: Transaction) throws -> Feed? {
+    static func requireName(_ name: String) throws(QuireError) {
         if name.isEmpty || name.utf8.count > 255 {
             throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
         }
+    }
+
+    func feed(named name: String, in transaction: Transaction) throws -> Feed? {
+        try Self.requireName(name)
         guard let value = try transaction.get(.names, Array(name.utf8)) else { return nil }
         let number = UInt32(
             truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
-        let record = try transaction.feed(number)
-        return Feed(cache: self, number: number, name: name, options: record.options)
+        return Feed(cache: self, number: number, try transaction.feed(number))
     }
 
     /// All feeds, by name.

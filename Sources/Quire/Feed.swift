@@ -15,9 +15,22 @@ public struct Feed: Sendable {
     public let number: UInt32
     public let name: String
     public let options: FeedOptions
+    /// That of its collection.
+    let collection: UInt32
+
+    init(cache: Cache, number: UInt32, _ record: FeedRecord) {
+        (self.cache, self.number, name) = (cache, number, record.name)
+        (options, collection) = (record.options, record.collection)
+    }
 
     /// Throws `.optionsDiffer` if it was created with other options than these.
     func requiring(_ options: FeedOptions?) throws(QuireError) -> Feed {
+        if let options, options.collection != self.options.collection {
+            throw QuireError(
+                .optionsDiffer,
+                "\(cache.path): feed \(name) is of collection \"\(self.options.collection)\", "
+                    + "not of \"\(options.collection)\"")
+        }
         if let options, options != self.options {
             throw QuireError(
                 .optionsDiffer,
@@ -105,6 +118,20 @@ public struct Feed: Sendable {
     /// See ``Batch/reset(_:)``.
     public func reset() throws { try cache.batch { try $0.reset(self) } }
 
+    /// See ``Batch/drop(_:)``.
+    public func drop() throws { try cache.batch { try $0.drop(self) } }
+
+    /// See ``Batch/rename(_:to:)``.
+    @discardableResult
+    public func rename(to name: String) throws -> Feed {
+        try cache.batch { try $0.rename(self, to: name) }
+    }
+
+    /// See ``Batch/setOptions(_:of:)``.
+    public func setOptions(_ options: FeedOptions) throws -> Feed {
+        try cache.batch { try $0.setOptions(options, of: self) }
+    }
+
     /// See ``Batch/setPinned(_:_:in:)``.
     @discardableResult
     public func pin(_ id: PostID) throws -> Bool {
@@ -136,17 +163,17 @@ public struct Feed: Sendable {
 }
 
 extension Cache {
-    /// See ``Batch/update(_:body:version:)``.
+    /// See ``Batch/update(_:body:version:in:)``.
     public func update(
-        _ id: PostID, body: [UInt8], version: Int64? = nil
+        _ id: PostID, body: [UInt8], version: Int64? = nil, in collection: String = ""
     ) throws -> UpdateResult {
-        try batch { try $0.update(id, body: body, version: version) }
+        try batch { try $0.update(id, body: body, version: version, in: collection) }
     }
 
-    /// See ``Batch/update(_:fields:version:)``.
+    /// See ``Batch/update(_:fields:version:in:)``.
     public func update(
-        _ id: PostID, fields: [String: [UInt8]], version: Int64
+        _ id: PostID, fields: [String: [UInt8]], version: Int64, in collection: String = ""
     ) throws -> UpdateResult {
-        try batch { try $0.update(id, fields: fields, version: version) }
+        try batch { try $0.update(id, fields: fields, version: version, in: collection) }
     }
 }

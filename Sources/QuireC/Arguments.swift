@@ -89,6 +89,12 @@ enum Arguments {
         try text(name, atMost: Int(QUIRE_NAME_LIMIT), "the name of an attribute")
     }
 
+    /// No bytes are the default collection.
+    static func collection(_ name: quire_bytes) throws(Failure) -> String {
+        let (limit, what) = (Int(QUIRE_NAME_LIMIT), "the name of a collection" as StaticString)
+        return try bytes(name, atMost: limit, what).isEmpty ? "" : text(name, atMost: limit, what)
+    }
+
     // MARK: Numbers
 
     static func count(_ number: UInt64, atMost limit: Int, _ name: StaticString) throws(Failure) -> Int {

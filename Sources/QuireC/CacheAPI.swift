@@ -150,7 +150,7 @@ public func quire_feed_open(
     }
 }
 
-private func feedName(_ name: quire_bytes) throws(Failure) -> String {
+func feedName(_ name: quire_bytes) throws(Failure) -> String {
     try Arguments.text(name, atMost: Int(QUIRE_NAME_LIMIT), "the name of a feed")
 }
 
@@ -171,7 +171,8 @@ extension FeedOptions {
             pageSize: Int(options.page_size), minimumRun: Int(options.minimum_run),
             sticky: Set(try Arguments.ids(options.sticky, "the sticky posts")),
             firstPage: Int(options.first_page),
-            isStrict: flags & UInt32(QUIRE_FEED_STRICT) != 0)
+            isStrict: flags & UInt32(QUIRE_FEED_STRICT) != 0,
+            collection: try Arguments.collection(options.collection))
     }
 }
 

@@ -22,28 +22,30 @@ public func quire_contains(
 
 @_cdecl("quire_update_body") @implementation
 public func quire_update_body(
-    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes, _ body: quire_bytes,
-    _ version: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<Int32>?
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
+    _ body: quire_bytes, _ version: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
         if let version, !Arguments.isAligned(version) { throw Arguments.bad("version") }
         out!.pointee = try write(cache, batch) {
-            try $0.update(id, body: body, version: version?.pointee)
+            try $0.update(id, body: body, version: version?.pointee, in: collection)
         }.number
     }
 }
 
 @_cdecl("quire_update_fields") @implementation
 public func quire_update_fields(
-    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes,
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
     _ fields: UnsafePointer<quire_field>?, _ count: Int, _ version: Int64,
     _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         let array = try Arguments.array(fields, count, "the fields")
         var values: [String: [UInt8]] = [:]
@@ -57,7 +59,7 @@ public func quire_update_fields(
             }
         }
         out!.pointee = try write(cache, batch) {
-            try $0.update(id, fields: values, version: version)
+            try $0.update(id, fields: values, version: version, in: collection)
         }.number
     }
 }
@@ -143,6 +145,33 @@ public func quire_remove_local(
 @_cdecl("quire_reset") @implementation
 public func quire_reset(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
     attempt { try write(feed, batch) { try $0.reset($1) } }
+}
+
+@_cdecl("quire_feed_drop") @implementation
+public func quire_feed_drop(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
+    attempt { try write(feed, batch) { try $0.drop($1) } }
+}
+
+@_cdecl("quire_feed_rename") @implementation
+public func quire_feed_rename(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ name: quire_bytes
+) -> quire_status {
+    attempt {
+        let name = try feedName(name)
+        try write(feed, batch) { _ = try $0.rename($1, to: name) }
+    }
+}
+
+@_cdecl("quire_feed_set_options") @implementation
+public func quire_feed_set_options(
+    _ feed: OpaquePointer?, _ options: UnsafePointer<quire_feed_options>?,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        guard let options else { throw Arguments.bad("the options are NULL") }
+        out!.pointee = try Handles.add(FeedBox(try feed.setOptions(try FeedOptions(options))))
+    }
 }
 
 @_cdecl("quire_set_attribute") @implementation

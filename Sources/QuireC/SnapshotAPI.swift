@@ -71,6 +71,7 @@ extension quire_feed_info {
         tail = arena.link(info.tail)
         drift = Int64(info.drift)
         is_in_sequence = info.isInSequence ? 1 : 0
+        collection = arena.text(options.collection)
     }
 }
 
@@ -264,13 +265,15 @@ public func quire_find(
 
 @_cdecl("quire_post_get_info") @implementation
 public func quire_post_get_info(
-    _ handle: OpaquePointer?, _ id: quire_bytes, _ out: UnsafeMutablePointer<quire_post_info>?
+    _ handle: OpaquePointer?, _ collection: quire_bytes, _ id: quire_bytes,
+    _ out: UnsafeMutablePointer<quire_post_info>?
 ) -> quire_status {
     attempt(clearStructure(out)) {
+        let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         try snapshot(handle).use { open, arena in
-            guard let post = try open.read({ try $0.post(id) }) else {
-                throw Failure(QUIRE_NOT_FOUND, "no feed holds post \(id)")
+            guard let post = try open.read({ try $0.post(id, in: collection) }) else {
+                throw Failure(QUIRE_NOT_FOUND, "no feed of the collection holds post \(id)")
             }
             let body = try open.bytes(of: post)
             out!.pointee.fill(post, body, arena)

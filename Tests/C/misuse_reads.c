@@ -54,9 +54,11 @@ static void reads(void)
     EXPECT(QUIRE_NOT_FOUND, quire_find(view, feed, text("nobody"), rows));
     EXPECT(QUIRE_BAD_ARGUMENT, quire_find(view, feed, text(""), rows));
     EXPECT(QUIRE_BAD_ARGUMENT, quire_find(view, feed, text("x"), NULL));
-    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, text("nobody"), &post));
+    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, text("other"), text("x"), &post));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_post_get_info(view, text("\xff"), text("x"), &post));
+    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, sized(NULL, 0), text("nobody"), &post));
     post.struct_size = 1;
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_post_get_info(view, text("nobody"), &post));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_post_get_info(view, sized(NULL, 0), text("nobody"), &post));
     info.struct_size = 0;
     EXPECT(QUIRE_BAD_ARGUMENT, quire_feed_get_info(view, feed, &info));
     EXPECT(QUIRE_RESYNC, quire_changes_since(view, UINT64_MAX, &changes, &count));

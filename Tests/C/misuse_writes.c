@@ -222,6 +222,7 @@ static void posts(void)
     quire_bytes id = text("../../etc/passwd");
     quire_field fields[2];
     uint8_t flags[4] = {9, 9, 9, 9};
+    quire_bytes none = sized(NULL, 0);
     uint64_t number;
     int32_t result;
     int64_t version[2] = {INT64_MIN, 0};
@@ -237,23 +238,27 @@ static void posts(void)
     EXPECT(QUIRE_OK, quire_contains(feed, ids, flags));
     REQUIRE(flags[0] == 1 && flags[1] == 9);
 
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, text(""), text("b"), NULL, &result));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, id, sized(NULL, 9), NULL, &result));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, id, text("b"), NULL, NULL));
-    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, id, sized(NULL, 0), version, &result));
-    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, text("nobody"), text("b"), NULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, sized(NULL, 1), id, text("b"), NULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, text("\xff"), id, text("b"), NULL, &result));
+    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, text("other"), id, text("b"), NULL, &result));
     REQUIRE(result == QUIRE_UPDATE_MISSING);
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, id, NULL, 1, 1, &result));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, id, fields, SIZE_MAX, 1, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, text(""), text("b"), NULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, sized(NULL, 9), NULL, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_body(cache, NULL, none, id, text("b"), NULL, NULL));
+    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, none, id, sized(NULL, 0), version, &result));
+    EXPECT(QUIRE_OK, quire_update_body(cache, NULL, none, text("nobody"), text("b"), NULL, &result));
+    REQUIRE(result == QUIRE_UPDATE_MISSING);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, none, id, NULL, 1, 1, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, none, id, fields, SIZE_MAX, 1, &result));
     fields[0].name = fields[1].name = text("likes");
     fields[0].value = fields[1].value = text("7");
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, id, fields, 2, 1, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, none, id, fields, 2, 1, &result));
     fields[0].name = text("\xff");
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, id, fields, 1, 1, &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_update_fields(cache, NULL, none, id, fields, 1, 1, &result));
     fields[0].name = text("dislikes");
-    EXPECT(QUIRE_OK, quire_update_fields(cache, NULL, id, fields, 2, INT64_MAX, &result));
+    EXPECT(QUIRE_OK, quire_update_fields(cache, NULL, none, id, fields, 2, INT64_MAX, &result));
     REQUIRE(result == QUIRE_UPDATE_CHANGED);
-    EXPECT(QUIRE_OK, quire_update_fields(cache, NULL, id, fields, 2, INT64_MIN, &result));
+    EXPECT(QUIRE_OK, quire_update_fields(cache, NULL, none, id, fields, 2, INT64_MIN, &result));
     REQUIRE(result == QUIRE_UPDATE_STALE);
 
     EXPECT(QUIRE_BAD_ARGUMENT, quire_delete(feed, NULL, sized(NULL, 0)));

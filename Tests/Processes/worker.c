@@ -150,8 +150,8 @@ static quire_status update(const struct line *line, quire_batch *batch)
         fields[i].name = bytes_of(names->items[i]);
         fields[i].value = bytes_of(values->items[i]);
     }
-    quire_status status = quire_update_fields(cache, batch, bytes_of(text_of(line, "id")), fields,
-        names->count, number_of(line, "version"), &result);
+    quire_status status = quire_update_fields(cache, batch, bytes_of(""), bytes_of(text_of(line, "id")),
+        fields, names->count, number_of(line, "version"), &result);
     say_word("result", results[result]);
     return status;
 }
@@ -227,7 +227,7 @@ static void look(quire_feed *feed)
         quire_post_info info = QUIRE_POST_INFO_INIT;
         int size = (int)rows[i].id.size;
         if (rows[i].kind != QUIRE_ROW_POST) continue;
-        must(quire_post_get_info(snapshot, rows[i].id, &info));
+        must(quire_post_get_info(snapshot, bytes_of(""), rows[i].id, &info));
         fprintf(reply, "%s\"%.*s %d\"", comma, size, (const char *)rows[i].id.data, (int)info.feeds);
         comma = ", ";
         for (size_t j = 0; j < info.field_count; j++) {

@@ -204,14 +204,14 @@ struct IngestTests {
         }
     }
 
-    @Test("feeds share a post; an older page of another feed does not bring its old body back")
+    @Test("feeds of a collection share a post; an older page of another feed does not bring its old body back")
     func sharedBody() throws {
         let box = try Sandbox()
         func post(_ key: Int) -> String { #"{"question_id": 5, "last_activity_date": \#(key)}"# }
         for (name, key) in [("new.json", 20), ("old.json", 10)] {
             try box.write(name, #"{"items": [\#(post(key))], "has_more": false}"#)
         }
-        let key = ["--key", "last_activity_date"]
+        let key = ["--key", "last_activity_date", "--collection", "so"]
         _ = try box.quire(["ingest", box.cache, "a", box.path("new.json")] + key)
         _ = try box.quire(["ingest", box.cache, "b", box.path("old.json")] + key)
         for feed in ["a", "b"] {

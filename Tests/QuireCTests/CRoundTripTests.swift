@@ -150,13 +150,13 @@ import Testing
             var done: Int32 = 0
             return body.withUnsafeBytes {
                 let bytes = quire_bytes(data: $0.baseAddress, size: $0.count)
-                return quire_update_body(job.program.cache, batch, id("a"), bytes, nil, &done)
+                return quire_update_body(job.program.cache, batch, quire_bytes(), id("a"), bytes, nil, &done)
             }
         }
         #expect(status == QUIRE_OK && job.calls > 1)
         try program.withSnapshot { snapshot in
             var info = sized(quire_post_info())
-            try ok(quire_post_get_info(snapshot, bytes("a"), &info))
+            try ok(quire_post_get_info(snapshot, quire_bytes(), bytes("a"), &info))
             #expect(info.body.size == 2 << 20)
         }
     }

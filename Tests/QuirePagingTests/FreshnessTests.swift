@@ -154,6 +154,23 @@ import Testing
         #expect(try desk.picture.hasPrefix("[3 2 1]"))
     }
 
+    /// Each page has the date of its own answer, across a restart, and leaves by it.
+    @Test func pagesRememberWhenTheyWereFetched() async throws {
+        let desk = try Desk()
+        let pager = desk.pager(
+            Scripted { $0.place == .head ? .page([6, 5, 4], next: .token("n")) : .page([3, 2, 1], next: .end) })
+        let start = desk.clock.now
+        try await pager.refresh()
+        desk.clock.advance(.seconds(5))
+        try await pager.append()
+        #expect(try pages(desk).map(\.fetchedAt) == [start, start + 5_000])
+        var policy = PrunePolicy()
+        (policy.now, policy.maximumAge) = (start + 5_500, 1_000)
+        try await pager.setVisible([])
+        try await pager.prune(policy)
+        #expect(try desk.picture == "…| [3 2 1] |end")
+    }
+
     @Test func notModifiedWithoutValidatorsIsAnError() async throws {
         let desk = try Desk()
         let pager = desk.pager(Scripted { _ in PageResponse(.notModified) })

@@ -269,4 +269,55 @@ import Testing
     private func topGap(_ desk: Desk) throws -> GapID? {
         try desk.feed.cache.withSnapshot { try $0.gaps(of: desk.feed).first?.id }
     }
+
+    // MARK: What is changed here, what cannot be asked
+
+    /// A post that was deleted here while a page was on its way stays away, a local one stays, and a newer body is not
+    /// overwritten by the older one of the page.
+    @Test func changesMadeHereSurviveThePageThatIsOnItsWay() async throws {
+        struct Item: Decodable, Equatable { let id: Int, mine: Bool? }
+        let (desk, board) = (try Desk(), Switchboard())
+        let pager = desk.pager(board)
+        func page() -> PageResponse {
+            var answer = Answer(next: .end)
+            for id in [3, 2, 1] as [UInt64] {
+                answer.append(id: PostID(id), key: Int64(id), version: 1, body: Array("{\"id\":\(id)}".utf8))
+            }
+            return PageResponse(answer)
+        }
+        for isFirst in [true, false] {
+            let call = Task { try await pager.refresh() }
+            let asked = await board.next()
+            if !isFirst {
+                try desk.feed.delete(2)
+                try desk.feed.insertLocal("draft", body: Array(#"{"id":0,"mine":true}"#.utf8))
+                _ = try desk.feed.cache.update(1, body: Array(#"{"id":1,"mine":true}"#.utf8), version: 2)
+            }
+            board.answer(asked, page())
+            _ = try await call.value
+        }
+        #expect(try desk.picture == "[+draft 3 1] |end")
+        let items = try desk.feed.posts(as: Item.self).rows(limit: 9).compactMap { try $0.post?.decoded() }
+        #expect(items == [Item(id: 0, mine: true), Item(id: 3, mine: nil), Item(id: 1, mine: true)])
+        #expect(try desk.feed.removeLocal("draft"))
+        #expect(try desk.picture == "[3 1] |end")
+    }
+
+    /// What a feed cannot be asked is refused by name, and nothing is sent.
+    @Test func whatCannotBeAskedIsSaidSo() async throws {
+        let settings: [(FeedOptions, Place)] = [
+            (FeedOptions(order: .ranked), .around(1)), (FeedOptions(order: .ranked), .openHead),
+            (FeedOptions(paging: .ids), .around(1)), (FeedOptions(paging: .ids), .openHead),
+        ]
+        for (options, place) in settings {
+            let desk = try Desk(options)
+            let server = ListServer(posts: 3, options: options)
+            let pager = desk.pager(server)
+            try await pager.refresh()
+            let result =
+                if case .around(let id) = place { try await pager.jump(to: id) } else { try await pager.prepend() }
+            #expect(result == .refused(.unsupported), "\(options.order) \(options.paging) \(place)")
+            #expect(server.requests.count == 1)
+        }
+    }
 }

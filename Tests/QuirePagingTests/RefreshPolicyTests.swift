@@ -70,6 +70,59 @@ import Testing
         #expect(try desk.picture == "[12 11 10] |…")
     }
 
+    /// Nothing is out of sequence in an empty feed, nor in one with a first page.
+    @Test func theFirstPageOfAnEmptyFeedIsNotForgotten() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 5, options: desk.feed.options)
+        let pager = desk.pager(server, options: PagerOptions(refresh: .startAfresh))
+        var policy = PrunePolicy()
+        policy.dropsOutOfSequence = true
+        try await pager.setVisible([])
+        #expect(try await pager.prune(policy)?.pages == 0)
+        try await pager.refresh()
+        #expect(try await pager.prune(policy)?.pages == 0)
+        try await pager.append()
+        try await pager.setVisible([])
+        #expect(try desk.picture == "[5 4 3 2 1] |end")
+    }
+
+    /// All pages above the gap stay, and other feeds are left alone.
+    @Test func onlyThisFeedForgetsAndOnlyBelowTheGap() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 3, options: desk.feed.options)
+        let other = try desk.feed.cache.feed(named: "other", options: desk.feed.options)
+        let pager = desk.pager(server, options: PagerOptions(refresh: .startAfresh))
+        let pagers = [pager, desk.pager(server, of: other)]
+        for pager in pagers { try await pager.refresh() }
+        server.insert(9)
+        for pager in pagers { try await pager.refresh() }
+        try await pager.fill(GapID(1))
+        #expect(try desk.picture == "[12 11 10 9 8 7] ~ [3 2 1] |end")
+        try await pager.setVisible([])
+        #expect(try desk.picture == "[12 11 10 9 8 7] |…")
+        let left = try desk.feed.cache.withSnapshot { try $0.rows(of: other, limit: 9).map { $0.post?.id } }
+        #expect(left == [12, 11, 10, nil, 3, 2, 1])
+    }
+
+    @Test func aBoundHoldsAfterEachRefresh() async throws {
+        let desk = try Desk()
+        let server = ListServer(posts: 12, options: desk.feed.options)
+        let pager = desk.pager(server, options: PagerOptions(keeps: 6))
+        try await pager.refresh()
+        while case .loaded = try await pager.append() {}
+        try await pager.refresh()
+        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 2 1] |end")  // the app has not spoken
+        try await pager.setVisible([1])
+        try await pager.refresh()
+        #expect(try desk.picture == "[12 11 10] ~ [3 2 1] |end")
+        try await pager.setVisible([12])
+        try await pager.fill(GapID(1), pages: 9)
+        try await pager.refresh()
+        #expect(try desk.picture == "[12 11 10 9 8 7] |…")
+        try await pager.append()
+        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4] |…")
+    }
+
     @Test func aGapThatWasFilledMeanwhileIsNoReasonToForget() async throws {
         let (desk, pager, _) = try await refreshed(.startAfresh, visible: [2])
         try await pager.fill(GapID(1), pages: 9)

@@ -64,6 +64,31 @@ import Testing
         #expect(code(opening: path("new.quire")) == .newerFormat)
     }
 
+    /// Nothing of it is read: one sentence says what to do instead.
+    @Test func anOlderFormatIsRefused() throws {
+        _ = try Cache(at: path("old.quire"))
+        try withEnvironment(path("old.quire")) { transaction in
+            var tree: MDB_dbi = 0
+            #expect(mdb_dbi_open(transaction, nil, 0, &tree) == 0)
+            let access = Transaction(handle: transaction, file: storage.cache.environment.cacheFile)
+            try access.put(.format, NoKey(), CacheFile.encodedFormat(seed: 0, version: 3))
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path("old.quire")))
+        func refusal(_ body: () throws -> Void) throws {
+            do {
+                try body()
+                Issue.record("a cache of format 3 was opened")
+            } catch let error as QuireError {
+                #expect(error.code == .notACache)
+                #expect(error.message.contains("format 3") && error.message.contains("fill a new one"))
+            }
+        }
+        try refusal { _ = try Cache(at: path("old.quire")) }
+        try refusal { _ = try Cache.verify(at: path("old.quire")) }
+        try refusal { _ = try Cache.repair(at: path("old.quire")) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path("old.quire"))) == before)
+    }
+
     @Test func twoOpensShareOneEnvironment() throws {
         let again = try Cache(at: storage.path)
         #expect(again.environment === storage.cache.environment)

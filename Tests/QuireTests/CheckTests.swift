@@ -62,7 +62,7 @@ import Testing
         try change("pieces", PieceRecord.self) { $0 = PieceRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast()) }
         try change("pieces", PieceRecord.self) { $0 = PieceRecord(page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1]) }
         try change("pieces", PieceRecord.self) { $0.entries[0].body.length += 1 }
-        try change("pieces", PieceRecord.self) { $0.entries[0].isClaimed.toggle() }
+        try change("pieces", PieceRecord.self) { $0.entries[0].claim = $0.entries[0].isClaimed ? nil : Claim() }
     }
 
     // MARK: Damage

@@ -60,7 +60,7 @@ struct ElidedWorld {
         let link = random.chance(0.50) ? Link.token("d\(feed.gapNumbers)") : .unknown
         let down = feed.newEdge(link, after: random.chance(0.30) ? random.pick(feed.index.ids) : nil)
         let up = feed.newEdge(random.chance(0.30) ? .token("u\(feed.gapNumbers)") : .unknown)
-        feed.rows.append(feed.newGap(down: down, up: up, id: GapID(feed.gapNumbers)))
+        feed.rows.append(feed.newGap(Gap(id: GapID(feed.gapNumbers), down: down, up: up)))
     }
 
     private mutating func newPage() -> UInt64 {
@@ -79,7 +79,7 @@ struct ElidedWorld {
         let isLast = feed.rows.last?.isGap ?? true
         entry.isRider = !isLast && random.chance(0.15)
         entry.isPinned = random.chance(0.10)
-        entry.isClaimed = !isLast && !entry.isRider && random.chance(0.20)
+        if !isLast && !entry.isRider && random.chance(0.20) { entry.claim = Claim() }
         if !entry.isRider {
             entry.page = page
             if feed.pages[page]!.first == nil { feed.pages[page]!.first = id }

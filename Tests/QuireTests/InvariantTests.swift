@@ -33,7 +33,7 @@ import Testing
         #expect(try forgery.checked() == [])
     }
 
-    @Test(arguments: structure + feeds + posts + numbers)
+    @Test(arguments: structure + feeds + posts + collections + numbers)
     func isReported(_ violation: Violation) throws {
         let forgery = try Forgery()
         try violation.plant(forgery)
@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test func eachInvariantOfTheRecordsHasAViolation() {
-        let planted = Set((Self.structure + Self.feeds + Self.posts + Self.numbers).map(\.invariant))
-        #expect(planted == Set((1...23).map { "I\($0)" }))
+        let planted = Set((Self.structure + Self.feeds + Self.posts + Self.collections + Self.numbers).map(\.invariant))
+        #expect(planted == Set((1...23).map { "I\($0)" } + ["I31"]))
     }
 
     // MARK: Structure
@@ -53,7 +53,7 @@ import Testing
     private static let structure: [Violation] = [
         Violation("I1", .header, "no format") { try $0.remove("format") },
         Violation("I1", .header, "a newer format") {
-            try $0.put(.format, [], CacheFile.encodedFormat(seed: 1, version: 4))
+            try $0.put(.format, [], CacheFile.encodedFormat(seed: 1, version: CacheFile.formatVersion + 1))
         },
         Violation("I1", .header, "another seed", verified: .index) {
             try $0.put(.format, [], CacheFile.encodedFormat(seed: 1))
@@ -61,7 +61,7 @@ import Testing
         Violation("I1", .header, "something behind the format") { try $0.editBytes("format") { $0.append(0) } },
         Violation("I2", .orphan, "a key of no table") { forgery in
             try forgery.storage.cache.environment.write {
-                try $0.put(.bodies, WholeKey(bytes: [10, 1]), Forgery.sealed([0, 0, 0, 0]))
+                try $0.put(.bodies, WholeKey(bytes: [11, 1]), Forgery.sealed([0, 0, 0, 0]))
             }
         },
         Violation("I2", .unreadable, "a key that is too short") {
@@ -72,7 +72,7 @@ import Testing
             try $0.editBytes("counters") { $0.replaceSubrange(0..<1, with: [$0[0] | 0x80, 0]) }
         },
         Violation("I2", .unreadable, "a number spelled as text") {
-            try $0.put(.fields, [2, 2, 0x34, 0x32], Forgery.sealed([2, 0x34, 0x32, 0]))
+            try $0.put(.fields, [0, 0, 0, 0, 2, 2, 0x34, 0x32], Forgery.sealed([2, 0x34, 0x32, 0]))
         },
         Violation("I2", .unreadable, "a page under another number") {
             let page = try $0.records("pages")[0]
@@ -155,7 +155,7 @@ import Testing
         Violation("I9", .count, "a claimed seam that is not counted") {
             try $0.edit("pieces", PieceRecord.self) {
                 guard $0.entries.count > 2 else { return false }
-                $0.entries[2].isClaimed = true
+                $0.entries[2].claim = Claim()
                 return true
             }
         },
@@ -217,7 +217,7 @@ import Testing
             try $0.put(.bodies, Forgery.number(~1_000), $0.records("bodies")[0].value)
         },
         Violation("I14", .orphan, "fields of no post") {
-            try $0.put(.fields, PostKey.bytes(99), FieldsRecord(id: 99).encoded())
+            try $0.put(.fields, PostKey.bytes(99, in: 0), FieldsRecord(id: 99).encoded())
         },
         Violation("I14", .count, "bytes in use that are not") {
             try $0.edit("body-use", BodyUse.self) {
@@ -248,6 +248,51 @@ import Testing
         Violation("I16", .ahead, "an entry seen in the future") {
             try $0.edit("pieces", PieceRecord.self) {
                 $0.entries[0].confirmed = 1 << 50
+                return true
+            }
+        },
+    ]
+
+    // MARK: Collections
+
+    private static let collections: [Violation] = [
+        Violation("I31", .index, "posts of another collection in a feed") { forgery in
+            try forgery.edit("counters", Counters.self) {
+                $0.collections = 1
+                return true
+            }
+            var collection = CollectionRecord(number: 1)
+            collection.feeds = 1
+            try forgery.put(.collections, Array("c".utf8), collection.encoded())
+            try forgery.edit("feeds", FeedRecord.self) {
+                ($0.options.collection, $0.collection) = ("c", 1)
+                return true
+            }
+        },
+        Violation("I31", .index, "a place of another collection") {
+            try $0.editIndex { index in
+                let at = index.firstIndex { $0.check == 0 }!
+                index[at].check = 2
+            }
+        },
+        Violation("I31", .missing, "a collection that there is not") {
+            try $0.edit("feeds", FeedRecord.self) {
+                $0.options.collection = "c"
+                return true
+            }
+        },
+        Violation("I31", .count, "a collection without a feed") {
+            try $0.put(.collections, Array("c".utf8), CollectionRecord(number: 1).encoded())
+        },
+        Violation("I31", .ahead, "a collection to come") {
+            try $0.put(.collections, Array("c".utf8), CollectionRecord(number: 1).encoded())
+        },
+        Violation("I31", .unreadable, "a collection without a name") {
+            try $0.put(.collections, [], CollectionRecord(number: 1).encoded())
+        },
+        Violation("I20", .ahead, "a feed to come") {
+            try $0.edit("counters", Counters.self) {
+                $0.feedNumbers = 1
                 return true
             }
         },

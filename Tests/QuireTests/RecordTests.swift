@@ -104,6 +104,14 @@ import Testing
         #expect(whole <= 16 + 30 * 11 && perEntry <= 11, "\(whole) bytes, \(perEntry) for one entry")
     }
 
+    @Test func collections() throws {
+        try test(CollectionRecord.self) { values in
+            var record = CollectionRecord(number: values.short() >> 1)
+            record.feeds = values.short()
+            return record
+        }
+    }
+
     @Test func fields() throws { try test(FieldsRecord.self) { $0.fields() } }
     @Test func pages() throws { try test(PageRecord.self) { $0.page() } }
     @Test func gaps() throws {
@@ -126,7 +134,7 @@ import Testing
             return "\(rest)"
         }
         try test(FeedRecord.self, { $0.feed() }) { a, b in
-            a.options == b.options && a.head == b.head && a.tail == b.tail && rest(a) == rest(b)
+            a.options == b.options && a.collection == b.collection && a.head == b.head && a.tail == b.tail && rest(a) == rest(b)
         }
     }
 

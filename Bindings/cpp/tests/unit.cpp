@@ -125,6 +125,17 @@ void errors()
     must(!cache.snapshot().find(feed, "y") && !cache.snapshot().post("y"), "find");
     must(cache.update_fields("x", {{"likes", "1"}}, 1) == quire::update_result::changed, "fields");
     must(cache.update_body("y", "b") == quire::update_result::missing, "update_body");
+    quire::feed_options of_other;
+    of_other.collection = "other";
+    quire::feed other = cache.feed("other", of_other);
+    must(other.insert_local("x", "theirs") && cache.snapshot().post("x", "other")->body() == "theirs", "collection");
+    must(cache.update_body("x", "new", {}, quire::own_commit, "other") == quire::update_result::changed, "theirs");
+    must(cache.snapshot().post("x")->body() == "body", "ours");
+    other.rename("third");
+    other.reset();
+    other = other.set_options(quire::feed_options());
+    other.drop();
+    must(!cache.find_feed("other") && !cache.find_feed("third"), "dropped");
     const quire::feed moved = std::move(feed);
     must(status_of([&] { feed.reset(); }) == quire::status::bad_handle, "a moved-from feed is refused");
     must(feed.c() == nullptr && moved.c() != nullptr, "moved");

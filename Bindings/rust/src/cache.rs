@@ -141,23 +141,26 @@ impl Cache {
         Snapshot::begin(self)
     }
 
-    /// Replaces the body of a post in every feed that shows it, unless the stored one has a larger
-    /// version; without a version, always.
+    /// Replaces the body of a post of a collection ("" is the default) in every feed that shows it, unless
+    /// the stored one has a larger version; without a version, always.
     pub fn update_body(
-        &self, batch: Option<&Batch>, id: impl AsRef<[u8]>, body: impl AsRef<[u8]>, version: Option<i64>,
+        &self, batch: Option<&Batch>, collection: &str, id: impl AsRef<[u8]>, body: impl AsRef<[u8]>,
+        version: Option<i64>,
     ) -> Result<Update, Error> {
+        let collection = to_c(collection.as_bytes());
         let (id, body, mut result) = (to_c(id.as_ref()), to_c(body.as_ref()), 0);
         let version = version.as_ref().map_or(null(), |version| version as *const i64);
         // SAFETY: see `open_with`.
         Error::check(unsafe {
-            sys::quire_update_body(self.c, batch::c(batch), id, body, version, &mut result)
+            sys::quire_update_body(self.c, batch::c(batch), collection, id, body, version, &mut result)
         })?;
         Ok(result.into())
     }
 
-    /// Sets named values of a post, each never overwritten by one with a smaller version.
+    /// Sets named values of a post of a collection, each never overwritten by one with a smaller version.
     pub fn update_fields<V: AsRef<[u8]>>(
-        &self, batch: Option<&Batch>, id: impl AsRef<[u8]>, fields: &[(&str, V)], version: i64,
+        &self, batch: Option<&Batch>, collection: &str, id: impl AsRef<[u8]>, fields: &[(&str, V)],
+        version: i64,
     ) -> Result<Update, Error> {
         let fields: Vec<_> = fields
             .iter()
@@ -172,6 +175,7 @@ impl Cache {
             sys::quire_update_fields(
                 self.c,
                 batch::c(batch),
+                to_c(collection.as_bytes()),
                 id,
                 fields.as_ptr(),
                 fields.len(),

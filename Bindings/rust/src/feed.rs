@@ -1,7 +1,7 @@
 //! Feeds and recorded runs: everything that writes into a feed.
 use crate::batch::{self, Batch};
 use crate::bytes::{to_c, IdArray};
-use crate::{sys, Answer, Error, Outcome, Place, PrunePolicy, Pruned, Request};
+use crate::{sys, Answer, Error, FeedOptions, Outcome, Place, PrunePolicy, Pruned, Request};
 use std::ptr::{null, null_mut};
 
 /// One server list in a cache. May be used from any thread, by readers and writers alike, and keeps the
@@ -151,6 +151,29 @@ impl Feed {
     pub fn reset(&self, batch: Option<&Batch>) -> Result<(), Error> {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_reset(self.c, batch::c(batch)) })
+    }
+
+    /// Removes the feed from the cache; posts that other feeds of its collection hold stay there.
+    pub fn remove(&self, batch: Option<&Batch>) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_feed_drop(self.c, batch::c(batch)) })
+    }
+
+    /// Gives the feed another name, which no feed has.
+    pub fn rename(&self, batch: Option<&Batch>, name: &str) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_feed_rename(self.c, batch::c(batch), to_c(name.as_bytes())) })
+    }
+
+    /// Gives a feed without posts other options. It begins anew: `self` is of a removed feed then.
+    pub fn set_options(&self, options: &FeedOptions) -> Result<Feed, Error> {
+        let sticky = IdArray::new(&options.sticky);
+        let mut feed = null_mut();
+        // SAFETY: see `plan`; the handle is owned from here on.
+        unsafe {
+            Error::check(sys::quire_feed_set_options(self.c, &options.c(&sticky), &mut feed))?;
+            Ok(Feed::new(feed))
+        }
     }
 
     /// Forgets pages until the policy is met or its budget is spent.

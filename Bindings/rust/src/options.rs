@@ -1,5 +1,5 @@
 //! What a cache and a feed are opened with, and what to prune.
-use crate::bytes::{IdArray, Order, Paging};
+use crate::bytes::{to_c, IdArray, Order, Paging};
 use crate::sys;
 
 /// How to open a cache.
@@ -64,6 +64,8 @@ pub struct FeedOptions {
     pub first_page: u32,
     /// Posts that the server shows out of order.
     pub sticky: Vec<Vec<u8>>,
+    /// The collection that its posts belong to: shared within it, never across.
+    pub collection: String,
 }
 
 impl Default for FeedOptions {
@@ -77,6 +79,7 @@ impl Default for FeedOptions {
             minimum_run: 2,
             first_page: 1,
             sticky: Vec::new(),
+            collection: String::new(),
         }
     }
 }
@@ -94,6 +97,7 @@ impl FeedOptions {
             minimum_run: self.minimum_run,
             first_page: self.first_page,
             sticky: sticky.c(),
+            collection: to_c(self.collection.as_bytes()),
             ..sys::quire_feed_options::EMPTY
         }
     }

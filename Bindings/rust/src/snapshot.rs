@@ -135,6 +135,7 @@ impl<'cache> Snapshot<'cache> {
                     minimum_run: c.minimum_run,
                     first_page: c.first_page,
                     sticky: Ids::new(c.sticky).iter().map(<[u8]>::to_vec).collect(),
+                    collection: String::from_utf8_lossy(view(c.collection)).into_owned(),
                 },
                 posts: c.posts,
                 riders: c.riders,
@@ -198,12 +199,12 @@ impl<'cache> Snapshot<'cache> {
         }
     }
 
-    /// What is stored about a post, if any feed holds it.
-    pub fn post(&self, id: impl AsRef<[u8]>) -> Result<Option<PostInfo<'_>>, Error> {
-        let mut c = sys::quire_post_info::EMPTY;
+    /// What is stored about a post of a collection ("" is the default), if any of its feeds holds it.
+    pub fn post(&self, collection: &str, id: impl AsRef<[u8]>) -> Result<Option<PostInfo<'_>>, Error> {
+        let (mut c, collection) = (sys::quire_post_info::EMPTY, to_c(collection.as_bytes()));
         // SAFETY: see `info`.
         unsafe {
-            let code = sys::quire_post_get_info(self.c, to_c(id.as_ref()), &mut c);
+            let code = sys::quire_post_get_info(self.c, collection, to_c(id.as_ref()), &mut c);
             let is_there = Error::check_unless(sys::QUIRE_NOT_FOUND, code)?;
             Ok(is_there.then(|| PostInfo {
                 version: (c.has_version != 0).then_some(c.version),

@@ -142,6 +142,7 @@ extern "C" {
     pub fn quire_update_body(
         cache: *mut quire_cache,
         batch: *mut quire_batch,
+        collection: quire_bytes,
         id: quire_bytes,
         body: quire_bytes,
         version: *const i64,
@@ -150,6 +151,7 @@ extern "C" {
     pub fn quire_update_fields(
         cache: *mut quire_cache,
         batch: *mut quire_batch,
+        collection: quire_bytes,
         id: quire_bytes,
         fields: *const quire_field,
         count: usize,
@@ -192,6 +194,17 @@ extern "C" {
         out_done: *mut i32,
     ) -> quire_status;
     pub fn quire_reset(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
+    pub fn quire_feed_drop(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
+    pub fn quire_feed_rename(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        name: quire_bytes,
+    ) -> quire_status;
+    pub fn quire_feed_set_options(
+        feed: *mut quire_feed,
+        options: *const quire_feed_options,
+        out_feed: *mut *mut quire_feed,
+    ) -> quire_status;
     pub fn quire_set_attribute(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
@@ -267,6 +280,7 @@ extern "C" {
     ) -> quire_status;
     pub fn quire_post_get_info(
         snapshot: *mut quire_snapshot,
+        collection: quire_bytes,
         id: quire_bytes,
         out_info: *mut quire_post_info,
     ) -> quire_status;

@@ -82,6 +82,7 @@ fn options(line: &Object) -> FeedOptions {
         minimum_run: number("minimum_run"),
         first_page: number("first_page"),
         sticky: line.list("sticky").iter().map(|id| id.clone().into_bytes()).collect(),
+        collection: String::new(),
     }
 }
 
@@ -181,7 +182,7 @@ impl Replay {
         let names = line.list("names").iter().map(String::as_str);
         let fields: Vec<_> = names.zip(line.list("values")).collect();
         let version = line.number("version").unwrap();
-        let result = match self.cache.update_fields(None, line.text("id"), &fields, version)? {
+        let result = match self.cache.update_fields(None, "", line.text("id"), &fields, version)? {
             Update::Changed => "changed",
             Update::Same => "same",
             Update::Stale => "stale",

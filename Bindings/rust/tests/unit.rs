@@ -61,11 +61,21 @@ fn errors_and_values() -> Result<(), Error> {
     assert!(feed.insert_local(None, "x", "body")? && !feed.insert_local(None, "x", "body")?);
     assert!(feed.pin(None, "x")? && feed.unpin(None, "x")?);
     let snapshot = cache.snapshot()?;
-    assert!(snapshot.find(&feed, "y")?.is_none() && snapshot.post("y")?.is_none());
-    assert_eq!(cache.update_fields(None, "x", &[("likes", "1")], 1)?, Update::Changed);
-    assert_eq!(cache.update_body(None, "y", "b", None)?, Update::Missing);
-    let fields = cache.snapshot()?.post("x")?.unwrap().fields.len();
+    assert!(snapshot.find(&feed, "y")?.is_none() && snapshot.post("", "y")?.is_none());
+    assert_eq!(cache.update_fields(None, "", "x", &[("likes", "1")], 1)?, Update::Changed);
+    assert_eq!(cache.update_body(None, "", "y", "b", None)?, Update::Missing);
+    let fields = cache.snapshot()?.post("", "x")?.unwrap().fields.len();
     assert_eq!(fields, 1);
+
+    let theirs = FeedOptions { collection: "other".into(), ..FeedOptions::default() };
+    let other = cache.feed_with("other", &theirs)?;
+    assert!(other.insert_local(None, "x", "theirs")?);
+    assert_eq!(cache.snapshot()?.post("other", "x")?.unwrap().body, b"theirs");
+    assert_eq!(cache.snapshot()?.post("", "x")?.unwrap().body, b"body");
+    other.rename(None, "third")?;
+    other.reset(None)?;
+    other.set_options(&FeedOptions::default())?.remove(None)?;
+    assert!(cache.find_feed("other")?.is_none() && cache.find_feed("third")?.is_none());
 
     let empty = cache.feed("empty")?.plan(None, &Place::gap(9))?;
     assert!(matches!(empty.ask(), Ask::Nothing(Refusal::NoSuchGap | Refusal::Empty)));

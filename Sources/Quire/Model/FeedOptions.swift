@@ -66,6 +66,11 @@ public struct FeedOptions: Sendable, Hashable {
     public var sizes: SizePolicy? {
         didSet { if case .fixed(let size) = sizes { sizes = .fixed(min(max(1, size), Self.countLimit)) } }
     }
+    /// The collection that the feed's posts belong to, up to 255 bytes of UTF-8. Feeds of one collection share
+    /// what they know of a post: body, version, fields, read mark. Feeds of two share nothing, whatever the
+    /// ids are. The default, "", is a collection like any other: right where all ids come from one server
+    /// that gives none of them twice.
+    public var collection: String
 
     /// Sizes and numbers of pages are taken for this where they are larger.
     static let countLimit = 1 << 31
@@ -73,7 +78,7 @@ public struct FeedOptions: Sendable, Hashable {
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,
-        isStrict: Bool = false, sizes: SizePolicy? = .unknown
+        isStrict: Bool = false, sizes: SizePolicy? = .unknown, collection: String = ""
     ) {
         self.order = order
         self.paging = paging
@@ -88,5 +93,6 @@ public struct FeedOptions: Sendable, Hashable {
         } else {
             self.sizes = sizes
         }
+        self.collection = collection
     }
 }

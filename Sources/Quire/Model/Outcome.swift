@@ -34,6 +34,8 @@ public struct Outcome: Sendable, Hashable {
     public var verdict: Verdict
     /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`, or the error.
     public var reason: String
+    /// What would help, if the answer changed no posts.
+    public var help: Help?
     /// Posts the feed did not have, in the order of the page.
     public var new: [PostID]
     /// Posts of the page that the feed had already.
@@ -69,9 +71,10 @@ public struct Outcome: Sendable, Hashable {
     /// Posts, known before in whatever feed, whose stored body this answer replaced.
     public var updated: Int
 
-    init(_ verdict: Verdict = .ok, reason: String = "") {
+    init(_ verdict: Verdict = .ok, reason: String = "", help: Help? = nil) {
         self.verdict = verdict
         self.reason = reason
+        self.help = help ?? verdict.help
         new = []
         duplicates = []
         duplicatesInPage = 0
@@ -101,4 +104,18 @@ public struct Outcome: Sendable, Hashable {
 
     /// R19: an answer that shows nothing known widens the overlap of the next request.
     var changedEstimates = false
+}
+
+extension Outcome.Verdict {
+    /// What helps after an answer of this kind; nil if it changed posts.
+    var help: Help? {
+        switch self {
+        case .ok, .joined, .gap: nil
+        case .confirmEnd, .drift, .replan, .stale: .planAgain
+        case .contradiction, .discontinuity: .refresh
+        case .noProgress, .island: .checkOptions
+        case .empty, .error: .retry
+        case .emptyConfirm: .reset
+        }
+    }
 }

@@ -90,3 +90,15 @@ public enum Refusal: String, Hashable, Sendable, Error {
     case fillFirst = "fill-first"
     case unsupported
 }
+
+extension Refusal {
+    /// What would help.
+    public var help: Help {
+        switch self {
+        case .empty, .end, .closed, .noLink: .refresh
+        case .noSuchGap, .noSuchJoin: .lookAgain
+        case .fillFirst: .fillFirst
+        case .unsupported: .checkOptions
+        }
+    }
+}

@@ -18,8 +18,9 @@ public struct PostRow: Sendable, Hashable {
     public let isPinned: Bool
     /// Its place is known, its body is missing.
     public let isFault: Bool
-    /// Only the server's numbering joins it to the post above (R25).
-    public let isClaimed: Bool
+    /// Why nothing proves that it follows the post above (R25, section 3); nil if an answer has shown both, or a gap
+    /// lies between.
+    public let doubt: Doubt?
     /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may have come
     /// as gone in between.
     public let isChecked: Bool
@@ -28,6 +29,9 @@ public struct PostRow: Sendable, Hashable {
     /// Where it stands in this snapshot.
     public let position: RowPosition
     let body: BodyReference
+
+    /// Nothing proves that it follows the post above: mostly only the server's numbering does (R25).
+    public var isClaimed: Bool { doubt != nil }
 }
 
 /// A gap in its place.
@@ -40,6 +44,10 @@ public struct GapRow: Sendable, Hashable {
     /// What continues above the post below the gap.
     public let up: Link
     public let isUpOverlapping: Bool
+    /// Why it exists.
+    public let why: Doubt
+    /// The clock of the change that opened it: larger is later. It counts requests, deletions and answers of the cache.
+    public let since: UInt64
     /// How many posts of the server's sequence the segment above the gap has.
     public let postsAbove: Int
     /// Where it stands in this snapshot.

@@ -44,8 +44,8 @@ struct RowReader {
         return rows
     }
 
-    func find(_ id: PostID) throws -> PostRow? {
-        guard let at = try PostIndex(transaction).position(of: id, in: feed) else { return nil }
+    func find(_ id: PostID, in collection: UInt32) throws -> PostRow? {
+        guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else { return nil }
         let piece = try transaction.piece(at: at, of: feed)
         guard let slot = piece.ids.firstIndex(of: id) else {
             throw QuireError.corrupt("the place of post \(id)")
@@ -168,7 +168,8 @@ struct RowReader {
         GapRow(
             id: record.gap.id, down: record.gap.down.link,
             isDownOverlapping: record.gap.down.isOverlapping, up: record.gap.up.link,
-            isUpOverlapping: record.gap.up.isOverlapping, postsAbove: record.above.entries,
+            isUpOverlapping: record.gap.up.isOverlapping, why: record.gap.why, since: record.gap.since,
+            postsAbove: record.above.entries,
             position: RowPosition(piece: position, slot: -1))
     }
 }
@@ -180,7 +181,7 @@ extension PostRow {
         self.init(
             id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
-            isClaimed: entry.isClaimed, isChecked: entry.isChecked, bodySize: Int(entry.body.length),
+            doubt: entry.claim?.why, isChecked: entry.isChecked, bodySize: Int(entry.body.length),
             position: RowPosition(piece: position, slot: slot), body: entry.body)
     }
 }

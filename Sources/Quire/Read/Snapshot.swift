@@ -93,18 +93,23 @@ public struct Snapshot: ~Copyable {
     /// Which of these posts the feed holds: one answer each, in the order asked.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
         try requireYoung()
-        return try PostIndex(transaction).positions(of: ids, in: feed.number).map { $0 != nil }
+        return try PostIndex(transaction, of: feed.collection)
+            .positions(of: ids, in: feed.number).map { $0 != nil }
     }
 
     /// The post in its place in the feed, nil if the feed does not hold it.
-    public func find(_ id: PostID, in feed: Feed) throws -> PostRow? { try reader(feed).find(id) }
+    public func find(_ id: PostID, in feed: Feed) throws -> PostRow? { 
+        try reader(feed).find(id, in: feed.collection)
+    }
 
-    /// What is stored about a post, nil if no feed holds it.
-    public func post(_ id: PostID) throws -> PostInfo? {
+    /// What is stored about a post of a collection, nil if none of its feeds holds it; see
+    /// ``FeedOptions/collection``.
+    public func post(_ id: PostID, in collection: String = "") throws -> PostInfo? {
         try requireYoung()
-        let positions = try PostIndex(transaction).positions(of: id)
+        guard let number = try transaction.collection(collection) else { return nil }
+        let positions = try PostIndex(transaction, of: number).positions(of: id)
         guard let entry = try transaction.post(id, at: positions) else { return nil }
-        let fields = try transaction.fields(of: id)?.fields ?? []
+        let fields = try transaction.fields(of: id, in: number)?.fields ?? []
         return PostInfo(
             id: id, version: entry.version, feeds: positions.count,
             bodySize: Int(entry.body.length),
@@ -147,7 +152,7 @@ public struct Snapshot: ~Copyable {
     }
 }
 
-/// What is stored about a post, however many feeds hold it.
+/// What is stored about a post, however many feeds of its collection hold it.
 public struct PostInfo: Sendable, Hashable {
     public let id: PostID
     /// The version of its body, nil if the server does not say.

@@ -14,16 +14,20 @@ extension Draft {
     }
 
     /// Neighbours that no answer has shown together: claimed, or in strict feeds a gap.
-    mutating func claim(between upper: Int, and lower: Int) {
+    mutating func claim(between upper: Int, and lower: Int, why: Doubt = .numbering) {
         guard let at = rows.firstIndex(of: .entry(lower)), at > 0, rows[at - 1] == .entry(upper)
         else { return }
-        if !state.options.isStrict { return claims.append(lower) }
+        if !state.options.isStrict { return note(claim: lower, why) }
         let isUp = ticket.operation == .up
         let isPositional = state.options.paging.isPositional
         let down = state.newEdge(isPositional ? .more : isUp ? .unknown : ticket.own)
         let up = state.newEdge(isUp && !isPositional ? ticket.own : .unknown)
-        rows.insert(state.newGap(down: down, up: up), at: at)
+        rows.insert(state.newGap(down: down, up: up, why: why), at: at)
         farGap = true
+    }
+
+    private mutating func note(claim lower: Int, _ why: Doubt) {
+        if claims[lower] == nil { claims[lower] = why }
     }
 
     // MARK: Recorded pages (R25)
@@ -39,7 +43,7 @@ extension Draft {
             if try hadProvenNeighbour(.above, below) {
                 rows.remove(at: at)
             } else if state.page(of: below)?.own == answer.next && !state.options.isStrict {
-                claims.append(below)
+                note(claim: below, .numbering)
                 rows.remove(at: at)
             }
         }
@@ -52,13 +56,34 @@ extension Draft {
             if try hadProvenNeighbour(.below, above) {
                 rows.remove(at: at)
             } else if leadsHere && !state.options.isStrict {
-                claims.append(first)
+                note(claim: first, .numbering)
                 rows.remove(at: at)
             }
         }
-        let range = max(0, rows.firstIndex(of: .entry(first))! - 1)
+        settleFarGap(first, last)
+    }
+
+    /// R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no gap.
+    mutating func keepProvenRun() throws(Interruption) {
+        guard state.options.order.hasKeys, let first = accepted.first, let last = accepted.last else { return }
+        var at = rows.firstIndex(of: .entry(last))! + 1
+        if answer.next == .unknown, at < rows.count, rows[at].isGap {
+            let below = try state.entry(at: at + 1, in: rows, from: .above)
+            if try hadProvenNeighbour(.above, below) { rows.remove(at: at) }
+        }
+        at = rows.firstIndex(of: .entry(first))! - 1
+        if answer.previous == .unknown, at > 0, rows[at].isGap {
+            let above = try state.entry(at: at - 1, in: rows, from: .below)
+            if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
+        }
+        settleFarGap(first, last)
+    }
+
+    /// The gap at an end of the page may just have gone.
+    private mutating func settleFarGap(_ first: Int, _ last: Int) {
+        let start = max(0, rows.firstIndex(of: .entry(first))! - 1)
         let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
-        farGap = farGap && rows[range..<end].contains(where: \.isGap)
+        farGap = farGap && rows[start..<end].contains(where: \.isGap)
     }
 
     /// Which side of an entry had a proven neighbour before this page.
@@ -75,10 +100,10 @@ extension Draft {
         guard let at = before.firstIndex(of: .entry(entry)) else { return false }
         switch side {
         case .above:
-            return at > 0 && !before[at - 1].isGap && !claimed.contains(entry)
+            return at > 0 && !before[at - 1].isGap && claimed[entry] == nil
         case .below:
             guard at + 1 < before.count, !before[at + 1].isGap else { return false }
-            return !claimed.contains(try state.entry(at: at + 1, in: before, from: .above))
+            return claimed[try state.entry(at: at + 1, in: before, from: .above)] == nil
         }
     }
 }

@@ -35,8 +35,8 @@ struct Draft {
     var farGap = false
     /// Overrides the verdict.
     var note: Outcome.Verdict?
-    /// R25: entries joined to the one above by the numbering alone.
-    var claims: [Int] = []
+    /// R25: entries joined to the one above without proof, and why.
+    var claims: [Int: Doubt] = [:]
     /// R26: rows received, without those that are no entries.
     var rowsSeen = 0
     /// R26: this border stands at this position or below; nil: only that it is not known as the last of its page.
@@ -86,8 +86,7 @@ struct Draft {
         gapsBefore = state.gapRows.map { state.gaps[$0] }
         for (i, row) in rows.enumerated() {
             guard case .gap(let gap) = row else { continue }
-            let copy = state.gaps[gap]
-            rows[i] = self.state.newGap(down: copy.down, up: copy.up, id: copy.id)
+            rows[i] = self.state.newGap(state.gaps[gap])
         }
     }
 
@@ -139,14 +138,14 @@ struct Draft {
             ticket.operation != .bodies
         else { return }
         let keys = page.map(key)
-        if keys.contains(nil) { throw .refused(.contradiction) }
+        if keys.contains(nil) { throw .refused(.contradiction, help: .checkOptions) }
         for entry in page where isEntry(entry) {
             if let old = state.entries[entry].key, old != key(entry) {
-                throw .refused(.contradiction)
+                throw .refused(.contradiction, help: .checkOptions)
             }
         }
         for (upper, lower) in zip(keys, keys.dropFirst()) where upper! <= lower! {
-            throw .refused(.contradiction)
+            throw .refused(.contradiction, help: .checkOptions)
         }
     }
 

@@ -57,10 +57,11 @@ extension Draft {
 
     private mutating func endBelow(_ at: Int, gap: Int?, edge: Edge) throws(Interruption) {
         if !isPositioned { throw .refused(.discontinuity) }
+        // rows that left above slide what follows the border onto its page (R26.9)
+        let isAssumed = ticket.mayClaim ? !shown.contains(try border(above: at)) : false
         guard let gap else {
             tail = state.newEdge(.end)
-            // rows that left above slide what follows the border onto its page (R26.9)
-            tail.isAssumed = ticket.mayClaim ? !shown.contains(try border(above: at)) : false
+            tail.isAssumed = isAssumed
             return
         }
         if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {
@@ -71,7 +72,11 @@ extension Draft {
             {
                 return try distrustLink(below: border)  // perhaps it ends elsewhere, where the border died
             }
-            if try !isOutrun(at) { return try cutBelow(at) }
+            if try !isOutrun(at) {
+                try cutBelow(at)
+                tail.isAssumed = isAssumed
+                return
+            }
         }
         state.gaps[gap].down = state.newEdge(.confirmEnd)
         note = .confirmEnd
@@ -90,7 +95,7 @@ extension Draft {
         let below = try state.entry(at: at, in: rows, from: .above)
         let down = state.newEdge(.confirmEnd)
         let up = state.linkAbove(below)
-        rows.insert(state.newGap(down: down, up: up), at: at)
+        rows.insert(state.newGap(down: down, up: up, why: .endInDoubt), at: at)
         note = .confirmEnd
     }
 

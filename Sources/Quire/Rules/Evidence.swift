@@ -45,11 +45,11 @@ extension Draft {
 
     /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between them: where
     /// an entry left against the order class, and where the answer showed something that was not placed.
-    func doubtedJoins() throws(Interruption) -> [Int] {
+    func doubtedJoins() throws(Interruption) -> [(entry: Int, why: Doubt)] {
         if disorder.isEmpty && ignored.isEmpty { return [] }
         let old = state.serverRows
         let (strays, placed) = (EntrySet(disorder), EntrySet(rows.lazy.compactMap(\.entry)))
-        var found = EntrySet()
+        var found: [Int: Doubt] = [:]
         for (at, row) in old.enumerated() {
             guard let entry = row.entry, strays.contains(entry) else { continue }
             search: for below in old[(at + 1)...] {
@@ -57,7 +57,7 @@ extension Draft {
                 case .gap: break search
                 case .elided(let run): throw .needs(.top(run))
                 case .entry(let below) where placed.contains(below) && !strays.contains(below):
-                    found.insert(below)
+                    found[below] = .disorder
                     break search
                 case .entry: continue
                 }
@@ -67,18 +67,20 @@ extension Draft {
         for (i, entry) in line.enumerated()
         where ignored.contains(entry) && !state.entries[entry].isCached {
             if let deleted = state.tombstones[state.id(of: entry)], deleted >= ticket.issued { continue }
-            if let below = line[(i + 1)...].first(where: placed.contains) { found.insert(below) }
+            if let below = line[(i + 1)...].first(where: placed.contains) {
+                if found[below] == nil { found[below] = .unplaced }
+            }
         }
         if found.isEmpty { return [] }
         let covered = EntrySet(accepted)
-        var doubted: [Int] = []
+        var doubted: [(entry: Int, why: Doubt)] = []
         for (upper, lower) in zip(rows, rows.dropFirst()) {
-            guard case .entry(let lower) = lower, found.contains(lower) else { continue }
+            guard case .entry(let lower) = lower, let why = found[lower] else { continue }
             switch upper {
             case .gap: continue
             case .elided(let run): throw .needs(.bottom(run))
             case .entry(let upper):
-                if !(covered.contains(upper) && covered.contains(lower)) { doubted.append(lower) }
+                if !(covered.contains(upper) && covered.contains(lower)) { doubted.append((lower, why)) }
             }
         }
         return doubted

@@ -33,6 +33,15 @@ struct Gap: Hashable {
     var down: Edge
     /// Continue above the entry below the gap.
     var up: Edge
+    /// Why it exists, and the clock of the change that opened it; 0 until that is written.
+    var why = Doubt.unfetched
+    var since: UInt64 = 0
+}
+
+/// Why an entry is not proven to follow the one above it, and since which clock.
+struct Claim: Hashable {
+    var why = Doubt.numbering
+    var since: UInt64 = 0
 }
 
 /// Where the bytes of a body are. The rules only carry it along.
@@ -58,8 +67,8 @@ struct Entry {
     var isPinned = false
     /// The place is known, the body is missing.
     var isFault = false
-    /// Only the server's numbering joins it to the entry above (R25).
-    var isClaimed = false
+    /// No answer has shown it together with the entry above, and what joins them all the same (R25).
+    var claim: Claim?
     /// The page above such a join was asked for again and ended there as before (R26.8).
     var isChecked = false
     /// Where it was last shown, in feeds paged by position (R26.1).
@@ -72,12 +81,14 @@ struct Entry {
     /// The record this entry was read from; storage's own business. 0: not stored yet.
     var piece: UInt64 = 0
 
+    var isClaimed: Bool { claim != nil }
+
     /// True if nothing about the entry differs; both are the same entry of two states.
     func isSame(as other: Entry) -> Bool {
         key == other.key && page == other.page && confirmed == other.confirmed
             && asked == other.asked && spot == other.spot && isChecked == other.isChecked
             && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
-            && isClaimed == other.isClaimed && isCached == other.isCached && body == other.body
+            && claim == other.claim && isCached == other.isCached && body == other.body
             && version == other.version && piece == other.piece
     }
 }
@@ -133,7 +144,7 @@ struct Elided: Hashable {
 /// Why a rule stopped before it changed anything.
 enum Interruption: Error {
     /// The answer is refused with this verdict; nothing may be written.
-    case refused(Outcome.Verdict)
+    case refused(Outcome.Verdict, help: Help? = nil)
     /// The rule must see inside an elided run. Load that part and start again.
     case needs(Need)
 }
@@ -217,8 +228,12 @@ extension FeedState {
     }
 
     /// A new row for this gap; its id is settled when the draft is committed.
-    mutating func newGap(down: Edge, up: Edge, id: GapID = GapID(0)) -> Row {
-        gaps.append(Gap(id: id, down: down, up: up))
+    mutating func newGap(down: Edge, up: Edge, why: Doubt = .unfetched) -> Row {
+        newGap(Gap(id: GapID(0), down: down, up: up, why: why))
+    }
+
+    mutating func newGap(_ gap: Gap) -> Row {
+        gaps.append(gap)
         return .gap(gaps.count - 1)
     }
 

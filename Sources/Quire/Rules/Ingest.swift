@@ -32,8 +32,8 @@ extension FeedState {
         do {
             try draft.judge()
             judgement = Judgement(outcome: try draft.commit(), draft: draft)
-        } catch .refused(let verdict) {
-            judgement = Judgement(outcome: Outcome(verdict))
+        } catch .refused(let verdict, let help) {
+            judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
             if state.sizes != sizes || state.answersAgainstOrder != answersAgainstOrder {
                 judgement.lesson = state
@@ -100,14 +100,15 @@ extension Draft {
         (state.drift, state.overlap) = (drift, overlap)
         if ticket.operation == .refresh && headChanged { state.skippedAbove = 0 }
         try settleClaims(oldRows)
-        for lower in doubted {
+        for (lower, why) in doubted {
             if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
-                claim(between: upper, and: lower)
+                claim(between: upper, and: lower, why: why)
             }
         }
         try state.setRows(state.withRiders(rows, old: oldRows))
         try settleNewClaims()
         try settlePositions(spots)
+        for gap in state.gapRows where state.gaps[gap].since == 0 { state.gaps[gap].since = now }
         try state.rederive(from: borders, gone: EntrySet(moved + removed))
         try putStickyOnTop(now)
         return outcome(page: page)
@@ -181,15 +182,18 @@ extension Draft {
         page.duplicates = accepted.count - new.count
         page.duplicatesInPage = duplicatesInPage
         page.fetchedAt = answer.fetchedAt
+        // accepted in part, a far link begins at the border and not here
+        let isComplete = accepted.count == answer.posts.count + answer.opaqueRows
         switch ticket.operation {
         case .refresh, .recorded: page.next = answer.next
         case .down:
             page.next = answer.next
-            let isComplete = accepted.count == answer.posts.count + answer.opaqueRows
             if isComplete { page.previous = answer.previous }
         case .around: (page.next, page.previous) = (answer.next, answer.previous)
-        case .up: page.previous = answer.previous
-        case .snapshot, .bodies, .verify: break
+        case .up:
+            page.previous = answer.previous
+            if isComplete { page.next = answer.next }
+        case .snapshot, .bodies, .verify: if isComplete { page.next = answer.next }
         }
         state.pages[page.number] = page
         for entry in accepted { state.entries[entry].page = page.number }
@@ -199,13 +203,13 @@ extension Draft {
     /// R25. A seam is proven once one answer shows both neighbours.
     private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
-        if carried.isEmpty { return state.setClaims([]) }
+        if carried.isEmpty { return state.setClaims([:]) }
         let covered = EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,
                 covered.contains(a) && covered.contains(b)
             {
-                carried.remove(b)
+                carried[b] = nil
             }
         }
         state.setClaims(carried)
@@ -214,11 +218,12 @@ extension Draft {
     /// What this answer joined by the numbering alone, and which join it has checked.
     private mutating func settleNewClaims() throws(Interruption) {
         if !claims.isEmpty {
-            let claimed = EntrySet(claims)
             let rows = state.serverRows
             for (upper, lower) in zip(rows, rows.dropFirst()) {
-                guard let lower = lower.entry, claimed.contains(lower), !upper.isGap else { continue }
-                state.entries[lower].isClaimed = true
+                guard let lower = lower.entry, let why = claims[lower], !upper.isGap,
+                    !state.entries[lower].isClaimed
+                else { continue }
+                state.entries[lower].claim = Claim(why: why, since: state.changed)
             }
         }
         for entry in state.entries.indices where state.entries[entry].isChecked {
@@ -259,6 +264,7 @@ extension Draft {
         outcome.changedEstimates = note == .discontinuity
         if let note {
             outcome.verdict = note
+            outcome.help = note == .discontinuity ? .planAgain : note.help
         } else if farGap {
             outcome.verdict = .gap
         } else if outcome.gapsClosed > 0 {

@@ -90,7 +90,7 @@ extension FeedState {
             if isLast {
                 tail = asTail(down)
             } else {
-                rows.append(newGap(down: down, up: up!))
+                rows.append(newGap(Gap(id: GapID(0), down: down, up: up!, why: .evicted, since: changed)))
             }
         }
         return rows
@@ -114,7 +114,7 @@ extension FeedState {
     mutating func reset() {
         generation += 1
         for entry in entries.indices { entries[entry].isCached = false }
-        setClaims([])
+        setClaims([:])
         rows = []
         head = newEdge(.end)
         tail = newEdge(.unknown)

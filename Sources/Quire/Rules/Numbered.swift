@@ -4,7 +4,7 @@ extension Draft {
     /// R26.3. The answer to a page number, or to an offset inside the caller's limit.
     mutating func numbered(_ page: [Int]) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
-        guard rows[..<at].contains(where: { !$0.isGap }) else { throw .refused(.stale) }
+        if rows[..<at].allSatisfy(\.isGap) { return try second(page) }
         if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
         let border = try border(above: at)
         if let old = try state.border(of: ticket), moved.contains(old) {

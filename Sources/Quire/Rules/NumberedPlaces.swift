@@ -56,7 +56,7 @@ extension Draft {
         }
         if page.first == lower { shown.append(lower) }
         let down = try state.linkBelow(upper)
-        rows.insert(state.newGap(down: down, up: state.linkAbove(lower)), at: at)
+        rows.insert(state.newGap(down: down, up: state.linkAbove(lower), why: .drift), at: at)
         farGap = true
     }
 

@@ -32,6 +32,16 @@ extension FeedState {
         issue(Wish(target: wish.target, record: spanning(wish.span, record)))
     }
 
+    /// The rows from a position on.
+    mutating func planRows(
+        from start: Int, _ record: TicketRecord, limit: Int
+    ) throws(Interruption) -> Request {
+        let wish = try wish(at: start, limit: limit)
+        var record = record
+        if isByNumber { record.own = wish.own }
+        return issue(wish, record)
+    }
+
     private func spanning(_ span: TicketRecord.Span, _ record: TicketRecord) -> TicketRecord {
         var record = record
         record.span = span
@@ -49,11 +59,9 @@ extension FeedState {
     mutating func planPage(_ number: Int, limit: Int) throws(Interruption) -> Result<Request, Refusal> {
         if !isByNumber || options.order == .ranked { return .failure(.unsupported) }
         try takeLimit(limit)
-        var record = newTicket(.around, limit: limit)
+        let record = newTicket(.around, limit: limit)
         let first = min(max(0, number - options.firstPage), FeedOptions.countLimit)
-        let wish = try wish(at: first * unit, limit: limit)
-        record.own = wish.own
-        return .success(issue(wish, record))
+        return .success(try planRows(from: first * unit, record, limit: limit))
     }
 
     // MARK: Down (R26.2)
@@ -120,9 +128,7 @@ extension FeedState {
                     record, from: first, back: search.back, limit: limit,
                     isAgain: edge.search?.hasEnded ?? false))
         }
-        let wish = try wish(at: max(0, start), limit: limit)
-        record.own = wish.own
-        return .success(issue(wish, record))
+        return .success(try planRows(from: max(0, start), record, limit: limit))
     }
 
     /// What the edge knows of where to look, unless the border has changed since.
@@ -172,12 +178,10 @@ extension FeedState {
         guard let border = try entryBelow(edge: head.number) else { return .failure(.empty) }
         let at = try position(border).at
         if at == 0 { return .success(try planRefresh(limit: limit, isBounded: false)) }
-        let wish = try wish(at: (at - 1) / size * size, limit: limit)
         var record = newTicket(.up, limit: limit)
         record.edges = [head.number]
-        record.own = wish.own
         record.mayClaim = at % size == 0
-        return .success(issue(wish, record))
+        return .success(try planRows(from: (at - 1) / size * size, record, limit: limit))
     }
 
     /// Asks again for the page with the entry above an unverified join; `id` is the entry below it.
@@ -207,8 +211,7 @@ extension FeedState {
                         target: .page(number: at / size + options.firstPage, limit: size),
                         span: TicketRecord.Span(start: at / size * size, rows: size)), record))
         }
-        let wish = try wish(at: isByNumber ? at / size * size : at, limit: limit)
-        if isByNumber { record.own = wish.own }
-        return .success(issue(wish, record))
+        let start = isByNumber ? at / size * size : at
+        return .success(try planRows(from: start, record, limit: limit))
     }
 }

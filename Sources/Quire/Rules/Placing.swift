@@ -17,9 +17,7 @@ extension Draft {
             if rows.contains(where: { !$0.isGap }) {  // I8: never wipe on an empty answer
                 throw .refused(answer.next == .end ? .emptyConfirm : .empty)
             }
-            tail = state.newEdge(answer.next)
-            rows = []
-            return
+            return try noEntriesYet(blanks: 0)
         }
         (drift, overlap, headChanged) = (0, 1, true)
         head = state.newEdge(.end)
@@ -39,13 +37,40 @@ extension Draft {
         return bound
     }
 
+    /// R7. Nothing is cached, and the answer holds no entries: what it leads to comes next.
+    private mutating func noEntriesYet(blanks: Int) throws(Interruption) {
+        let link = answer.next
+        var barren: [Link] = []
+        if ticket.operation == .down {
+            if link == .unknown { throw .refused(.empty) }
+            if link == ticket.own || tail.barren.contains(link) { throw .refused(.noProgress) }
+            barren = tail.barren + [ticket.own]
+        }
+        rows = []
+        tail = state.newEdge(link, barren: barren)
+        guard link == .more, state.isNumbered, let span = ticket.span else { return }
+        if blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
+        var search = Search(nil)
+        search.skip = (span.start + span.rows) / state.unit
+        search.blanks = blanks + 1
+        tail.search = search
+    }
+
+    /// R7. The page that a first page without entries led to: nothing lies above it.
+    mutating func second(_ page: [Int]) throws(Interruption) {
+        if !state.serverRows.isEmpty { throw .refused(.stale) }  // everything above moved away
+        if page.isEmpty { return try noEntriesYet(blanks: tail.search?.blanks ?? 0) }
+        if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
+        try splice(page, upper: .head, lower: nil)
+    }
+
     // MARK: Down (R8)
 
     /// The answer continues below its border.
     mutating func down(_ page: [Int]) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
         guard let last = rows[..<at].lastIndex(where: { !$0.isGap }) else {
-            throw .refused(.stale)  // everything above moved away
+            return try second(page)
         }
         if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
         try requireBorder()
@@ -72,7 +97,7 @@ extension Draft {
         if state.options.order == .ranked {
             rest.removeAll(where: isAbove)
         } else if rest.contains(where: isAbove) {
-            throw .refused(.contradiction)  // R10
+            throw aboveFirst(at)  // R10
         }
         if state.options.order == .stable, let limit = state.entries[border].key,
             rest.contains(where: { key($0)! >= limit })
@@ -94,6 +119,11 @@ extension Draft {
         else { return false }
         let places = places()
         return page.contains { places[$0] != nil } ? try hasKeys(page) : false
+    }
+
+    /// R10. The answer shows what is cached above its border: a gap above is filled first, if there is one.
+    private func aboveFirst(_ at: Int) -> Interruption {
+        .refused(.contradiction, help: rows[..<at].contains(where: \.isGap) ? .fillFirst : nil)
     }
 
     /// R8. A border that this very answer shows elsewhere is no place to attach to.
@@ -121,7 +151,7 @@ extension Draft {
             places[entry].map { (start..<at).contains($0) } ?? false
         }
         if !known.allSatisfy(isInSegment) {
-            throw .refused(.contradiction)  // R10: fill the gap above first
+            throw aboveFirst(at)  // R10
         }
         guard let last = known.last else {
             guard let after = ticket.after.flatMap(state.cached), isInSegment(after) else {
@@ -235,6 +265,7 @@ extension Draft {
             if !canBeOrdered { throw .refused(.island) }  // keep it detached
         }
         try splice(page, upper: .unknown, lower: nil)
+        try keepProvenRun()
     }
 
     /// True if every entry of the server's sequence has a sort key.

@@ -94,7 +94,7 @@ extension FeedState {
     private mutating func planDown(
         _ edge: Edge, gap: Int?, isBounded: Bool, limit: Int
     ) throws(Interruption) -> Result<Request, Refusal> {
-        if serverRows.isEmpty { return .failure(.empty) }
+        if serverRows.isEmpty { return try planSecond(edge, limit: limit) }
         if edge.link == .end { return .failure(.end) }
         if try allGaps(above: gap).contains(where: { gaps[$0].down.link == .confirmEnd }) {
             return .failure(.fillFirst)  // everything below is in doubt
@@ -132,6 +132,20 @@ extension FeedState {
             wish.record.isBounded = true
         }
         return .success(issue(wish))
+    }
+
+    /// R7. The first page held no entries, but led on.
+    private mutating func planSecond(
+        _ edge: Edge, limit: Int
+    ) throws(Interruption) -> Result<Request, Refusal> {
+        var record = newTicket(.down, limit: limit)
+        record.edges = [edge.number]
+        if isNumbered, let search = edge.search {
+            return .success(try planRows(from: search.skip * unit, record, limit: limit))
+        }
+        if !edge.link.isProven { return .failure(.empty) }
+        record.own = edge.link
+        return .success(issue(Wish(target: .link(edge.link), record: record)))
     }
 
     /// True while an overlapping link's start lies above the border in the same segment, or there is

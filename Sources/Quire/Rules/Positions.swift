@@ -27,7 +27,8 @@ struct Spot: Hashable {
 
 /// Where to look next below a border; forgotten when the border or the answer changes.
 struct Search: Hashable {
-    let border: PostID
+    /// Nil before a first page without entries was followed by one with some.
+    let border: PostID?
     /// Look so many pages (offset: rows) further up.
     var back = 0
     /// So many pages (rows) below the border were empty.
@@ -54,7 +55,7 @@ struct Search: Hashable {
     /// The numbers do not wrap: they go on far below.
     var isSolid = false
 
-    init(_ border: PostID) { self.border = border }
+    init(_ border: PostID?) { self.border = border }
 
     struct Echo: Hashable {
         var first: PostID

@@ -36,8 +36,11 @@ extension FeedState {
         var result: [Row] = []
         for row in rows {
             if case .gap(let lower) = row, case .gap(let upper)? = result.last {
-                result[result.count - 1] = newGap(
-                    down: gaps[upper].down, up: gaps[lower].up, id: gaps[upper].id)
+                var merged = gaps[upper]
+                merged.up = gaps[lower].up
+                let (a, b) = (gaps[upper].since, gaps[lower].since)
+                if b != 0 && (a == 0 || b < a) { (merged.why, merged.since) = (gaps[lower].why, b) }
+                result[result.count - 1] = newGap(merged)
             } else {
                 result.append(row)
             }
@@ -97,9 +100,9 @@ extension FeedState {
 
     // MARK: Claimed seams
 
-    mutating func setClaims(_ claims: Set<Int>) {
+    mutating func setClaims(_ claims: [Int: Claim]) {
         for entry in entries.indices where entries[entry].isClaimed || !claims.isEmpty {
-            entries[entry].isClaimed = claims.contains(entry)
+            entries[entry].claim = claims[entry]
         }
     }
 
@@ -107,28 +110,28 @@ extension FeedState {
     /// it passes to the next entry below when its lower entry leaves, which has just happened to some here.
     func carriedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
-    ) throws(Interruption) -> Set<Int> {
-        if !entries.contains(where: \.isClaimed) { return [] }
+    ) throws(Interruption) -> [Int: Claim] {
+        if !entries.contains(where: \.isClaimed) { return [:] }
         let present = EntrySet(new.lazy.compactMap(\.entry))
-        var carried = EntrySet()
-        var isOnItsWay = false
+        var carried: [Int: Claim] = [:]
+        var onItsWay: Claim?
         for row in old {
             switch row {
-            case .gap: isOnItsWay = false
-            case .elided(let run): if isOnItsWay { throw .needs(.top(run)) }
+            case .gap: onItsWay = nil
+            case .elided(let run): if onItsWay != nil { throw .needs(.top(run)) }
             case .entry(let entry) where !isRider(row):
-                isOnItsWay = isOnItsWay || entries[entry].isClaimed
-                guard isOnItsWay, present.contains(entry), !gone.contains(entry) else { continue }
-                carried.insert(entry)
-                isOnItsWay = false
+                onItsWay = onItsWay ?? entries[entry].claim
+                guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }
+                carried[entry] = claim
+                onItsWay = nil
             case .entry: continue
             }
         }
-        var claims: Set<Int> = []
+        var claims: [Int: Claim] = [:]
         var upper: Row?
         for row in new where !isRider(row) {
-            if case .entry(let entry) = row, let upper, !upper.isGap, carried.contains(entry) {
-                claims.insert(entry)
+            if case .entry(let entry) = row, let upper, !upper.isGap, let claim = carried[entry] {
+                claims[entry] = claim
             }
             upper = row
         }

@@ -270,11 +270,13 @@ extension Draft {
         }
         if joined && !first.isGap && !ends { return below }  // the old adjacency still holds
         var rest = below
+        var result = Gap(id: GapID(0), down: tail, up: tail, why: reason)
         var old: Edge?
         let up: Edge
         if case .gap(let gap) = first {
-            old = state.gaps[gap].down
-            up = state.gaps[gap].up
+            result = state.gaps[gap]
+            old = result.down
+            up = result.up
             rest.removeFirst()
         } else if !hadWindow, case .gap(let split)? = above.last {
             up = state.gaps[split].up
@@ -289,7 +291,19 @@ extension Draft {
         }
         if state.options.paging.isPositional && down.link == .unknown { down.link = .more }
         farGap = true
-        return [state.newGap(down: down, up: up)] + rest
+        if ends && result.since == 0 { result.why = .endInDoubt }
+        (result.id, result.down, result.up) = (GapID(0), down, up)
+        return [state.newGap(result)] + rest
+    }
+
+    /// Why a gap beside this page exists.
+    private var reason: Doubt {
+        switch ticket.operation {
+        case .around: .jump
+        case .recorded: .missingPage
+        case .verify: .contradiction
+        case .refresh, .down, .up, .snapshot, .bodies: .unfetched
+        }
     }
 
     /// What precedes a page whose upper boundary was not known.
@@ -305,8 +319,7 @@ extension Draft {
                 head = state.renewed(head, link, isLoose: isLoose)
             } else if case .gap(let gap)? = above.last {
                 let up = state.renewed(state.gaps[gap].up, gapLink, isLoose: isLoose)
-                let renewed = state.newGap(down: state.gaps[gap].down, up: up)
-                return above.dropLast() + [renewed]
+                return above.dropLast() + [renewing(gap, up: up)]
             }
             return above
         }
@@ -322,10 +335,17 @@ extension Draft {
         let up = state.newEdge(gapLink, isLoose: isLoose)
         farGap = true
         if case .gap(let gap) = last {
-            return above.dropLast() + [state.newGap(down: state.gaps[gap].down, up: up)]
+            return above.dropLast() + [renewing(gap, up: up)]
         }
         let border = try state.entry(at: 0, in: [last], from: .below)
         let down = try state.linkBelow(border)
-        return above + [state.newGap(down: down, up: up)]
+        return above + [state.newGap(down: down, up: up, why: reason)]
+    }
+
+    /// The same gap with another upper link.
+    private mutating func renewing(_ gap: Int, up: Edge) -> Row {
+        var renewed = state.gaps[gap]
+        (renewed.id, renewed.up) = (GapID(0), up)
+        return state.newGap(renewed)
     }
 }

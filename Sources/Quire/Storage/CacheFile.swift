@@ -9,7 +9,7 @@ final class CacheFile: Sendable {
     let seed: UInt64
 
     /// Raised when an older program could misread the file.
-    static let formatVersion: UInt64 = 3
+    static let formatVersion: UInt64 = 4
 
     private init(path: String, seed: UInt64) { (self.path, self.seed) = (path, seed) }
 
@@ -61,7 +61,7 @@ final class CacheFile: Sendable {
                 .notACache,
                 "\(path): is an LMDB file, but not a Quire cache, or one from before the first release")
         }
-        if version != formatVersion { throw newer(path, version) }
+        if version != formatVersion { throw foreign(path, version) }
         return seed
     }
 
@@ -75,8 +75,15 @@ final class CacheFile: Sendable {
         return (version, version == formatVersion ? try reader.number() : 0)
     }
 
-    static func newer(_ path: String, _ version: UInt64) -> QuireError {
-        QuireError(
+    /// For a file of another version than ours.
+    static func foreign(_ path: String, _ version: UInt64) -> QuireError {
+        if version < formatVersion {
+            return QuireError(
+                .notACache,
+                "\(path): is a cache of an older Quire (format \(version), this one knows \(formatVersion)): "
+                    + "remove it and fill a new one from the same pages, with quire ingest or the program's requests")
+        }
+        return QuireError(
             .newerFormat,
             "\(path): was written by a newer Quire (format \(version), this one knows "
                 + "\(formatVersion))")

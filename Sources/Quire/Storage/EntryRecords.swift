@@ -93,6 +93,10 @@ struct PieceRecord: Record {
             id.encode(&writer)
             writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
             if isMixed { writer.signed(Int64(bitPattern: entry.asked &- expected.asked)) }
+            if let claim = entry.claim {
+                claim.why.encode(&writer)
+                writer.number(claim.since)
+            }
             if epoch != nil { Self.encodePlace(entry, expected.spot, &writer) }
             if let key = entry.key { writer.signed(key &- expected.key) }
             if let version = entry.version { writer.signed(version &- expected.version) }
@@ -188,6 +192,9 @@ struct PieceRecord: Record {
         entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
         entry.asked = expected.asked
         if head.isMixed { entry.asked &+= UInt64(bitPattern: try reader.signed()) }
+        if flags & Flag.claimed != 0 {
+            entry.claim = Claim(why: try Doubt(&reader), since: try reader.number())
+        }
         if head.epoch != nil { try readPlace(&entry, expected.spot, &reader) }
         if flags & Flag.key != 0 { entry.key = expected.key &+ (try reader.signed()) }
         if flags & Flag.version != 0 { entry.version = expected.version &+ (try reader.signed()) }
@@ -202,7 +209,6 @@ struct PieceRecord: Record {
         entry.isRider = flags & Flag.rider != 0
         entry.isPinned = flags & Flag.pinned != 0
         entry.isFault = flags & Flag.fault != 0
-        entry.isClaimed = flags & Flag.claimed != 0
         expected.follow(entry)
         return (id, entry)
     }

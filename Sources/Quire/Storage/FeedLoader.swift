@@ -5,7 +5,7 @@ final class FeedLoader {
     let feed: UInt32
     private(set) var record: FeedRecord
     private var clock: UInt64
-    private let openIndex: () throws -> PostIndex
+    private let openIndex: (UInt32) throws -> PostIndex
     private var opened: PostIndex?
     private(set) var gaps: KnownGaps { didSet { rows = nil } }
     /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
@@ -19,12 +19,12 @@ final class FeedLoader {
     /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
     private var stride = 2
     private var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
-    /// Where other feeds hold the posts that were asked for by name.
+    /// Where other feeds of the collection hold the posts that were asked for by name.
     private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
 
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
-        index: @escaping () throws -> PostIndex
+        index: @escaping (UInt32) throws -> PostIndex
     ) throws {
         self.transaction = transaction
         self.feed = feed
@@ -56,10 +56,10 @@ final class FeedLoader {
 
     func replace(record: FeedRecord) { self.record = record }
 
-    /// The id index, opened when it is first asked.
+    /// The id index of the feed's collection, opened when it is first asked.
     func index() throws -> PostIndex {
         if let opened { return opened }
-        let index = try openIndex()
+        let index = try openIndex(record.collection)
         opened = index
         return index
     }

@@ -1,15 +1,22 @@
 // The operations on one feed inside a write session: load what the rule must see, run it, write.
 
 extension WriteSession {
-    /// A feed that there is not yet. Returns its number.
-    func createFeed(_ record: FeedRecord) throws -> UInt32 {
+    /// A feed that there is not yet.
+    func createFeed(named name: String, _ options: FeedOptions) throws -> (UInt32, FeedRecord) {
+        var record = FeedRecord(name: name, options: options)
+        record.collection = try enterCollection(options.collection)
         counters.feeds += 1
+        counters.feedNumbers += 1
         touch()
+        try setName(name, of: counters.feedNumbers)
+        try transaction.put(.record(of: counters.feedNumbers), NoKey(), record.encoded())
+        return (counters.feedNumbers, record)
+    }
+
+    func setName(_ name: String, of feed: UInt32) throws {
         var writer = ByteWriter()
-        writer.number(UInt64(counters.feeds))
-        try transaction.put(.names, Array(record.name.utf8), writer.sealed())
-        try transaction.put(.record(of: counters.feeds), NoKey(), record.encoded())
-        return counters.feeds
+        writer.number(UInt64(feed))
+        try transaction.put(.names, Array(name.utf8), writer.sealed())
     }
 
     // MARK: Requests
@@ -93,7 +100,7 @@ extension WriteSession {
 
     /// R24, R25. The next page of a recorded run; without a number it follows the page before.
     func record(
-        _ answer: Answer, page number: Int?, in run: inout RecordedRun, of feed: UInt32
+        _ answer: Answer, page number: Int?, in run: inout RecordedRun, of handle: Feed
     ) throws -> Outcome {
         try requireSound(answer)
         var answer = answer
@@ -106,7 +113,8 @@ extension WriteSession {
             answer.next = .token("page=\(number + 1)")
         }
         let end = run.ends[number - 1]
-        let index = try index()
+        let feed = handle.number
+        let index = try index(of: handle.collection)
         let earlier = run.earlier(than: number).lazy
             .compactMap { [run] in run.ends[$0] }
             .first { index.position(of: $0, in: feed) != nil }

@@ -88,6 +88,16 @@ enum PostKey {
         return key
     }
 
+    /// The same among the posts of all collections.
+    static func bytes(_ id: PostID, in collection: UInt32) -> [UInt8] {
+        withUnsafeBytes(of: collection.bigEndian) { Array($0) } + bytes(id)
+    }
+
+    /// Of which collection a post is whose key begins with it.
+    static func collection(_ key: UnsafeRawBufferPointer) -> UInt32? {
+        key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
+    }
+
     /// True for bytes that are the key of some post.
     static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
         guard let kind = key.first else { return false }

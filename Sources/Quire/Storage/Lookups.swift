@@ -56,8 +56,10 @@ extension Transaction {
         return found
     }
 
-    func fields(of id: PostID) throws(QuireError) -> FieldsRecord? {
-        guard let value = try get(.fields, PostKey.bytes(id)) else { return nil }
+    func fields(
+        of id: PostID, in collection: UInt32
+    ) throws(QuireError) -> FieldsRecord? {
+        guard let value = try get(.fields, PostKey.bytes(id, in: collection)) else { return nil }
         let record = try FieldsRecord(value, "the fields of post \(id)")
         return record.id == id ? record : nil
     }

@@ -2,7 +2,7 @@
 
 extension Search: Record {
     func encode(_ writer: inout ByteWriter) {
-        border.encode(&writer)
+        writer.optional(border) { $1.encode(&$0) }
         writer.byte(
             (isStalled ? 1 : 0) | (isSure ? 2 : 0) | (isLost ? 4 : 0) | (hasEnded ? 8 : 0)
                 | (isSolid ? 16 : 0))
@@ -17,7 +17,7 @@ extension Search: Record {
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        self.init(try reader.postID())
+        self.init(try reader.optional { r throws(QuireError) in try r.postID() })
         let flags = try reader.byte()
         isStalled = flags & 1 != 0
         isSure = flags & 2 != 0

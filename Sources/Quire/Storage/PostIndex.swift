@@ -1,5 +1,5 @@
-/// The id index: which feeds hold a post, and in which piece. It is exact: a post is in a feed if and
-/// only if the index says so.
+/// The id index, as it concerns the posts of one collection: which feeds hold a post, and in which piece. It is
+/// exact: a post is in a feed if and only if the index says so. Feeds of other collections hold other posts.
 ///
 /// It is a list of sorted runs, one LMDB record each, written when a commit adds to the index and merged
 /// as they become many. A commit of 30 random ids writes one record of a kilobyte instead of dirtying 30
@@ -8,19 +8,28 @@ struct PostIndex {
     /// Newest first.
     let runs: [SortedRun]
     private let seed: UInt64
+    let collection: UInt32
     /// Owns the bytes of those runs that are not stored yet.
     private var fresh: [FreshRun] = []
 
     /// The index as the transaction sees it, with what `fresh` adds to it. Valid until the next commit.
-    init(_ transaction: Transaction, fresh: [FreshRun] = []) throws {
-        self.fresh = fresh
+    init(_ transaction: Transaction, of collection: UInt32, fresh: [FreshRun] = []) throws {
+        (self.fresh, self.collection) = (fresh, collection)
         seed = transaction.file.seed
         var runs = fresh.reversed().map(\.run)
         runs += try Self.stored(transaction).reversed().map(\.run)
         self.runs = runs
     }
 
-    init(runs: [SortedRun], _ seed: UInt64) { (self.runs, self.seed) = (runs, seed) }
+    init(runs: [SortedRun], _ seed: UInt64) { (self.runs, self.seed, collection) = (runs, seed, 0) }
+
+    private init(_ other: PostIndex, of collection: UInt32) {
+        (runs, seed, fresh) = (other.runs, other.seed, other.fresh)
+        self.collection = collection
+    }
+
+    /// The same index, as it concerns the posts of another collection.
+    func of(_ collection: UInt32) -> PostIndex { PostIndex(self, of: collection) }
 
     /// The stored runs, oldest first.
     static func stored(
@@ -40,7 +49,7 @@ struct PostIndex {
         }
     }
 
-    func address(of id: PostID) -> PostAddress { PostAddress(id, seed: seed) }
+    func address(of id: PostID) -> PostAddress { PostAddress(id, in: collection, seed: seed) }
 
     /// The piece in which this feed holds the post, nil if it does not hold it.
     func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
@@ -75,7 +84,7 @@ struct PostIndex {
         positions(at: address(of: id))
     }
 
-    /// The same for all posts with this hash.
+    /// The same for all posts with this hash, of whatever collection.
     func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
         var addresses: Set<PostAddress> = []
         for run in runs {

@@ -1,4 +1,4 @@
-// Posts are stored once and shared by all feeds (I6): what an entry that comes, stays or goes means for
+// Posts are stored once and shared by the feeds of a collection (I6): what an entry that comes, stays or goes means for
 // the post behind it. A post is what its entries say: all of them show the same body and version, except
 // faults, which show none.
 
@@ -43,8 +43,9 @@ extension WriteSession {
         if !others.isShown { release(entry.body) }
         if others.isHeld { return }
         counters.posts &-= 1
-        if counters.fieldRecords > 0, try transaction.fields(of: id) != nil {
-            try transaction.delete(.fields, PostKey.bytes(id))
+        let collection = loader.record.collection
+        if counters.fieldRecords > 0, try transaction.fields(of: id, in: collection) != nil {
+            try transaction.delete(.fields, PostKey.bytes(id, in: collection))
             counters.fieldRecords -= 1
         }
     }

@@ -1,8 +1,11 @@
 // R23: changes of posts that come without a page.
 
 extension WriteSession {
-    func update(_ id: PostID, body: [UInt8], version: Int64?) throws -> UpdateResult {
-        let index = try index()
+    func update(
+        _ id: PostID, body: [UInt8], version: Int64?, in collection: String = ""
+    ) throws -> UpdateResult {
+        guard let number = try transaction.collection(collection) else { return .missing }
+        let index = try index(of: number)
         let positions = index.positions(of: id)
         guard var entry = try transaction.post(id, at: positions) else { return .missing }
         if let stored = entry.version, let version, version < stored { return .stale }
@@ -31,11 +34,12 @@ extension WriteSession {
     }
 
     func update(
-        _ id: PostID, fields: [String: [UInt8]], version: Int64
+        _ id: PostID, fields: [String: [UInt8]], version: Int64, in collection: String = ""
     ) throws -> UpdateResult {
-        let holders = try index().positions(of: id)
+        guard let number = try transaction.collection(collection) else { return .missing }
+        let holders = try index(of: number).positions(of: id)
         if holders.isEmpty { return .missing }
-        let stored = try transaction.fields(of: id)
+        let stored = try transaction.fields(of: id, in: number)
         var record = stored ?? FieldsRecord(id: id)
         var (isChanged, isApplied) = (false, false)
         for (name, value) in fields {
@@ -53,7 +57,7 @@ extension WriteSession {
         if !isApplied { return .stale }
         if stored == nil { counters.fieldRecords += 1 }
         record.fields.sort { $0.name < $1.name }
-        try transaction.put(.fields, PostKey.bytes(id), record.encoded())
+        try transaction.put(.fields, PostKey.bytes(id, in: number), record.encoded())
         touch()
         if isChanged {
             for (feed, _) in holders { note([.updated(id)], in: feed) }

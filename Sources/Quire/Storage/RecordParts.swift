@@ -56,6 +56,24 @@ extension Link: Record {
     }
 }
 
+extension Doubt: Record {
+    /// The order is part of the format: new ones come last.
+    private static let coded: [Doubt] = [
+        .unfetched, .evicted, .endInDoubt, .jump, .missingPage, .contradiction, .drift, .numbering, .disorder,
+        .unplaced, .missed, .damage,
+    ]
+
+    func encode(_ writer: inout ByteWriter) {
+        writer.byte(UInt8(Self.coded.firstIndex(of: self)!))
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        let code = Int(try reader.byte())
+        if code >= Self.coded.count { throw ByteReader.damage }
+        self = Self.coded[code]
+    }
+}
+
 extension Edge: Record {
     func encode(_ writer: inout ByteWriter) {
         link.encode(&writer)

@@ -26,7 +26,11 @@ struct Counters: Record {
     var clock: UInt64 = 0
     /// Number of committed writes.
     var generation: UInt64 = 0
+    /// Feeds there are.
     var feeds: UInt32 = 0
+    /// Numbers given out, to feeds and to collections; none is given out twice.
+    var feedNumbers: UInt32 = 0
+    var collections: UInt32 = 0
     var bodyRecords: UInt64 = 0
     /// Distinct posts.
     var posts: UInt64 = 0
@@ -41,7 +45,7 @@ struct Counters: Record {
     func encode(_ writer: inout ByteWriter) {
         writer.number(clock)
         writer.number(generation)
-        writer.number(UInt64(feeds))
+        for count in [feeds, feedNumbers, collections] { writer.number(UInt64(count)) }
         writer.number(bodyRecords)
         writer.number(posts)
         writer.number(entries)
@@ -53,6 +57,8 @@ struct Counters: Record {
         clock = try reader.number()
         generation = try reader.number()
         feeds = UInt32(truncatingIfNeeded: try reader.number())
+        feedNumbers = UInt32(truncatingIfNeeded: try reader.number())
+        collections = UInt32(truncatingIfNeeded: try reader.number())
         bodyRecords = try reader.number()
         posts = try reader.number()
         entries = try reader.number()
@@ -65,6 +71,8 @@ struct Counters: Record {
 struct FeedRecord: Record {
     var name: String
     var options: FeedOptions
+    /// That of `options.collection`.
+    var collection: UInt32 = 0
     var generation: UInt64 = 0
     var changed: UInt64 = 0
     var edgeNumbers: UInt64 = 2
@@ -100,6 +108,8 @@ struct FeedRecord: Record {
         writer.list(options.sticky.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
             $0.blob($1.bytes)
         }
+        writer.text(options.collection)
+        writer.number(UInt64(collection))
         for counter in [
             generation, changed, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers,
         ] { writer.number(counter) }
@@ -126,6 +136,8 @@ struct FeedRecord: Record {
             minimumRun: try reader.int(), firstPage: Int(try reader.signed()),
             isStrict: flags & 2 != 0, sizes: try SizePolicy.decode(&reader))
         options.sticky = Set(try reader.list { r throws(QuireError) in try r.postID() })
+        options.collection = try reader.text()
+        collection = UInt32(truncatingIfNeeded: try reader.number())
         generation = try reader.number()
         changed = try reader.number()
         edgeNumbers = try reader.number()
@@ -246,14 +258,17 @@ struct GapRecord: Record {
 
     func encode(_ writer: inout ByteWriter) {
         writer.number(gap.id.number)
+        gap.why.encode(&writer)
+        writer.number(gap.since)
         gap.down.encode(&writer)
         gap.up.encode(&writer)
         above.encode(&writer)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        gap = Gap(
-            id: GapID(try reader.number()), down: try Edge(&reader), up: try Edge(&reader))
+        let id = GapID(try reader.number())
+        let (why, since) = (try Doubt(&reader), try reader.number())
+        gap = Gap(id: id, down: try Edge(&reader), up: try Edge(&reader), why: why, since: since)
         above = try SegmentCount(&reader)
     }
 }

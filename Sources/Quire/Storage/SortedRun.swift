@@ -1,19 +1,22 @@
 import CLMDB
 
-/// Where the id index files a post. Of an integer id the hash is the id itself, shuffled, so two of
-/// them never share one; other ids have 96 bits of a hash whose seed is the cache's secret.
+/// Where the id index files a post of a collection. Of an integer id the hash is the id itself, shuffled, so
+/// two of a collection never share one, and the check is the collection: two integer ids never share an
+/// address. Other ids have 96 bits of a hash whose seed is the cache's secret.
 struct PostAddress: Hashable {
     let hash: UInt64
-    /// 0 for integers, odd for other ids.
+    /// Twice the collection's number for integers, odd for other ids.
     let check: UInt32
 
-    init(_ id: PostID, seed: UInt64) {
+    /// Each collection shuffles anew: those that all begin at 1 do not crowd the same slots.
+    init(_ id: PostID, in collection: UInt32, seed: UInt64) {
+        let seed = seed ^ UInt64(collection) &* 0x9E37_79B9_7F4A_7C15
         switch id.storage {
         case .integer(let number):
             var word = number ^ seed
             word = (word ^ word >> 33) &* 0xFF51_AFD7_ED55_8CCD
             word = (word ^ word >> 33) &* 0xC4CE_B9FE_1A85_EC53
-            (hash, check) = (word ^ word >> 33, 0)
+            (hash, check) = (word ^ word >> 33, collection << 1)
         case .bytes(let bytes):
             hash = bytes.withUnsafeBytes { Checksum.of($0, seed: seed) }
             let other = bytes.withUnsafeBytes { Checksum.of($0, seed: ~seed) }
@@ -22,6 +25,9 @@ struct PostAddress: Hashable {
     }
 
     init(hash: UInt64, check: UInt32) { (self.hash, self.check) = (hash, check) }
+
+    /// The collection, if the id is an integer: of another id its address does not tell.
+    var collection: UInt32? { check & 1 == 0 ? check >> 1 : nil }
 }
 
 /// One post in one feed: the piece that holds it, or that it is there no longer.

@@ -24,7 +24,7 @@ struct Table: Sendable, Hashable {
     }
 
     private enum Kind: UInt8 {
-        case format = 1, names, feeds, fields, bodyUse, log, counters, locations, bodies
+        case format = 1, names, feeds, fields, bodyUse, log, counters, locations, bodies, collections
     }
 
     private enum Part: UInt8 {
@@ -37,7 +37,7 @@ struct Table: Sendable, Hashable {
     static let format = Table("format", .format)
     /// Feed name -> feed number.
     static let names = Table("names", .names)
-    /// Post -> `FieldsRecord`: values that were updated one by one.
+    /// Collection and post -> `FieldsRecord`: values that were updated one by one.
     static let fields = Table("fields", .fields)
     /// Record number -> `BodyUse`: how much of it is still referred to, if not all.
     static let bodyUse = Table("body-use", .bodyUse)
@@ -49,6 +49,8 @@ struct Table: Sendable, Hashable {
     static let locations = Table("locations", .locations)
     /// Record number, newest first -> the bodies of one response, or of several of one commit.
     static let bodies = Table("bodies", .bodies)
+    /// Collection name -> `CollectionRecord`.
+    static let collections = Table("collections", .collections)
 
     // MARK: Of a feed
 
@@ -100,7 +102,7 @@ struct Table: Sendable, Hashable {
 
     /// Those that are of no feed.
     private static let ofCache = [
-        format, names, fields, bodyUse, log, counters, locations, bodies,
+        format, names, fields, bodyUse, log, counters, locations, bodies, collections,
     ]
 
     /// The tables of a feed.

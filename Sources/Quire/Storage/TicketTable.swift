@@ -45,6 +45,9 @@ struct TicketTable {
         }
     }
 
+    /// The feed is about to go, with those that are stored.
+    mutating func removeAll(of feed: UInt32) { fresh[feed] = nil }
+
     /// Keeps the new ticket and forgets the oldest ones beyond the limit.
     mutating func issue(
         _ record: TicketRecord, in feed: UInt32, amongst all: [TicketRecord]

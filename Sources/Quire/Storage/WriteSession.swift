@@ -52,8 +52,10 @@ final class WriteSession {
 
     // MARK: The index
 
-    /// The index with what this session has added so far.
-    func index() throws -> PostIndex { try PostIndex(transaction, fresh: fresh) }
+    /// The index of a collection's posts with what this session has added so far.
+    func index(of collection: UInt32) throws -> PostIndex {
+        try PostIndex(transaction, of: collection, fresh: fresh)
+    }
 
     func add(_ locations: [Location]) {
         if locations.isEmpty { return }
@@ -174,7 +176,7 @@ final class WriteSession {
         return try FeedLoader(
             transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit
         ) {
-            [unowned self] in try index()
+            [unowned self] in try index(of: $0)
         }
     }
 
@@ -194,7 +196,7 @@ final class WriteSession {
         } catch {
             switch error {
             case .needs(let need): return .failure(need)
-            case .refused(let verdict):
+            case .refused(let verdict, _):
                 preconditionFailure("\(verdict) is an outcome of a rule, not an error")
             }
         }

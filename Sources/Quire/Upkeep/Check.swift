@@ -52,8 +52,9 @@ struct Check {
     private var counters = Counters()
     private var index: PostIndex
     private var posts = PostTally()
-    /// Feed -> its entries, to be compared with the index.
+    /// Feed -> its entries, to be compared with the index, and its collection.
     private var entries: [UInt32: Int] = [:]
+    private var collections: [UInt32: UInt32] = [:]
     /// So many body records, and so many pages, are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
@@ -82,6 +83,7 @@ struct Check {
             bodies = try BodyTally(transaction, below: last, atMost: atOnce)
         }
         try checkIndex()
+        try checkCollections()
         try checkFields()
         try checkUse()
         try checkLog()
@@ -193,8 +195,14 @@ struct Check {
             if !record.name.utf8.elementsEqual(name.key) {
                 check.find(.orphan, "feed \(record.name)", "no name leads to it")
             }
-            if UInt64(number) > UInt64(check.counters.feeds) {
-                check.find(.ahead, "feed \(text)", "number \(number) of \(check.counters.feeds)")
+            if number > check.counters.feedNumbers {
+                check.find(.ahead, "feed \(text)", "number \(number) of \(check.counters.feedNumbers)")
+            }
+            let collection = try? check.transaction.collection(record.options.collection)
+            if collection != record.collection {
+                check.find(
+                    .missing, "feed \(text)",
+                    "its collection \"\(record.options.collection)\" is not number \(record.collection)")
             }
             try body(&check, number, record)
         }
@@ -206,8 +214,9 @@ struct Check {
     private mutating func checkFeeds(_ bodies: BodyTally) throws {
         try eachFeed { check, number, record in
             var feed = FeedCheck(check.transaction, record, number, check.counters, check.inspection)
-            try feed.run(check.index, bodies, pagesAtOnce: check.atOnce)
+            try feed.run(check.index.of(record.collection), bodies, pagesAtOnce: check.atOnce)
             if check.inspection.isMuted { return }
+            check.collections[number] = record.collection
             check.entries[number] = feed.counts.entries + feed.counts.riders
             check.posts.add(feed.posts)
         }
@@ -220,7 +229,7 @@ struct Check {
 
     private mutating func openIndex() throws {
         do {
-            let opened = try PostIndex(transaction)
+            let opened = try PostIndex(transaction, of: 0)
             if opened.runs.count <= Self.mostRuns { return index = opened }
             find(.index, "locations", "the index has \(opened.runs.count) runs")
         } catch let error as QuireError where error.code == .corrupt {
@@ -236,6 +245,8 @@ struct Check {
             if location.position != Location.gone {
                 if entries[location.feed] == nil {
                     find(.index, "locations", "a place in feed number \(location.feed)")
+                } else if let other = location.address.collection, other != collections[location.feed] {
+                    find(.index, "feed number \(location.feed)", "has a post of collection number \(other)")
                 } else {
                     places[location.feed, default: 0] += 1
                 }
@@ -249,12 +260,34 @@ struct Check {
         }
     }
 
+    /// Each has a number of its own and the feeds it says.
+    private mutating func checkCollections() throws {
+        var numbers: Set<UInt32> = []
+        let counts = Dictionary(collections.values.map { ($0, 1 as UInt32) }, uniquingKeysWith: +)
+        try each(.collections) { check, record in
+            let name = String(decoding: record.key, as: UTF8.self)
+            let collection = try CollectionRecord(record.value, "collection \(name)")
+            let feeds = counts[collection.number] ?? 0
+            if !numbers.insert(collection.number).inserted {
+                check.find(.orphan, "collection \(name)", "another has its number \(collection.number)")
+            }
+            if collection.number > check.counters.collections {
+                check.find(
+                    .ahead, "collection \(name)", "number \(collection.number) of \(check.counters.collections)")
+            }
+            if collection.feeds != feeds || feeds == 0 {
+                check.find(.count, "collection \(name)", "says \(collection.feeds) feeds, there are \(feeds)")
+            }
+        }
+    }
+
     private mutating func checkFields() throws {
         var count: UInt64 = 0
         try each(.fields) { check, record in
             count += 1
             let fields = try FieldsRecord(record.value, "the fields of a post")
-            if check.index.positions(of: fields.id).isEmpty {
+            let index = check.index.of(PostKey.collection(record.key) ?? 0)
+            if index.positions(of: fields.id).isEmpty {
                 check.find(.orphan, "post \(fields.id)", "has fields, but no feed holds it")
             }
         }
@@ -315,7 +348,7 @@ struct Check {
             if number > expected { check.find(.missing, "log", "commits \(expected)..<\(number)") }
             expected = number + 1
             for (feed, _) in try ChangeLog.entries(record.value, "the log of commit \(number)")
-            where check.entries[feed] == nil {
+            where feed == 0 || feed > check.counters.feedNumbers {
                 check.find(.orphan, "log", "commit \(number) changed feed number \(feed)")
             }
         }

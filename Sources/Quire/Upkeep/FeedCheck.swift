@@ -35,6 +35,7 @@ struct FeedCheck {
         inspection.find(code, "feed \(record.name)", message())
     }
 
+    /// `index` is that of the feed's collection.
     mutating func run(_ index: PostIndex, _ bodies: BodyTally, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)

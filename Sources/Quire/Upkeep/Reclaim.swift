@@ -21,6 +21,12 @@ extension Cache {
     }
 }
 
+/// A post among those of all collections.
+private struct Owner: Hashable {
+    let collection: UInt32
+    let id: PostID
+}
+
 extension WriteSession {
     fileprivate func bodyRecords(
         atMost limit: Int, where isSparse: (BodyUse) -> Bool
@@ -39,19 +45,22 @@ extension WriteSession {
 
     /// Writes the bodies still in use as a new record and lets every entry show them there.
     fileprivate func rewriteBodies(of number: UInt64) throws {
-        let index = try index()
+        let index = try index(of: 0)
         guard
             let contents = BodyStore.contents(
                 try BodyStore(transaction: transaction).record(number))
         else { throw QuireError.corrupt("body record \(number)") }
-        var live: [PostID: Entry] = [:]
+        var live: [Owner: Entry] = [:]
+        var collections: [UInt32: UInt32] = [:]
         for at in stride(from: 0, to: contents.hashes.count, by: 8) {
             let hash = contents.hashes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
             for (feed, position) in index.positions(withHash: UInt64(littleEndian: hash)) {
                 let piece = try transaction.piece(at: position, of: feed)
+                let collection = try collections[feed] ?? transaction.feed(feed).collection
+                collections[feed] = collection
                 for (id, entry) in zip(piece.ids, piece.entries)
                 where entry.body.record == number {
-                    live[id] = entry
+                    live[Owner(collection: collection, id: id)] = entry
                 }
             }
         }
@@ -59,17 +68,17 @@ extension WriteSession {
         let ordered = live.sorted { $0.value.body.offset < $1.value.body.offset }
         var bytes: [UInt8] = []
         var bodies: [(address: PostAddress, range: Range<Int>)] = []
-        for (id, entry) in ordered {
+        for (owner, entry) in ordered {
             let start = bytes.count
             bytes += try BodyStore(transaction: transaction).bytes(entry.body)
-            bodies.append((index.address(of: id), start..<bytes.count))
+            bodies.append((index.of(owner.collection).address(of: owner.id), start..<bytes.count))
         }
-        for ((id, entry), reference) in zip(ordered, try store(bodies, of: bytes)) {
+        for ((owner, entry), reference) in zip(ordered, try store(bodies, of: bytes)) {
             release(entry.body)
             counters.bodyBytes &+= UInt64(reference.length)
             var moved = entry
             moved.body = reference
-            try repoint(id, to: moved, at: index.positions(of: id))
+            try repoint(owner.id, to: moved, at: index.of(owner.collection).positions(of: owner.id))
         }
     }
 }

@@ -61,9 +61,14 @@ struct RecordCheck {
             try require(Self.number(key) == ~page.page.number)
         case "fields":
             let fields = try Self.record(FieldsRecord.self, value)
-            try require(key.elementsEqual(PostKey.bytes(fields.id)))
+            try require(PostKey.collection(key) != nil)
+            try require(key.dropFirst(4).elementsEqual(PostKey.bytes(fields.id)))
             let names = fields.fields.map(\.name)
             try require(zip(names, names.dropFirst()).allSatisfy { $0 < $1 })
+        case "collections":
+            try require(1...CollectionRecord.nameLimit ~= key.count && Self.isText(key))
+            let collection = try Self.record(CollectionRecord.self, value)
+            try require(collection.number > 0)
         case "tombstones":
             try require(PostKey.isKey(key))
             try Self.requireNumber(value)

@@ -83,8 +83,8 @@ private enum Verification {
         inspection.reserve(pageCount)  // what holds between the records takes about as long
         let walk = TreeWalk(file: file, meta: meta, pageCount: pageCount, inspection)
         try walk.run { records.test($0, $1) }
-        if let version = records.version, version > CacheFile.formatVersion {
-            throw CacheFile.newer(file.path, version)
+        if let version = records.version, version > 0, version != CacheFile.formatVersion {
+            throw CacheFile.foreign(file.path, version)
         }
         if inspection.isStopped { return true }
         if inspection.result.findings.isEmpty && records.version != CacheFile.formatVersion {

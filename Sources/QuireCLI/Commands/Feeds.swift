@@ -11,6 +11,7 @@ struct Feeds: ToolCommand {
         let againstOrder: Int
         let bodyBytes: Int
         let claimed: Int
+        let collection: String
         let faults: Int
         let gaps: Int
         let head: String
@@ -29,6 +30,7 @@ struct Feeds: ToolCommand {
             againstOrder = info.answersAgainstOrder
             (bodyBytes, claimed, faults) = (info.bodyBytes, info.claimedSeams, info.faults)
             (gaps, inSequence, name) = (info.gaps, Continuity(info).isWhole, info.name)
+            collection = info.options.collection
             (head, headKind) = (info.head.description, info.head.kind)
             (tail, tailKind) = (info.tail.description, info.tail.kind)
             (order, paging) = (info.options.order.rawValue, info.options.paging.rawValue)
@@ -49,12 +51,12 @@ struct Feeds: ToolCommand {
             try output.line("no feeds")
             return .ok
         }
-        var table = Table("FEED", "ORDER", " POSTS", " PAGES", " GAPS", " CLAIMED", "GOES ON WITH")
+        var table = Table("FEED", "ORDER", " POSTS", " PAGES", " GAPS", " CLAIMED", "COLLECTION", "GOES ON WITH")
         for info in infos {
             table.add(
                 shown(info.name), info.options.order.rawValue, grouped(info.posts + info.riders),
                 grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
-                grouped(info.claimedSeams), shown(info.tail))
+                grouped(info.claimedSeams), shown(info.options.collection), shown(info.tail))
         }
         try table.print(to: output)
         return .ok

@@ -20,7 +20,12 @@ struct Ingest: ToolCommand {
             what the response is: the head as of then, a page below another, or what lies above a post.
 
             A data dump is a whole list. A newer one of the same site updates what has changed, adds what \
-            is new and removes what is gone. Ids are those of one site: keep each in a cache of its own.
+            is new and removes what is gone.
+
+            Ids mean something only to the server that gave them: issue 1 of two repositories, question 1 of \
+            two sites, row 1 of two tables are different posts. So each feed has a collection of its own, \
+            named after it. --collection says that the ids of several feeds are from one server: what is \
+            known of a post is then stored once and shown by all of them. quire feeds lists the collections.
 
             A failed page is one line on stderr; the others go in, and the exit code is 65. If there is \
             no file at all, it is 66. Ctrl-C ends the work after the current batch, with exit code 130, \

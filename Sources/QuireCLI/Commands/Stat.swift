@@ -50,7 +50,7 @@ struct Stat: ToolCommand {
         }
         var table = Table("WHAT", " COUNT", "")
         table.add("feeds", grouped(counts.feeds), "")
-        table.add("posts", grouped(counts.posts), "each stored once, however many feeds show it")
+        table.add("posts", grouped(counts.posts), "each stored once in its collection")
         table.add("pages", grouped(counts.pages), "")
         table.add("gaps", grouped(counts.gaps), "")
         if continuity.openHeads > 0 {

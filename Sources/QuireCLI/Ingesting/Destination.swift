@@ -1,8 +1,8 @@
 import Quire
 import QuireDumps
 
-/// The feed that pages go to. It comes into being with the first page that can be read: a run of bad
-/// files leaves nothing behind.
+/// The feed that pages go to. It comes into being with the first page that it takes: a run of bad files, or a
+/// first page that is refused, leaves nothing behind. An empty feed is as good as none: it begins anew.
 final class Destination {
     /// As it was named; a dry run works on a copy elsewhere.
     let path: String
@@ -12,7 +12,12 @@ final class Destination {
     private let asked: IngestOptions
     private let place: String
     private var cache: Cache?
+    /// Nil until the commit of its first page.
     private(set) var feed: Feed?
+    /// A feed without posts that was asked for with other options.
+    private var empty: Feed?
+    /// What the feed is created with.
+    private var planned = FeedOptions()
 
     /// Looks for the feed, without creating it. `place` is where the cache is, if not at its path.
     init(
@@ -28,11 +33,22 @@ final class Destination {
         }
         reading = try Reading(asked, remembered: feed.flatMap { try Reading(of: $0) })
         profile = try reading.loadProfile()
-        if let order = asked.order, let feed, order != feed.options.order {
-            throw Failure(
-                .usage, "\(path): feed \(name) was created with --order "
-                    + "\(feed.options.order.rawValue), which cannot become \(order.rawValue)")
+        if let feed, let difference = difference(from: feed.options) {
+            if try !info(of: feed).isEmpty { throw Failure(.usage, "\(path): feed \(name) \(difference)") }
+            (empty, self.feed) = (feed, nil)
         }
+    }
+
+    /// What was asked for that a feed with posts cannot become.
+    private func difference(from options: FeedOptions) -> String? {
+        if let order = asked.order, order != options.order {
+            return "was created with --order \(options.order.rawValue), which cannot become \(order.rawValue)"
+        }
+        if let collection = asked.collection, collection != options.collection {
+            return "was created with --collection \"\(shown(options.collection))\", which cannot become "
+                + "\"\(shown(collection))\""
+        }
+        return nil
     }
 
     var keyIsVersion: Bool { reading.keyIsVersion }
@@ -40,16 +56,38 @@ final class Destination {
     /// JSON Feed is taken for what it says it is, unless somebody said what the responses are.
     var recognisesJSONFeed: Bool { reading.isByDefault }
 
-    func create(_ kind: InputPage.Kind) throws -> Feed {
-        if let feed { return feed }
-        let options = try options(for: kind)
-        let cache = try self.cache ?? createCache(place)
-        let feed = try cache.feed(named: name, options: options)
+    /// The cache, created for pages of this kind if need be; nil if there is neither a feed nor a page for one.
+    func open(for kind: InputPage.Kind?) throws -> Cache? {
+        if let feed { return feed.cache }
+        guard let kind else { return nil }
+        var options = try options(for: kind)
         reading.hold(kind)
-        try reading.remember(with: feed)
-        (self.cache, self.feed) = (cache, feed)
+        let cache = try self.cache ?? createCache(place)
+        options.collection = try asked.collection ?? empty?.options.collection ?? freeCollection(in: cache)
+        (self.cache, planned) = (cache, options)
+        return cache
+    }
+
+    /// A collection that no feed is in: the name of the feed, or that and a number. Whether the ids of two feeds
+    /// come from one server only the user knows; a collection of its own is right either way.
+    private func freeCollection(in cache: Cache) throws -> String {
+        let taken = Set(try cache.feeds().map(\.options.collection))
+        if !taken.contains(name) { return name }
+        let start = String(decoding: name.utf8.prefix(235), as: UTF8.self)
+        return (2...).lazy.map { "\(start) \($0)" }.first { !taken.contains($0) }!
+    }
+
+    /// The feed in a batch on the cache, which makes it if it does not exist.
+    func feed(in batch: borrowing Batch) throws -> Feed {
+        if let feed { return feed }
+        let feed = try empty.map { try batch.setOptions(planned, of: $0) }
+            ?? batch.feed(named: name, options: planned)
+        try reading.remember(with: feed, batch)
         return feed
     }
+
+    /// The batch that made the feed is committed.
+    func hold(_ feed: Feed) { self.feed = feed }
 
     private func options(for kind: InputPage.Kind) throws -> FeedOptions {
         var options = profile.options
@@ -83,7 +121,14 @@ final class Destination {
 
     /// What is in the feed, nil if it does not exist.
     func info() throws -> FeedInfo? {
-        guard let feed else { return nil }
-        return try feed.cache.withSnapshot { try $0.info(of: feed) }
+        try feed.map { try info(of: $0) }
     }
+
+    private func info(of feed: Feed) throws -> FeedInfo {
+        try feed.cache.withSnapshot { try $0.info(of: feed) }
+    }
+}
+
+extension FeedInfo {
+    fileprivate var isEmpty: Bool { posts == 0 && riders == 0 }
 }

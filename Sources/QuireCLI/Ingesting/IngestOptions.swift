@@ -31,6 +31,13 @@ struct IngestOptions: ParsableArguments {
                 + "feed, as are --profile, --profile-file, --items and --id.", valueName: "field"))
     var key: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The collection that the feed's posts belong to: feeds of one share posts and bodies, by id. "
+                + "Name one for feeds whose ids come from one server, like two tags of one site (default: "
+                + "one of the feed's own). Fixed when the feed is created.", valueName: "name"))
+    var collection: String?
+
     @Option(help: ArgumentHelp("The field with the id of a post.", valueName: "field"))
     var id: String?
 
@@ -43,6 +50,9 @@ struct IngestOptions: ParsableArguments {
     func validate() throws {
         if profile != nil && profileFile != nil {
             throw ValidationError("--profile and --profile-file exclude each other.")
+        }
+        if let collection, collection.utf8.count > 255 {
+            throw ValidationError("The name of a collection has up to 255 bytes.")
         }
     }
 }

@@ -112,17 +112,25 @@ struct Ingestion {
     private mutating func commit(_ pages: [Page], _ numbering: Numbering, isLast: Bool) throws {
         var effect = Effect(point: point, run: run, merging: merging)
         let now = millisecondsNow()
-        if let feed = try feed(for: pages) {
-            let pages = try attached(pages, to: feed)
+        let pages = try attached(pages)
+        if let cache = try destination.open(for: kind(of: pages)) {
             let before = effect
-            try feed.cache.batch { batch in
-                effect = before  // this may be the second time
-                for page in pages where !effect.isTooMuch {
-                    try take(page, at: now, into: feed, batch, &effect)
+            do {
+                let feed = try cache.batch { batch in
+                    effect = before  // this may be the second time
+                    let feed = try destination.feed(in: batch)
+                    for page in pages where !effect.isTooMuch {
+                        try take(page, at: now, into: feed, batch, &effect)
+                    }
+                    if destination.feed == nil && effect.point.totals.pages == 0 { throw NothingTaken() }
+                    effect.point.numbering = numbering
+                    effect.point.isDone = isLast && !effect.isTooMuch
+                    try effect.point.write(effect.run, to: feed, batch)
+                    return feed
                 }
-                effect.point.numbering = numbering
-                effect.point.isDone = isLast && !effect.isTooMuch
-                try effect.point.write(effect.run, to: feed, batch)
+                destination.hold(feed)
+            } catch is NothingTaken {
+                // the feed that was made for these pages was never there
             }
         } else {
             for page in pages where !effect.isTooMuch {
@@ -140,16 +148,15 @@ struct Ingestion {
         for problem in effect.problems { try complain(problem.message, at: problem.place) }
     }
 
-    /// No feed is created for pages that it would not take.
-    private func feed(for pages: [Page]) throws -> Feed? {
-        if let feed = destination.feed { return feed }
-        let worthy = pages.first { !($0.input.answer?.posts.isEmpty ?? true) }
-        return try worthy.map { try destination.create($0.input.kind) }
+    /// No feed is created for pages that it would not take: of the first page with posts.
+    private func kind(of pages: [Page]) -> InputPage.Kind? {
+        pages.first { !($0.input.answer?.posts.isEmpty ?? true) }?.input.kind
     }
 
     /// The first of these pages may name a post; then it says how it attaches to what is there.
-    private func attached(_ pages: [Page], to feed: Feed) throws -> [Page] {
-        guard let response = pages.first?.input.response, response.namesPost else { return pages }
+    private func attached(_ pages: [Page]) throws -> [Page] {
+        guard let response = pages.first?.input.response, response.namesPost, let feed = destination.feed
+        else { return pages }
         var pages = pages
         if let attached = try feed.cache.withSnapshot({ try response.attached(to: feed, $0) }) {
             pages[0].input.repeated += attached.answer.posts.count - response.answer.posts.count
@@ -159,6 +166,9 @@ struct Ingestion {
         }
         return pages
     }
+
+    /// Each page of a batch was refused that would have created the feed.
+    private struct NothingTaken: Error {}
 
     /// Why a page that is not worth a feed is not.
     private static func problem(of page: Page) -> String {

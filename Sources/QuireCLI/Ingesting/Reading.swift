@@ -75,10 +75,10 @@ struct Reading: Codable, Equatable {
         self = reading
     }
 
-    func remember(with feed: Feed) throws {
+    func remember(with feed: Feed, _ batch: borrowing Batch) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try feed.setAttribute(Self.attribute, to: Array(encoder.encode(self)))
+        try batch.setAttribute(Self.attribute, to: Array(encoder.encode(self)), of: feed)
     }
 }
 

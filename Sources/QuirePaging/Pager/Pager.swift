@@ -83,6 +83,7 @@ public actor Pager {
         }
         guard case .loaded(let outcome) = result, outcome.verdict == .gap else {
             try dropOutOfSequence()
+            try dropBeyondBound()
             return result
         }
         switch options.refresh {
@@ -94,6 +95,7 @@ public actor Pager {
             try changeManners { $0.isDropPending = true }
             try dropOutOfSequence()
         }
+        try dropBeyondBound()
         return result
     }
 
@@ -169,6 +171,13 @@ public actor Pager {
         var policy = policy
         policy.visible.formUnion(visible)
         return try feed.prune(policy)
+    }
+
+    private func dropBeyondBound() throws {
+        guard let most = options.keeps else { return }
+        var policy = PrunePolicy()
+        policy.maximumPosts = max(0, most)
+        while let result = try prune(policy), !result.isDone {}
     }
 
     private func dropOutOfSequence() throws {

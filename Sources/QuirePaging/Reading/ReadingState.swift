@@ -15,13 +15,15 @@ public struct ReadingState: Sendable {
 
     private static let flag = "read"
 
-    /// Marks posts as read, or as unread again, in every feed that holds them. A flag stays with its post
+    /// Marks posts as read, or as unread again, in every feed of the collection that holds them. A flag stays with its post
     /// when a new body arrives and goes with it when the last feed forgets it.
     public func mark(_ ids: [PostID], isRead: Bool = true) throws {
+        let collection = feed.options.collection
         try feed.cache.batch { batch in
             for id in ids {
                 // One version for all: who marks last is right, whatever any clock says.
-                _ = try batch.update(id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0)
+                _ = try batch.update(
+                    id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0, in: collection)
             }
         }
     }
@@ -29,7 +31,9 @@ public struct ReadingState: Sendable {
     /// Whether each of these posts was marked as read, in the order asked.
     public func areRead(_ ids: [PostID]) throws -> [Bool] {
         try feed.cache.withSnapshot { snapshot in
-            try ids.map { try snapshot.post($0)?.fields[Self.flag] == [1] }
+            try ids.map {
+                try snapshot.post($0, in: feed.options.collection)?.fields[Self.flag] == [1]
+            }
         }
     }
 

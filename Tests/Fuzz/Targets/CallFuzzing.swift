@@ -109,7 +109,7 @@ struct CallFuzzing {
         case 13:
             var version = number()
             Bytes.lending(id) { id in
-                Bytes.lending("new body") { _ = quire_update_body(cache, batch, id, $0, &version, &done) } }
+                Bytes.lending("new body") { _ = quire_update_body(cache, batch, quire_bytes(), id, $0, &version, &done) } }
         case 14: fields(id)
         case 15: look(feed)
         case 16:
@@ -203,7 +203,7 @@ struct CallFuzzing {
         Bytes.lending([id, self.id()]) { ids in
             var field = quire_field()
             (field.name, field.value) = (ids.items![1], ids.items![0])
-            _ = quire_update_fields(cache, batch, ids.items![0], &field, 1, version, &result)
+            _ = quire_update_fields(cache, batch, quire_bytes(), ids.items![0], &field, 1, version, &result)
         }
     }
 

@@ -89,7 +89,7 @@ struct Forgery {
         let cache = storage.cache
         var locations: [Location] = []
         try cache.environment.read { transaction in
-            try PostIndex(transaction).forEachPlace {
+            try PostIndex(transaction, of: 0).forEachPlace {
                 if $0.position != Location.gone { locations.append($0) }
                 return true
             }

@@ -153,7 +153,7 @@ enum Picture {
             let down = edge(parts[0], &state, border: border)
             let up = edge(parts.count > 1 ? parts[1] : "?", &state, border: nil)
             state.gapNumbers += 1
-            state.rows.append(state.newGap(down: down, up: up, id: GapID(state.gapNumbers)))
+            state.rows.append(state.newGap(Gap(id: GapID(state.gapNumbers), down: down, up: up)))
         case .head(let word): state.head = edge(word, &state, border: nil)
         case .tail(let word):
             let border = segments.last?.last.map { state.id(of: $0) }

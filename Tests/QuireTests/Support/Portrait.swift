@@ -53,7 +53,7 @@ struct Portrait: Equatable {
                                 Post(
                                     id: row.id, key: row.key, isRider: row.isRider, isPinned: row.isPinned,
                                     isFault: row.isFault, isClaimed: row.isClaimed, body: Array(body),
-                                    fields: try transaction.fields(of: row.id))))
+                                    fields: try transaction.fields(of: row.id, in: feed.collection))))
                     }
                 }
                 let record = try reader.record()

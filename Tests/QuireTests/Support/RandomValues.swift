@@ -59,7 +59,7 @@ struct RandomValues {
     }
 
     mutating func search() -> Search {
-        var search = Search(id())
+        var search = Search(optional { $0.id() })
         (search.back, search.skip, search.blanks, search.page) = (int(), int(), int(), int())
         (search.isStalled, search.isSure, search.isLost) = (bool(), bool(), bool())
         (search.hasEnded, search.isSolid) = (bool(), bool())
@@ -117,7 +117,8 @@ struct RandomValues {
                 entry.isChecked = values.bool()
             }
             (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
-            (entry.isFault, entry.isClaimed) = (values.bool(), values.bool())
+            entry.isFault = values.bool()
+            entry.claim = values.optional { Claim(why: $0.random.pick(Doubt.allCases), since: $0.number()) }
             entry.key = values.optional { $0.signed() }
             entry.version = values.optional { $0.signed() }
             // most bodies follow the one above; some lie elsewhere, some entries have none
@@ -152,7 +153,10 @@ struct RandomValues {
     mutating func segment() -> SegmentCount { SegmentCount(entries: int(), unkeyed: int()) }
 
     mutating func gap() -> GapRecord {
-        GapRecord(gap: Gap(id: GapID(number()), down: edge(), up: edge()), above: segment())
+        GapRecord(
+            gap: Gap(
+                id: GapID(number()), down: edge(), up: edge(), why: random.pick(Doubt.allCases), since: number()),
+            above: segment())
     }
 
     mutating func feed() -> FeedRecord {
@@ -160,8 +164,9 @@ struct RandomValues {
             order: random.pick(OrderClass.allCases), paging: random.pick(Paging.allCases),
             trustsEnd: bool(), pageSize: max(1, int()), minimumRun: max(1, int()),
             sticky: Set(list { $0.id() }), firstPage: Int(signed()), isStrict: bool(),
-            sizes: random.pick([nil, .free, .unknown, .fixed(max(1, int()))]))
+            sizes: random.pick([nil, .free, .unknown, .fixed(max(1, int()))]), collection: text())
         var feed = FeedRecord(name: text(), options: options)
+        feed.collection = short()
         (feed.generation, feed.changed, feed.edgeNumbers) = (number(), number(), number())
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
@@ -197,6 +202,7 @@ struct RandomValues {
     mutating func counters() -> Counters {
         var counters = Counters()
         (counters.clock, counters.generation, counters.feeds) = (number(), number(), short())
+        (counters.feedNumbers, counters.collections) = (short(), short())
         (counters.bodyRecords, counters.posts, counters.entries) = (number(), number(), number())
         (counters.bodyBytes, counters.fieldRecords) = (number(), number())
         return counters

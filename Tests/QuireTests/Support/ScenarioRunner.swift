@@ -205,6 +205,7 @@ final class ScenarioRunner {
             seen["plan"] = .object(["refused": .text(refusal.rawValue)])
             seen["outcome"] = .text("refused")
             seen["reason"] = .text(refusal.rawValue)
+            seen["help"] = .text(refusal.help.rawValue)
             seen["ticket"] = .null
         case .request(let request):
             var wish: [String: JSON] = [:]
@@ -234,6 +235,7 @@ final class ScenarioRunner {
         func count(_ number: Int) -> JSON { .number(Double(number)) }
         seen["outcome"] = .text(outcome.verdict.rawValue)
         seen["reason"] = .text(outcome.reason)
+        seen["help"] = .text(outcome.help?.rawValue ?? "")
         seen["new"] = list(outcome.new)
         seen["duplicates"] = list(outcome.duplicates)
         seen["in_page_duplicates"] = count(outcome.duplicatesInPage)
@@ -273,6 +275,9 @@ final class ScenarioRunner {
             seen["size"] = info.rowsPerPage.map { .number(Double($0)) } ?? .null
             let rows = try snapshot.rows(of: feed, limit: .max)
             seen["claimed"] = .list(Self.claimedSeams(rows))
+            seen["why"] = .list(rows.compactMap(\.gap).map { .text($0.why.rawValue) })
+            seen["since"] = .list(rows.compactMap(\.gap).map { .number(Double($0.since)) })
+            seen["seams"] = .list(rows.compactMap(\.post?.doubt).map { .text($0.rawValue) })
             let checked = Set(rows.compactMap(\.post).filter(\.isChecked).map(\.id.description))
             seen["checked"] = .list(Self.claimedSeams(rows).filter { checked.contains($0.list![1].text!) })
             seen["pages"] = .list(

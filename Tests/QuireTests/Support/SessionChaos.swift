@@ -23,7 +23,8 @@ struct SessionChaos {
             let options = FeedOptions(
                 order: random.pick(OrderClass.allCases), paging: random.pick(Paging.allCases),
                 trustsEnd: random.chance(0.2), pageSize: random.number(in: 1...5),
-                sticky: random.chance(0.2) ? ["x"] : [], isStrict: random.chance(0.2))
+                sticky: random.chance(0.2) ? ["x"] : [], isStrict: random.chance(0.2),
+                collection: seed.isMultiple(of: 4) ? name : "")
             feeds.append(try storage.cache.feed(named: name, options: options))
         }
         self.feeds = feeds
@@ -53,7 +54,7 @@ struct SessionChaos {
             return ("answer \(ticket.number) of \(feed.name): \(Self.text(answer))", "\(outcome)")
         case 12...13 where feed.options.paging != .ids:
             let answer = answer()
-            let outcome = try session.record(answer, page: nil, in: &run, of: number)
+            let outcome = try session.record(answer, page: nil, in: &run, of: feed)
             return ("record \(Self.text(answer))", "\(outcome)")
         case 14:
             let id = random.pick(Self.ids)
@@ -65,11 +66,11 @@ struct SessionChaos {
         case 17...19:
             let id = random.pick(Self.ids)
             let body = body()
-            return ("update \(id) \(body)", "\(try session.update(id, body: body, version: version()))")
+            return ("update \(id) \(body)", "\(try session.update(id, body: body, version: version(), in: feed.options.collection))")
         case 20:
             let id = random.pick(Self.ids)
             let fields = ["f": body(), "g": [1]]
-            return ("fields of \(id)", "\(try session.update(id, fields: fields, version: 1))")
+            return ("fields of \(id)", "\(try session.update(id, fields: fields, version: 1, in: feed.options.collection))")
         case 21: return try local(number, session)
         case 22:
             var policy = PrunePolicy()

@@ -42,7 +42,7 @@ final class SessionPlayer {
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
             let outcome = try session.record(
-                Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
+                Answer(step), page: step["page"]!.int!, in: &run, of: feed)
             results.append("\(outcome)")
             runs[name] = run
         default: results.append(try change(operation, step, feed.number, session))
@@ -94,7 +94,7 @@ final class SessionPlayer {
         case "verify":
             let joins = try RowReader(transaction: session.transaction, feed: feed.number).claimedPosts()
             let at = step["gap"]?.int ?? 0
-            place = .join(above: at < joins.count ? joins[at] : PostID("?"))
+            place = .join(above: at < joins.count ? joins[at] : "?")
         case "bodies": place = .bodies(Self.ids(step["ids"]))
         default:
             let gaps = try KnownGaps(session.transaction, feed: feed.number).all.map(\.record.gap.id)

@@ -5,6 +5,6 @@ Python 3.11, no dependencies.
 """
 from .cache import Cache
 from .feed import Feed
-from .objects import (CONFIRM_END, ECHO_PAGES, END, HEAD, MORE, TOP, UNKNOWN, WORDS, Answer, Edge, Entry, Gap, Outcome,
+from .objects import (CONFIRM_END, ECHO_PAGES, END, HEAD, HELP_TO_PLAN, MORE, TOP, UNKNOWN, WORDS, Answer, Edge, Entry, Gap, Outcome,
                       Page, Refused, Search, Ticket)
 from .recorded import RecordedRun

@@ -79,7 +79,7 @@ class Changes:
             elif j == len(old):
                 self.tail = self._as_tail(down)
             else:
-                rows.append(Gap(down, up))
+                rows.append(Gap(down, up, "evicted", self.changed))
         old_rows = self.rows
         for id in doomed:
             del self.entries[id]

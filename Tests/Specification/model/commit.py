@@ -9,7 +9,7 @@ class Commit:
         feed, out, ticket = self.feed, self.out, self.ticket
         self.keep_unplaced()
         spots = self.learn_positions()
-        doubted = self.doubted_seams() if out.disorder or out.ignored else []
+        doubted = self.doubted_seams() if out.disorder or out.ignored else {}
         now = feed.changed = feed.cache.tick()
         old_rows, borders = feed.rows, feed._borders()
         self.write_entries(now)
@@ -70,13 +70,18 @@ class Commit:
         if feed.claimed or self.claims:
             covered = set(self.accepted) | set(self.shown)
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
-            feed.claimed = feed._carry_claims(old_rows, self.rows, set(self.out.moved)) - proven
-        for id in doubted:
-            self.claim_between(self.rows[self.rows.index(id) - 1], id)
+            carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
+            feed.claimed = {id: reason for id, reason in carried.items() if id not in proven}
+        for id, why in doubted.items():
+            self.claim_between(self.rows[self.rows.index(id) - 1], id, why)
         feed._set_rows(feed._with_riders(self.rows, old_rows))
         rows = feed.server_rows()
-        feed.claimed |= {b for a, b in zip(rows, rows[1:]) if b in self.claims and isinstance(a, str)}
-        feed.checked = (feed.checked | {self.was_checked}) & feed.claimed
+        for a, b in zip(rows, rows[1:]):
+            if b in self.claims and isinstance(a, str):
+                feed.claimed.setdefault(b, (self.claims[b], feed.changed))
+        feed.checked = (feed.checked | {self.was_checked}) & feed.claimed.keys()
+        for gap in feed.gaps():
+            gap.since = gap.since or feed.changed
 
     def write_spots(self, spots):
         """R26. Where entries were shown, and what is known of those that were not."""

@@ -23,7 +23,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commi
         if self.ends_range:
             answer = replace(answer, next=UNKNOWN)
         self.feed, self.ticket, self.answer, self.out = feed, ticket, answer, out
-        self.rows = [Gap(r.down, r.up) if isinstance(r, Gap) else r for r in feed.server_rows()]
+        self.rows = [replace(r) if isinstance(r, Gap) else r for r in feed.server_rows()]
         self.head, self.tail = feed.head, feed.tail
         self.gaps_before = [(g.down.number, g.up.number) for g in feed.gaps()]
         self.accepted = []            # ids of the page now placed in the feed, in order
@@ -38,7 +38,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commi
         self.far_gap = False
         self.head_changed = False
         self.note = None
-        self.claims = []              # R25: joined to the entry above by the numbering alone
+        self.claims = {}              # R25: joined to the entry above without proof, and why
         self.rows_seen = 0            # rows received, without those that are no entries
         self.beyond = None            # R26: (border, position): it stands there or below
         self.ends_page = None         # R26: the last usable row of the page
@@ -72,12 +72,12 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Commi
         if feed.order == "stable" and ticket.op not in ("snapshot", "ids"):
             page_keys = [self.key(id) for id in page]
             if any(k is None for k in page_keys):
-                raise Refused("contradiction")
+                raise Refused("contradiction", "check-options")
             if any(a <= b for a, b in zip(page_keys, page_keys[1:])):
-                raise Refused("contradiction")                # not in the declared order
+                raise Refused("contradiction", "check-options")       # not in the declared order
             cached = [feed.entries.get(id) for id in page]
             if any(e and not e.rider and e.key not in (None, key) for e, key in zip(cached, page_keys)):
-                raise Refused("contradiction")                # immutable keys do not change
+                raise Refused("contradiction", "check-options")       # immutable keys do not change
         if feed.order == "bump":                              # R6: a changed key means moved
             for id in list(page):
                 entry = feed.entries.get(id)

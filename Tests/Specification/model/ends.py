@@ -24,7 +24,7 @@ class Ends:
         if feed.trust_end and not self.is_outrun(at):
             self.cut_below(at)
         else:
-            self.rows.insert(at, Gap(feed._edge(CONFIRM_END), feed._link_above(self.rows[at])))
+            self.rows.insert(at, Gap(feed._edge(CONFIRM_END), feed._link_above(self.rows[at]), "end-in-doubt"))
             self.note = "confirm-end"
         return None, [], []
 
@@ -43,9 +43,10 @@ class Ends:
             return
         if link == UNKNOWN:
             raise Refused("empty")
+        assumed = link == END and ticket.claims and self.border_at(at) not in self.shown    # R26.9
         if link == END and gap is None:
             self.tail = feed._edge(END)
-            self.tail.assumed = ticket.claims and self.border_at(at) not in self.shown    # R26.9
+            self.tail.assumed = assumed
             return
         if link == END:
             if edge.link == CONFIRM_END or edge.suspect or feed.trust_end:    # second, independent confirmation
@@ -54,7 +55,9 @@ class Ends:
                         any(self.seen_later(r, border) for r in self.rows[at:] if isinstance(r, str)):
                     return self.distrust_link(border)         # R9: perhaps it ends elsewhere, where the border died
                 if not self.is_outrun(at):
-                    return self.cut_below(at)
+                    self.cut_below(at)
+                    self.tail.assumed = assumed
+                    return
             gap.down = feed._edge(CONFIRM_END)
             self.note = "confirm-end"
             return

@@ -28,18 +28,18 @@ class Evidence:
     def doubted_seams(self):
         """R25. Neighbours that this answer gives reason to doubt, although no gap is between them: where an entry
         left against the order class, and where the answer showed something that was not placed."""
-        feed, old, found = self.feed, self.feed.server_rows(), []
+        feed, old, found = self.feed, self.feed.server_rows(), {}
         strays = set(self.out.disorder)
         placed = {r for r in self.rows if isinstance(r, str)}
         for at, id in enumerate(old):
             if id in strays:
                 below = next((r for r in old[at + 1:] if isinstance(r, Gap) or r in placed and r not in strays), None)
-                found += [r for r in (below,) if isinstance(r, str)]
+                found.update({below: "disorder"} if isinstance(below, str) else {})
         line = list(self.server_index)
         for i, id in enumerate(line):
             if id in self.out.ignored and id not in feed.entries and feed.tombstones.get(id, -1) < self.ticket.issued:
                 below = next((r for r in line[i + 1:] if r in placed), None)
-                found += [below] if below else []
+                found.setdefault(below, "unplaced")
         covered = set(self.accepted)
-        return [b for a, b in zip(self.rows, self.rows[1:]) if b in found and isinstance(a, str)
-                and not (a in covered and b in covered)]
+        return {b: found[b] for a, b in zip(self.rows, self.rows[1:]) if b in found and isinstance(a, str)
+                and not (a in covered and b in covered)}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from .changes import Changes
 from .draft import Draft
 from .links import Links
-from .objects import END, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
+from .objects import END, HELP, Entry, Gap, ORDER_CLASSES, Outcome, PAGING_KINDS, Page, Refused, Ticket, UNKNOWN
 from .planning import Planning
 from .positions import Positions
 from .rows import Rows
@@ -39,7 +39,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
         self.pages: dict[int, Page] = {}
         self.tombstones: dict[str, int] = {}
         self.open_tickets: dict[tuple, Ticket] = {}
-        self.claimed: set[str] = set()      # R25: what joins these entries to the entry above them
+        self.claimed: dict[str, tuple] = {}        # R25: entries not proven to follow the one above: why, since when
         self.head, self.tail = self._edge(END), self._edge(UNKNOWN)
         self.drift, self.overlap, self.skipped_above = 0, 1, 0
         self.checked: set[str] = set()      # R26: claimed seams whose upper side was asked for again
@@ -52,12 +52,12 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
         out = Outcome()
         if answer.error:                                       # R3: an error writes nothing
             self.cancel(ticket)
-            out.outcome, out.reason = "error", answer.error
+            out.outcome, out.reason, out.help = "error", answer.error, HELP["error"]
             return out
         reason = self._stale_reason(ticket)                    # R2
         self.cancel(ticket)
         if reason:
-            out.outcome, out.reason = "stale", reason
+            out.outcome, out.reason, out.help = "stale", reason, HELP["stale"]
             return out
         disproved = self._disprove(ticket, answer)
         self._learn_size(ticket, answer)
@@ -75,10 +75,11 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Changes):
              "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded}[ticket.op](page)
             draft.require_shown_stay()
         except Refused as refusal:
-            out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates)
+            out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)
         else:
             draft.commit()
             ticket.used = True
+            out.help = "plan-again" if out.outcome == "discontinuity" else HELP.get(out.outcome, "")
         if disorder:
             self.disorder += 1
         out.disorder, out.disproved = disorder, disproved

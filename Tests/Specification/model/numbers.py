@@ -265,7 +265,7 @@ class Numbers:
             return
         if lower in page and page.index(lower) == 0:
             self.shown.append(lower)
-        self.rows.insert(at, Gap(feed._link_below(upper), feed._link_above(lower)))
+        self.rows.insert(at, Gap(feed._link_below(upper), feed._link_above(lower), "drift"))
         self.far_gap = True
 
     def learn_positions(self):

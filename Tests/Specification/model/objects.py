@@ -56,6 +56,8 @@ class Edge:
 class Gap:
     down: Edge                     # continue below the entry above the gap
     up: Edge                       # continue above the entry below the gap
+    why: str = "unfetched"         # why it exists
+    since: int = 0                 # clock of the change that opened it
 
 
 @dataclass
@@ -151,8 +153,25 @@ class Outcome:
     page: int | None = None
     disorder: list = field(default_factory=list)   # known entries shown against the order class
     unplaced: list = field(default_factory=list)   # received, not cached, and in no other list
+    help: str = ""                 # what helps, if the answer changed no entries
     disproved: object = None       # R26: the size policy that this answer showed to be wrong
 
 
 class Refused(Exception):
     """Raised inside ingest before anything was written."""
+
+    def __init__(self, reason, help=None):
+        super().__init__(reason)
+        self.help = help or HELP[reason]
+
+
+# Section 8. What helps after an answer that changed no entries, and after a refusal to plan.
+HELP = {
+    "error": "retry", "stale": "plan-again", "contradiction": "refresh", "discontinuity": "refresh", "empty": "retry",
+    "empty-confirm": "reset", "no-progress": "check-options", "island": "check-options", "drift": "plan-again",
+    "replan": "plan-again", "confirm-end": "plan-again",
+}
+HELP_TO_PLAN = {
+    "empty": "refresh", "end": "refresh", "closed": "refresh", "no-link": "refresh", "no-such-gap": "look-again",
+    "no-such-join": "look-again", "fill-first": "fill-first", "unsupported": "check-options",
+}

@@ -71,7 +71,7 @@ class Placing:
         if feed.order == "ranked":
             rest = [id for id in rest if id not in set(above)]
         elif any(id in set(above) for id in rest):
-            raise Refused("contradiction")                    # R10
+            raise self.above_first()                          # R10
         if feed.order == "stable" and any(self.key(id) >= feed.entries[border].key for id in rest):
             raise Refused("contradiction")
         out.ignored += [id for id in skipped if id not in feed.entries]
@@ -83,6 +83,11 @@ class Placing:
         self.unproven = self.is_doubtful() and border not in page and lower is None
         self.join(rest, border, lower)
 
+    def above_first(self):
+        """R10. The answer shows what is cached above its border: a gap above is filled first, if there is one."""
+        at = self.find(self.ticket.edges[0])
+        return Refused("contradiction", "fill-first" if any(isinstance(r, Gap) for r in self.rows[:at]) else None)
+
     def join(self, rest, border, lower=None):
         """R8; R26: where only a position says that the rest follows the border, the join is claimed."""
         feed, claimed = self.feed, self.ticket.claims and border not in self.shown
@@ -92,18 +97,18 @@ class Placing:
         if claimed and self.accepted:
             self.claim_between(border, self.accepted[0])
 
-    def claim_between(self, upper, lower):
+    def claim_between(self, upper, lower, why="numbering"):
         """R25. Neighbours that no answer has shown together: claimed, or in strict feeds a gap."""
         feed, at = self.feed, self.rows.index(lower)
         if at == 0 or self.rows[at - 1] != upper:
             return
         if not feed.strict:
-            self.claims.append(lower)
+            self.claims.setdefault(lower, why)
             return
         link = MORE if feed.paging in ("offset", "page") else self.ticket.own
         up = self.ticket.op == "up"
         self.rows.insert(at, Gap(feed._edge(UNKNOWN if up and link != MORE else link),
-                                 feed._edge(link if up and link != MORE else UNKNOWN)))
+                                 feed._edge(link if up and link != MORE else UNKNOWN), why))
         self.far_gap = True
 
     def is_jump(self, page):
@@ -159,7 +164,7 @@ class Placing:
         above it.  Returns the entry the rest of the answer continues below, or None when done."""
         feed, ticket = self.feed, self.ticket
         if any(id not in in_segment for id in known):
-            raise Refused("contradiction")                    # R10: fill the gap above first
+            raise self.above_first()                          # R10
         if not known:
             after = ticket.after
             if after in in_segment:

@@ -77,14 +77,14 @@ class Recorded:
             if rows[at + 1] in lower:                         # an entry put between these needs no gap
                 del rows[at]
             elif below and below.own == self.answer.next and not feed.strict:
-                self.claims.append(rows[at + 1])
+                self.claims.setdefault(rows[at + 1], "numbering")
                 del rows[at]
         at = rows.index(self.accepted[0]) - 1
         if at > 0 and isinstance(rows[at], Gap):
             if rows[at - 1] in upper:
                 del rows[at]
             elif self.ticket.own in (rows[at].down.link, self.next_of(rows[at - 1])) and not feed.strict:
-                self.claims.append(self.accepted[0])
+                self.claims.setdefault(self.accepted[0], "numbering")
                 del rows[at]
         first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
         self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])

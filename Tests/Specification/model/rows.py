@@ -33,15 +33,15 @@ class Rows:
         old = [r for r in old_rows if not self._is_rider(r)]
         new = [r for r in rows if not self._is_rider(r)]
         joined = {b for a, b in zip(new, new[1:]) if isinstance(a, str) and isinstance(b, str)}
-        present, carried = {r for r in new if isinstance(r, str)}, set()
-        for id in self.claimed & set(r for r in old if isinstance(r, str)):
+        present, carried = {r for r in new if isinstance(r, str)}, {}
+        for id in [r for r in old if isinstance(r, str) and r in self.claimed]:
             for row in old[old.index(id):]:
                 if isinstance(row, Gap):
                     break
                 if row in present and row not in gone:
-                    carried.add(row)
+                    carried.setdefault(row, self.claimed[id])
                     break
-        return carried & joined
+        return {id: reason for id, reason in carried.items() if id in joined}
 
     def _is_rider(self, row):
         return isinstance(row, str) and row in self.entries and self.entries[row].rider
@@ -94,7 +94,8 @@ class Rows:
         result = []
         for row in rows:
             if isinstance(row, Gap) and result and isinstance(result[-1], Gap):
-                result[-1] = Gap(result[-1].down, row.up)
+                older = min(result[-1], row, key=lambda gap: gap.since or float("inf"))
+                result[-1] = Gap(result[-1].down, row.up, older.why, older.since)
             else:
                 result.append(row)
         return result

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 
 from .objects import CONFIRM_END, END, Gap, HEAD, MORE, Refused, UNKNOWN
 
@@ -127,7 +128,7 @@ class Splice:
         keep = {known[i] for i in longest_increasing([where[id] for id in known])}
         strays = [id for id in known if id not in keep]
         if strays and self.feed.order == "append-only":
-            raise Refused("contradiction")
+            raise Refused("contradiction", "check-options")
         newer = [id for id in strays if self.is_newer(id)]    # a later answer placed them: leave them
         moved = [id for id in strays if id not in newer]
         self.out.ignored += newer
@@ -162,8 +163,9 @@ class Splice:
             return []
         if joined and not isinstance(first, Gap) and not ends:
             return below                                      # the old adjacency still holds
+        why, since = self.reason(), 0
         if isinstance(first, Gap):
-            down, up, below = first.down, first.up, below[1:]
+            down, up, why, since, below = first.down, first.up, first.why, first.since, below[1:]
         else:
             down = None
             split = above[-1] if above and not window and isinstance(above[-1], Gap) else None
@@ -177,7 +179,12 @@ class Splice:
         if feed.paging in ("offset", "page") and down.link == UNKNOWN:
             down.link = MORE
         self.far_gap = True
-        return [Gap(down, up)] + below
+        return [Gap(down, up, "end-in-doubt" if ends and not since else why, since)] + below
+
+    def reason(self):
+        """Why a gap beside this page exists."""
+        return {"around": "jump", "recorded": "missing-page", "verify": "contradiction",
+                "push": "missed"}.get(self.ticket.op, "unfetched")
 
     def upper_side(self, page, anchors, above):
         feed, link = self.feed, self.answer.prev
@@ -187,7 +194,7 @@ class Splice:
             if not has_entries:
                 self.head = feed._renewed(self.head, link, loose)
             elif isinstance(above[-1], Gap) and link != END:   # there is no end below entries
-                above[-1] = Gap(above[-1].down, feed._renewed(above[-1].up, link, loose))
+                above[-1] = replace(above[-1], up=feed._renewed(above[-1].up, link, loose))
             return above
         if not has_entries:
             self.head = feed._edge(link, loose=loose)
@@ -200,8 +207,8 @@ class Splice:
         up = feed._edge(UNKNOWN if link == END else link, loose=loose)
         self.far_gap = True
         if isinstance(above[-1], Gap):
-            return above[:-1] + [Gap(above[-1].down, up)]
-        return above + [Gap(feed._link_below(above[-1]), up)]
+            return above[:-1] + [replace(above[-1], up=up)]
+        return above + [Gap(feed._link_below(above[-1]), up, self.reason())]
 
     def splice_ranked(self, page, upper):
         """R22. Ranked feeds: a page proves its own order and nothing else."""

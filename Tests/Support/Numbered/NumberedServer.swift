@@ -18,7 +18,7 @@ package struct NumberedServer: Sendable, CustomStringConvertible {
 
     package var description: String { "\(name), by \(asking.rawValue), \(policy)" }
 
-    /// All kinds with everything that is true of them.
+    /// All kinds with everything that is true of them, and some that is false: a size that is not granted.
     ///
     /// - Parameters:
     ///   - size: Rows of a page where the server fixes them.
@@ -47,6 +47,8 @@ package struct NumberedServer: Sendable, CustomStringConvertible {
         ]
         return servers(free, [(.number, .free), (.offset, .free), (.number, .unknown)])
             + servers(limited, [(.number, .unknown), (.offset, .unknown)])
+            + servers(Array(limited.prefix(1) + fixed.prefix(1)), [(.number, .free), (.offset, .free)])
+            + servers(Array(fixed.prefix(1)), [(.number, .fixed(size + 1)), (.number, .fixed(size - 1))])
             + servers(fixed, [(.number, .fixed(size)), (.number, .unknown), (.offset, .fixed(size)), (.offset, .unknown)])
             + fixed.prefix(3).map { name, kind in
                 var kind = kind

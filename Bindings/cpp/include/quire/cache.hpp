@@ -117,23 +117,25 @@ public:
 
     // Replaces the body of a post in every feed that shows it, unless the stored one has a larger version.
     may<update_result> update_body(std::string_view id, std::string_view body,
-                                   std::optional<std::int64_t> version = {}, quire::batch in = own_commit)
+                                   std::optional<std::int64_t> version = {}, quire::batch in = own_commit,
+                                   std::string_view collection = {})
     {
         std::int32_t result = 0;
-        const auto code = quire_update_body(c(), in.c(), detail::to_c(id), detail::to_c(body),
-                                            version ? &*version : nullptr, &result);
+        const auto code = quire_update_body(c(), in.c(), detail::to_c(collection), detail::to_c(id),
+                                            detail::to_c(body), version ? &*version : nullptr, &result);
         return detail::finish(code, static_cast<update_result>(result));
     }
     // Sets named values of a post, each never overwritten by a smaller version.
     may<update_result> update_fields(std::string_view id, const std::vector<field> &fields,
-                                     std::int64_t version, quire::batch in = own_commit)
+                                     std::int64_t version, quire::batch in = own_commit,
+                                     std::string_view collection = {})
     {
         std::vector<quire_field> c_fields;
         for (const field &field : fields)
             c_fields.push_back({detail::to_c(field.name), detail::to_c(field.value)});
         std::int32_t result = 0;
-        const auto code = quire_update_fields(c(), in.c(), detail::to_c(id), c_fields.data(),
-                                              c_fields.size(), version, &result);
+        const auto code = quire_update_fields(c(), in.c(), detail::to_c(collection), detail::to_c(id),
+                                              c_fields.data(), c_fields.size(), version, &result);
         return detail::finish(code, static_cast<update_result>(result));
     }
 

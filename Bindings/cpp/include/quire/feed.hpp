@@ -159,6 +159,25 @@ public:
     // Forgets everything in the feed; every outstanding ticket becomes stale.
     may<void> reset(batch in = own_commit) { return detail::finish(quire_reset(c(), in.c())); }
 
+    // Removes the feed from the cache; posts that other feeds of its collection hold stay there.
+    may<void> drop(batch in = own_commit) { return detail::finish(quire_feed_drop(c(), in.c())); }
+
+    // Gives the feed another name, which no feed has.
+    may<void> rename(std::string_view name, batch in = own_commit)
+    {
+        return detail::finish(quire_feed_rename(c(), in.c(), detail::to_c(name)));
+    }
+
+    // Gives a feed without posts other options. It begins anew: this object is of a dropped feed then.
+    may<feed> set_options(const feed_options &options)
+    {
+        const ids sticky(options.sticky);
+        const quire_feed_options c_options = options.c(sticky);
+        quire_feed *made = nullptr;
+        const auto code = quire_feed_set_options(c(), &c_options, &made);
+        return detail::finish(code, feed(made));
+    }
+
     // Forgets pages until the policy is met or its budget is spent.
     may<prune_result> prune(const prune_policy &policy, batch in = own_commit)
     {

@@ -138,8 +138,10 @@ struct feed_options {
     std::uint32_t minimum_run = 2;
     std::uint32_t first_page = 1;
     std::vector<std::string> sticky = {};
+    // The collection that its posts belong to: shared within it, never across.
+    std::string collection = {};
 
-    // `sticky_ids` must hold `sticky` and outlive the result.
+    // `sticky_ids` must hold `sticky`; it and the options must outlive the result.
     quire_feed_options c(const ids &sticky_ids) const
     {
         quire_feed_options c = QUIRE_FEED_OPTIONS_INIT;
@@ -151,6 +153,7 @@ struct feed_options {
         c.minimum_run = minimum_run;
         c.first_page = first_page;
         c.sticky = sticky_ids.c();
+        c.collection = detail::to_c(collection);
         return c;
     }
 };

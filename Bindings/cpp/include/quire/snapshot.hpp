@@ -178,6 +178,7 @@ public:
         options.first_page = c_.first_page;
         for (std::string_view id : id_list(c_.sticky.items, c_.sticky.count))
             options.sticky.emplace_back(id);
+        options.collection = std::string(detail::view(c_.collection));
         return options;
     }
     std::uint64_t posts() const noexcept { return c_.posts; }
@@ -284,10 +285,10 @@ public:
         const auto code = quire_find(c(), feed.c(), detail::to_c(id), &row);
         return detail::finish_unless(QUIRE_NOT_FOUND, code, quire::row(row));
     }
-    may<std::optional<post_info>> post(std::string_view id) const
+    may<std::optional<post_info>> post(std::string_view id, std::string_view collection = {}) const
     {
         quire_post_info info = QUIRE_POST_INFO_INIT;
-        const auto code = quire_post_get_info(c(), detail::to_c(id), &info);
+        const auto code = quire_post_get_info(c(), detail::to_c(collection), detail::to_c(id), &info);
         return detail::finish_unless(QUIRE_NOT_FOUND, code, post_info(info));
     }
 

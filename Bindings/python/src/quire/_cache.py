@@ -291,26 +291,30 @@ class Cache:
         return result
 
     def update_body(
-        self, id: Id, body: Data, *, version: int | None = None, batch: Batch | None = None
+        self, id: Id, body: Data, *, version: int | None = None, collection: str = "",
+        batch: Batch | None = None
     ) -> Update:
-        """Replaces the body of a post in every feed, unless the stored one has a larger version."""
+        """Replaces the body of a post of a collection, unless the stored one has a larger version."""
         out = ffi.new("int32_t *")
         number = ffi.NULL if version is None else ffi.new("int64_t *", version)
         with Buffers() as buffers:
             check(lib.quire_update_body(
-                self._handle, Batch.handle(batch), id_in(id), buffers.data_in(body), number, out))
+                self._handle, Batch.handle(batch), id_in(collection), id_in(id), buffers.data_in(body),
+                number, out))
         return Update(out[0])
 
     def update_fields(
-        self, id: Id, fields: Mapping[str, Data], version: int, *, batch: Batch | None = None
+        self, id: Id, fields: Mapping[str, Data], version: int, *, collection: str = "",
+        batch: Batch | None = None
     ) -> Update:
-        """Sets named values of a post; one with a larger version stays as it is."""
+        """Sets named values of a post of a collection; one with a larger version stays as it is."""
         out = ffi.new("int32_t *")
         with Buffers() as buffers:
             items = [(id_in(name), buffers.data_in(value)) for name, value in fields.items()]
             array = ffi.new("quire_field[]", items)
             check(lib.quire_update_fields(
-                self._handle, Batch.handle(batch), id_in(id), array, len(items), version, out))
+                self._handle, Batch.handle(batch), id_in(collection), id_in(id), array, len(items),
+                version, out))
         return Update(out[0])
 
     # ---- Upkeep

@@ -86,6 +86,24 @@ class _Answer:
         return (id_in(id), buffers.data_in(body), key or 0, version or 0, flags, 0)
 
 
+class _Options:
+    """A quire_feed_options that holds everything it points to."""
+
+    def __init__(self, options: FeedOptions) -> None:
+        self._sticky = Ids(options.sticky)
+        self._collection = id_in(options.collection)
+        self.value = sized("quire_feed_options")
+        self.value.order = options.order
+        self.value.paging = options.paging
+        self.value.flags = (lib.QUIRE_FEED_TRUSTS_END if options.trusts_end else 0) | (
+            lib.QUIRE_FEED_STRICT if options.is_strict else 0)
+        self.value.page_size = number_in(options.page_size, 32)
+        self.value.minimum_run = number_in(options.minimum_run, 32)
+        self.value.first_page = number_in(options.first_page, 32)
+        self.value.sticky = self._sticky.value
+        self.value.collection = self._collection
+
+
 class Feed:
     """One server list in a cache. Every method may be called from any thread."""
 
@@ -102,17 +120,8 @@ class Feed:
         if options is None:
             check(lib.quire_feed_open(cache, id_in(name), ffi.NULL, out))
             return cls(out[0], name)
-        sticky = Ids(options.sticky)
-        given = sized("quire_feed_options")
-        given.order = options.order
-        given.paging = options.paging
-        given.flags = (lib.QUIRE_FEED_TRUSTS_END if options.trusts_end else 0) | (
-            lib.QUIRE_FEED_STRICT if options.is_strict else 0)
-        given.page_size = number_in(options.page_size, 32)
-        given.minimum_run = number_in(options.minimum_run, 32)
-        given.first_page = number_in(options.first_page, 32)
-        given.sticky = sticky.value
-        check(lib.quire_feed_open(cache, id_in(name), given, out))
+        given = _Options(options)
+        check(lib.quire_feed_open(cache, id_in(name), given.value, out))
         return cls(out[0], name)
 
     @classmethod
@@ -274,6 +283,22 @@ class Feed:
     def reset(self, *, batch: Batch | None = None) -> None:
         """Forgets everything in the feed; every outstanding ticket becomes stale."""
         check(lib.quire_reset(self._handle, _batch(batch)))
+
+    def drop(self, *, batch: Batch | None = None) -> None:
+        """Removes the feed from the cache; posts that other feeds of its collection hold stay there."""
+        check(lib.quire_feed_drop(self._handle, _batch(batch)))
+
+    def rename(self, name: str, *, batch: Batch | None = None) -> None:
+        """Gives the feed another name, which no feed has."""
+        check(lib.quire_feed_rename(self._handle, _batch(batch), id_in(name)))
+        self.name = name
+
+    def set_options(self, options: FeedOptions) -> Feed:
+        """Gives a feed without posts other options. It begins anew: this object is of a dropped feed then."""
+        out = ffi.new("quire_feed **")
+        given = _Options(options)
+        check(lib.quire_feed_set_options(self._handle, given.value, out))
+        return Feed(out[0], self.name)
 
     def set_attribute(
         self, name: str, value: Data | None, *, batch: Batch | None = None

@@ -131,12 +131,12 @@ class Snapshot:
         assert isinstance(row, PostRow)
         return row
 
-    def post(self, id: Id) -> PostInfo:
-        """What is stored about a post, else NotFoundError if no feed holds it."""
+    def post(self, id: Id, *, collection: str = "") -> PostInfo:
+        """What is stored about a post of a collection, else NotFoundError if none of its feeds holds it."""
         out = sized("quire_post_info")
         with self._lock:
             self._require_open()
-            check(lib.quire_post_get_info(self._handle, id_in(id), out))
+            check(lib.quire_post_get_info(self._handle, id_in(collection), id_in(id), out))
             return PostInfo(
                 body=self._lease.view(int(ffi.cast("uintptr_t", out.body.data)), out.body.size),
                 version=out.version if out.has_version else None,
@@ -242,7 +242,7 @@ def _info_out(out: Any) -> FeedInfo:
         order=Order(out.order), paging=Paging(out.paging), page_size=out.page_size,
         minimum_run=out.minimum_run, first_page=out.first_page, sticky=tuple(ids_out(out.sticky)),
         trusts_end=bool(out.flags & lib.QUIRE_FEED_TRUSTS_END),
-        is_strict=bool(out.flags & lib.QUIRE_FEED_STRICT))
+        is_strict=bool(out.flags & lib.QUIRE_FEED_STRICT), collection=text_out(out.collection))
     return FeedInfo(
         name=text_out(out.name), number=out.number, options=options, posts=out.posts,
         riders=out.riders, faults=out.faults, pages=out.pages, gaps=out.gaps,

@@ -61,6 +61,8 @@ class FeedOptions:
     trusts_end: bool = False
     #: Recorded runs: open a gap where only the numbering claims contiguity.
     is_strict: bool = False
+    #: The collection that its posts belong to: shared within it, never across.
+    collection: str = ""
 
 
 class Post(NamedTuple):

@@ -155,6 +155,7 @@ pub struct quire_feed_options {
     pub first_page: u32,
     pub reserved: u32,
     pub sticky: quire_ids,
+    pub collection: quire_bytes,
 }
 
 #[repr(C)]
@@ -290,6 +291,7 @@ pub struct quire_feed_info {
     pub drift: i64,
     pub is_in_sequence: i32,
     pub reserved: i32,
+    pub collection: quire_bytes,
 }
 
 #[repr(C)]

@@ -86,6 +86,7 @@ int main(void)
     OFFSET(quire_feed_options, first_page);
     OFFSET(quire_feed_options, reserved);
     OFFSET(quire_feed_options, sticky);
+    OFFSET(quire_feed_options, collection);
     SIZE(quire_place);
     OFFSET(quire_place, struct_size);
     OFFSET(quire_place, kind);
@@ -185,6 +186,7 @@ int main(void)
     OFFSET(quire_feed_info, drift);
     OFFSET(quire_feed_info, is_in_sequence);
     OFFSET(quire_feed_info, reserved);
+    OFFSET(quire_feed_info, collection);
     SIZE(quire_position);
     OFFSET(quire_position, opaque);
     SIZE(quire_row);

@@ -108,7 +108,7 @@ pub fn posts(snapshot: &Snapshot<'_>, cache: &Cache, seen: &mut Object) -> Resul
         let feed = cache.feed(&name)?;
         for row in snapshot.rows(&feed) {
             let Some(post) = row?.post() else { continue };
-            let (id, info) = (text(post.id), snapshot.post(post.id)?.expect("info about a post"));
+            let (id, info) = (text(post.id), snapshot.post("", post.id)?.expect("info about a post"));
             references.push(format!("{id} {}", info.feeds));
             let named =
                 info.fields.iter().map(|(name, value)| format!("{id} {}={}", text(name), text(value)));

@@ -105,7 +105,7 @@ struct FeedPart {
                 state.rows.append(.gap(state.gaps.count))
                 state.gaps.append(gap)
             case .unknown where isIDs, .entry where isIDs, .lost where isIDs:
-                state.rows.append(state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown)))
+                state.rows.append(state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown), why: .damage))
             case .unknown, .entry, .lost:  // a post that stands in the feed already was put there by damage
                 doomed.append(placeholder(in: &state))
             }

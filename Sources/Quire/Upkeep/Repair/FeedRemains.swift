@@ -174,7 +174,7 @@ extension FeedRecord {
         let limit: UInt64 = 1 << 60
         let numbers = [generation, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]
         let sizes = [counts.entries, counts.riders, counts.gaps, lastSegment.entries, skippedAbove]
-        return 1...255 ~= name.utf8.count && numbers.allSatisfy { $0 < limit }
+        return 1...255 ~= name.utf8.count && options.collection.utf8.count <= CollectionRecord.nameLimit && numbers.allSatisfy { $0 < limit }
             && sizes.allSatisfy { $0 < Int(limit) }
     }
 }

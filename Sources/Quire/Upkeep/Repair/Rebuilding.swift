@@ -51,7 +51,7 @@ struct Rebuilding {
             case .gap(let gap): part.rows.append(.gap(gap))
             case .unknown: part.rows.append(.unknown)
             case .piece(let piece):
-                try add(piece, to: &part, lost)
+                try add(piece, of: record.collection, to: &part, lost)
                 done += 1
                 try progress(Double(done) / Double(pieceCount))
             }
@@ -73,13 +73,13 @@ struct Rebuilding {
     }
 
     private mutating func add(
-        _ piece: FeedRemains.Piece, to part: inout FeedPart,
+        _ piece: FeedRemains.Piece, of collection: UInt32, to part: inout FeedPart,
         _ lost: (removed: Set<PostID>, insertedBelow: Set<PostID?>)
     ) throws {
         guard let value = try wreck.salvage.value(at: piece.place) else { return part.rows.append(.unknown) }
         let record = try value.withUnsafeBytes { try PieceRecord($0, "a piece") }
         for (id, entry) in zip(record.ids, record.entries) {
-            let body = entry.body.record == 0 ? [] : try wreck.body(entry.body, of: id)
+            let body = entry.body.record == 0 ? [] : try wreck.body(entry.body, of: id, in: collection)
             if let body, !lost.removed.contains(id) {
                 part.add(id, entry, body)
             } else {
@@ -140,13 +140,17 @@ struct Rebuilding {
     // MARK: What is not of a feed
 
     private mutating func copyFields() throws {
-        for place in wreck.fields {
+        let records = wreck.feeds.values.compactMap(\.record)
+        let names = Dictionary(
+            records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
+        for (place, number) in wreck.fields {
+            guard let collection = names[number] else { continue }
             guard let value = try wreck.salvage.value(at: place) else { continue }
             let record = try value.withUnsafeBytes { try FieldsRecord($0, "fields") }
             try cache.write { session in
                 for field in record.fields {
                     _ = try session.update(
-                        record.id, fields: [field.name: field.value], version: field.version)
+                        record.id, fields: [field.name: field.value], version: field.version, in: collection)
                 }
             }
         }

@@ -8,7 +8,7 @@ struct Wreck {
     private(set) var feeds: [UInt32: FeedRemains] = [:]
     private(set) var clock: UInt64 = 0
     private(set) var generation: UInt64 = 0
-    private(set) var fields: [Salvage.Place] = []
+    private(set) var fields: [(place: Salvage.Place, collection: UInt32)] = []
     /// Records that do not read back.
     private(set) var damaged = 0
     /// One of ours was found, or nothing that speaks against it.
@@ -45,7 +45,9 @@ struct Wreck {
     /// Throws if it was never a cache, or is one of a newer Quire.
     mutating func requireOurs() throws {
         let path = salvage.file.path
-        if let version, version > CacheFile.formatVersion { throw CacheFile.newer(path, version) }
+        if let version, version > 0, version != CacheFile.formatVersion {
+            throw CacheFile.foreign(path, version)
+        }
         if salvage.transaction == nil {
             isOurs = try FileCheck.size(path) == 0  // a file that was made, and no more
             try salvage.forEachUnused { record in
@@ -133,7 +135,8 @@ struct Wreck {
                     generation = max(generation, Self.number(key) ?? 0)
                 case "fields":
                     _ = try FieldsRecord(bytes, name)
-                    fields.append(place)
+                    guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
+                    fields.append((place, collection))
                 case "bodies":
                     guard let number = Self.number(key), BodyStore.contents(bytes) != nil else { return false }
                     bodies[~number] = place
@@ -163,26 +166,29 @@ struct Wreck {
 
     /// The bytes of a body; nil if they are lost. `id` is the post it is said to be of: a body record that
     /// stands under a wrong key is found out.
-    mutating func body(_ reference: BodyReference, of id: PostID) throws -> ArraySlice<UInt8>? {
+    mutating func body(
+        _ reference: BodyReference, of id: PostID, in collection: UInt32
+    ) throws -> ArraySlice<UInt8>? {
         if recentBodies[reference.record] == nil {
             if recentBodies.count == 8 { recentBodies = [:] }
             recentBodies[reference.record] =
                 .some(try bodies[reference.record].flatMap { try salvage.value(at: $0) })
         }
         guard case .some(.some(let record)) = recentBodies[reference.record],
-            record.withUnsafeBytes({ holds($0, reference, of: id) })
+            record.withUnsafeBytes({ holds($0, reference, of: id, in: collection) })
         else { return nil }
         return record[Int(reference.offset)..<Int(reference.offset) + Int(reference.length)]
     }
 
     private func holds(
-        _ record: UnsafeRawBufferPointer, _ reference: BodyReference, of id: PostID
+        _ record: UnsafeRawBufferPointer, _ reference: BodyReference, of id: PostID,
+        in collection: UInt32
     ) -> Bool {
         guard let (payload, hashes) = BodyStore.contents(record),
             Int(reference.offset) + Int(reference.length) <= payload
         else { return false }
         guard let seed else { return true }
-        let hash = PostAddress(id, seed: seed).hash.littleEndian
+        let hash = PostAddress(id, in: collection, seed: seed).hash.littleEndian
         return stride(from: 0, to: hashes.count, by: 8).contains {
             hashes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == hash
         }

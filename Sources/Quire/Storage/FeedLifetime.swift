@@ -1,0 +1,63 @@
+// How a feed ends, gets another name, or begins anew.
+
+extension WriteSession {
+    /// Everything of the feed goes. Its number is never given out again, so whoever still has it finds nothing.
+    func drop(_ feed: UInt32) throws {
+        try reset(feed)  // posts, bodies, the index, the log
+        forgetLoaded(feed)
+        tickets.removeAll(of: feed)
+        let record = try transaction.feed(feed)
+        for table in Table.parts(of: feed) { try transaction.deleteAll(of: table) }
+        try transaction.delete(.names, Array(record.name.utf8))
+        try leaveCollection(record.options.collection)
+        counters.feeds -= 1
+    }
+
+    /// Numbers, tickets and the collection stay as they are.
+    func rename(_ feed: UInt32, to name: String) throws -> FeedRecord {
+        var record = try transaction.feed(feed)
+        if record.name == name { return record }
+        if try transaction.get(.names, Array(name.utf8)) != nil {
+            throw QuireError(.badArgument, "\(transaction.path): there is a feed \(name) already")
+        }
+        forgetLoaded(feed)
+        touch()
+        try transaction.delete(.names, Array(record.name.utf8))
+        try setName(name, of: feed)
+        record.name = name
+        try transaction.put(.record(of: feed), NoKey(), record.encoded())
+        return record
+    }
+
+    /// A feed without posts makes room for one of the same name. It is another feed: what was planned for the
+    /// old one must not be answered under other options.
+    func replace(_ feed: UInt32, with options: FeedOptions) throws -> (UInt32, FeedRecord) {
+        let record = try transaction.feed(feed)
+        let held = record.counts.entries + record.counts.riders
+        if held > 0 {
+            throw QuireError(
+                .optionsDiffer,
+                "\(transaction.path): feed \(record.name) holds \(held) posts; only an empty feed takes other options")
+        }
+        try drop(feed)
+        return try createFeed(named: record.name, options)
+    }
+}
+
+extension Transaction {
+    fileprivate func deleteAll(of table: Table) throws {
+        while true {
+            let keys = try withCursor(table) { cursor in
+                var keys: [[UInt8]] = []
+                var found = try cursor.first()
+                while let (key, _) = found, keys.count < 1024 {
+                    keys.append(Array(key))
+                    found = try cursor.next()
+                }
+                return keys
+            }
+            if keys.isEmpty { return }
+            for key in keys { try delete(table, key) }
+        }
+    }
+}

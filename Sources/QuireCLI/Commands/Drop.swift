@@ -1,0 +1,71 @@
+import ArgumentParser
+import Quire
+
+struct Drop: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove a feed from a cache.",
+        discussion: """
+            Its posts, pages and gaps go, and what was remembered with it. Posts that other feeds of its \
+            collection hold stay there. The file does not become smaller; quire compact does that.
+            """)
+
+    @OptionGroup var target: FeedArguments
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let feed = try target.open()
+        let posts = try count(of: feed)
+        try feed.drop()
+        try output.line("\(shown(feed.name)): dropped, with \(counted(posts, "post"))")
+        return .ok
+    }
+}
+
+struct Reset: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget all posts of a feed.",
+        discussion: """
+            The feed stays, empty, with its options and with how its responses are read. The next quire ingest \
+            may give it other ones, with --order or --collection.
+            """)
+
+    @OptionGroup var target: FeedArguments
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let feed = try target.open()
+        let posts = try count(of: feed)
+        try feed.reset()
+        try output.line("\(shown(feed.name)): reset, without \(counted(posts, "post"))")
+        return .ok
+    }
+}
+
+struct Rename: ToolCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Give a feed another name.",
+        discussion: "Its posts and its collection stay as they are.")
+
+    @OptionGroup var target: FeedArguments
+
+    @Argument(help: "The new name, which no feed has.")
+    var name: String
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let feed = try target.open()
+        if name.isEmpty || name.utf8.count > 255 {
+            throw Failure(.usage, "the name of a feed has 1 to 255 bytes")
+        }
+        if name != feed.name, try feed.cache.existingFeed(named: name) != nil {
+            throw Failure(.data, "\(target.cache): there is a feed \(shown(name)) already")
+        }
+        try feed.rename(to: name)
+        try output.line("\(shown(feed.name)): is called \(shown(name)) now")
+        return .ok
+    }
+}
+
+private func count(of feed: Feed) throws -> Int {
+    try feed.cache.withSnapshot {
+        let info = try $0.info(of: feed)
+        return info.posts + info.riders
+    }
+}

@@ -1,0 +1,268 @@
+import FlyingFox
+import Foundation
+import Quire
+import QuireDumps
+import QuireHTTP
+import QuirePaging
+import QuireSimulator
+import Synchronization
+import Testing
+
+@testable import TestSupport
+
+/// Rows of Docs/field.md that need a server: what others do, and where they go wrong.
+@Suite(.timeLimit(.minutes(1))) struct FieldHTTPTests {
+    private static func counted(_ paging: Paging) -> FeedOptions {
+        FeedOptions(order: .keyless, paging: paging, pageSize: 4)
+    }
+
+    /// Gaps are filled and the list is read until nothing is missing.
+    private func scroll(_ pager: Pager) async throws {
+        for _ in 0..<60 {
+            let feed = pager.feed
+            let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed).first?.id }
+            let result = if let gap { try await pager.fill(gap) } else { try await pager.append() }
+            if gap == nil, result == .refused(.end) { return }
+        }
+        Issue.record("60 requests")
+    }
+
+    private func ids(_ desk: Desk) throws -> [PostID] { try OracleView(of: desk.subject).entries }
+
+    // MARK: Limit and offset, numbers
+
+    @Test func anOffsetFeedBeginsAtTheTopAndGoesOnAtItsLastPost() async throws {
+        let options = Self.counted(.offset)
+        let (desk, site) = (try Desk(options), try await ListSite(posts: 12, options))
+        let pager = desk.pager(site.source)
+        try await pager.refresh()
+        try await scroll(pager)
+        #expect(site.asked("offset").first == "0")
+        #expect(site.asked("offset")[1] == "3")
+        #expect(site.asked("limit").first == "4")
+        #expect(try ids(desk) == site.ids)
+    }
+
+    /// As many posts arrive as leave, so every offset seems right.
+    @Test(arguments: [Paging.offset, .page], 1...3)
+    func insertsAndDeletionsThatCancelOut(paging: Paging, count: Int) async throws {
+        let options = Self.counted(paging)
+        let (desk, site) = (try Desk(options), try await ListSite(posts: 20, options))
+        let pager = desk.pager(site.source)
+        try await pager.refresh()
+        try await pager.append()
+        site.change { list in
+            for _ in 0..<count {
+                list.insertOnTop()
+                list.delete(list.ids[count + 1])
+            }
+        }
+        try await scroll(pager)
+        try await pager.refresh()
+        try await scroll(pager)
+        #expect(try ids(desk).filter(site.ids.contains) == site.ids)  // what left is noticed when it is fetched again
+    }
+
+    /// The second page of a server that fixes its size is page 2, and no page is skipped when pages arrive above.
+    @Test func thePageAfterTheFirstIsTheSecond() async throws {
+        let options = Self.counted(.page)
+        let (desk, site) = (
+            try Desk(options), try await ListSite(posts: 20, options, ServerKind(size: .fixed(4)))
+        )
+        let pager = desk.pager(site.source)
+        try await pager.refresh()
+        try await pager.append()
+        try await pager.append()
+        #expect(site.asked("page") == ["1", "2", "3"])
+        #expect(try ids(desk) == Array(site.ids.prefix(12)))
+    }
+
+    @Test func thePagesThatARefreshAddedAreNotCounted() async throws {
+        let options = Self.counted(.page)
+        let (desk, site) = (
+            try Desk(options), try await ListSite(posts: 20, options, ServerKind(size: .fixed(4)))
+        )
+        let pager = desk.pager(site.source)
+        try await pager.refresh()
+        try await pager.append()
+        for _ in 0..<2 {
+            site.change { for _ in 0..<4 { $0.insertOnTop() } }
+            try await pager.refresh()
+        }
+        try await scroll(pager)
+        #expect(try ids(desk) == site.ids)
+    }
+
+    /// `has_more` is the end, pages are counted from 1.
+    @Test func theEnvelopeOfStackExchange() async throws {
+        let server = try await LoopbackServer.start { request in
+            let size = request.query["pagesize"].flatMap { Int($0) } ?? 30
+            let start = (request.query["page"].flatMap { Int($0) }.map { $0 - 1 } ?? 0) * size
+            let items = (1...7).reversed().dropFirst(start).prefix(size).map { #"{"question_id":\#($0)}"# }
+            return .json(
+                #"{"items":[\#(items.joined(separator: ","))],"has_more":\#(start + size < 7),"quota_max":300,"#
+                    + #""quota_remaining":200}"#)
+        }
+        let profile = Profile.named("stackexchange")!
+        let desk = try Desk(profile.options)
+        let pager = desk.pager(
+            try HTTPSource("\(server.address)/questions?page={page}&pagesize={limit}", profile: profile),
+            options: PagerOptions(pageSize: 3))
+        try await pager.refresh()
+        try await scroll(pager)
+        #expect(try ids(desk) == [7, 6, 5, 4, 3, 2, 1])
+        #expect(server.requests.map { $0.query["page"] } == ["1", "2", "3"])
+    }
+
+    // MARK: What a page knows
+
+    @Test func pagesKnowTheRequestsTheyAnswer() async throws {
+        let options = FeedOptions(order: .stable, pageSize: 3)
+        let (desk, site) = (try Desk(options), try await ListSite(posts: 9, options))
+        let pager = desk.pager(site.source)
+        try await pager.refresh()
+        try await scroll(pager)
+        try desk.subject.reopen()
+        let owns = try desk.feed.cache.withSnapshot { try $0.pages(of: desk.feed, limit: 9).map(\.own) }
+        #expect(owns == site.asked("token").map { $0.map(Link.token) ?? .head })
+        #expect(Set(owns).count == 3)
+    }
+
+    @Test func aKnownPostShowsItsNewBodyInItsPlace() async throws {
+        struct Item: Decodable { let title: String }
+        let options = FeedOptions(order: .stable, pageSize: 3)
+        let (desk, site) = (try Desk(options), try await ListSite(posts: 3, options))
+        let pager = desk.pager(site.source)
+        func titles() throws -> [String] {
+            try desk.feed.posts(as: Item.self).rows(limit: 9).compactMap { try $0.post?.decoded().title }
+        }
+        try await pager.refresh()
+        let before = try titles()
+        site.change { $0.edit(2) }
+        guard case .loaded(let outcome) = try await pager.refresh() else {
+            Issue.record("nothing was loaded")
+            return
+        }
+        let after = try titles()
+        #expect(outcome.updated == 1 && outcome.new.isEmpty)
+        #expect(after[1] != before[1] && after[1].hasSuffix("v2"))
+        #expect([after[0], after[2]] == [before[0], before[2]])
+        #expect(try ids(desk) == [3, 2, 1])
+    }
+
+    /// One description holds posts, order, offset and validators, and a restart changes none of it.
+    @Test func aFeedGoesOnAfterARestart() async throws {
+        let options = Self.counted(.offset)
+        let (desk, site) = (try Desk(options), try await ListSite(posts: 20, options))
+        try await desk.pager(site.source).refresh()
+        try desk.subject.reopen()
+        #expect(try await desk.pager(site.source).refresh() == .notModified)
+        site.change { for _ in 0..<2 { $0.insertOnTop() } }
+        try await desk.pager(site.source).append()
+        try await desk.pager(site.source).append()
+        let next = try #require(try desk.feed.plan(.tail).request?.target)
+        try desk.subject.reopen()
+        #expect(try desk.feed.plan(.tail).request?.target == next)
+        try await scroll(desk.pager(site.source))
+        #expect(try ids(desk) == Array(site.ids.dropFirst(2)))
+    }
+
+    // MARK: Validators, totals
+
+    /// Dates of whole seconds hide a change, so the tag is asked with; weak ones as they came, and never by HEAD.
+    @Test func theTagIsAskedWithAndNotTheDate() async throws {
+        let posts = Mutex([2, 1])
+        let server = try await LoopbackServer.start { request in
+            let posts = posts.withLock { $0 }
+            let headers = [
+                "ETag": "W/\"\(posts.count)\"", "Last-Modified": "Tue, 15 Nov 1994 12:45:26 GMT",
+            ]
+            if request.headers[HTTPHeader("If-None-Match")] == headers["ETag"] { return .json("", status: 304) }
+            let items = posts.map { #"{"id":"\#($0)","key":\#($0),"body":{}}"# }.joined(separator: ",")
+            return .json(#"{"posts":[\#(items)],"next":"end"}"#, headers: headers)
+        }
+        let options = FeedOptions(order: .stable, pageSize: 3)
+        let desk = try Desk(options)
+        let pager = desk.pager(try WireFeed(options).source(server.address))
+        try await pager.refresh()
+        #expect(try await pager.refresh() == .notModified)
+        posts.withLock { $0 = [3, 2, 1] }  // within the same second
+        #expect(try await pager.refresh().verdict == .ok)
+        #expect(try ids(desk) == [3, 2, 1])
+        #expect(server.requests.map { $0.headers[HTTPHeader("If-None-Match")] } == [nil, "W/\"2\"", "W/\"2\""])
+        #expect(server.requests.allSatisfy { $0.headers[HTTPHeader("If-Modified-Since")] == nil })
+        #expect(server.requests.allSatisfy { $0.method == .GET })
+    }
+
+    /// The number of posts is said, not said, or changes from page to page.
+    @Test(arguments: [true, false])
+    func theNumberOfPostsMayChange(isSaid: Bool) async throws {
+        let list = Mutex((ids: Array((1...10).reversed()), requests: 0))
+        let server = try await LoopbackServer.start { request in
+            let page = request.query["page"].flatMap { Int($0) } ?? 1
+            let rows = list.withLock { list in
+                list.requests += 1
+                if list.requests == 2 { list.ids = [12, 11] + list.ids.filter { $0 != 5 } }
+                return list.ids
+            }
+            let items = rows.dropFirst((page - 1) * 3).prefix(3).map { #"{"id":\#($0)}"# }
+            let total = isSaid ? #","total":\#(rows.count)"# : ""
+            return .json(#"{"i":[\#(items.joined(separator: ","))],"size":3\#(total)}"#)
+        }
+        let json = #"{"name":"t","items":"i","id":{"path":"id"},"next":{"counted":true},"page":{"query":"page"},"#
+            + #""total":{"path":"total"},"page_size":{"path":"size"},"order":"keyless","paging":"page"}"#
+        let profile = try Profile(json: Array(json.utf8), name: "t")
+        let desk = try Desk(profile.options)
+        let pager = desk.pager(
+            try HTTPSource("\(server.address)/l?page={page}", profile: profile),
+            options: PagerOptions(pageSize: 3))
+        try await pager.refresh()
+        try await scroll(pager)
+        try await pager.refresh()
+        try await scroll(pager)
+        #expect(try ids(desk) == list.withLock(\.ids).map { PostID(UInt64($0)) })
+    }
+
+    // MARK: Freshness
+
+    @Test func whoAsksForMoreGetsMore() async throws {
+        let options = FeedOptions(order: .stable, pageSize: 10)
+        let (desk, site) = (try Desk(options), try await ListSite(posts: 50, options))
+        for size in [10, 20] {
+            let pager = desk.pager(site.source, options: PagerOptions(pageSize: size))
+            #expect(try await pager.refresh(.ifStale).verdict == .ok)
+            #expect(try ids(desk) == Array(site.ids.prefix(size)))
+            #expect(try await pager.refresh(.ifStale) == .fresh)
+        }
+        #expect(site.asked("limit") == ["10", "20"])
+    }
+
+    /// What fails leaves posts and date as they were; what is purged is asked for anew, without validators.
+    @Test func whatSucceededIsSavedAndMayBePurged() async throws {
+        let options = FeedOptions(order: .stable, pageSize: 3)
+        let isDown = Mutex(false)
+        let server = try await LoopbackServer.start { _ in
+            if isDown.withLock({ $0 }) { return .json("{}", status: 404) }
+            let items = [3, 2, 1].map { #"{"id":"\#($0)","key":\#($0),"body":{}}"# }.joined(separator: ",")
+            return .json(#"{"posts":[\#(items)],"next":"end"}"#, headers: ["ETag": "\"x\""])
+        }
+        let source = try WireFeed(options).source(server.address)
+        let desk = try Desk(options)
+        try await desk.pager(source).refresh()
+        desk.clock.advance(.seconds(200))
+        isDown.withLock { $0 = true }
+        await #expect(throws: PageFailure.self) { try await desk.pager(source).refresh() }
+        #expect(try ids(desk) == [3, 2, 1])
+        try desk.subject.reopen()
+        #expect(try await desk.pager(source).refresh(.ifStale) == .fresh)
+        desk.clock.advance(.seconds(150))  // 350 since it succeeded, 150 since it failed
+        isDown.withLock { $0 = false }
+        #expect(try await desk.pager(source).refresh(.ifStale) != .fresh)
+        #expect(server.requests.count == 3)
+
+        let purged = try Desk(options, clock: desk.clock)
+        #expect(try await purged.pager(source).refresh(.ifStale).verdict == .ok)
+        #expect(server.requests.last?.headers[HTTPHeader("If-None-Match")] == nil)
+        #expect(try ids(purged) == [3, 2, 1])
+    }
+}
