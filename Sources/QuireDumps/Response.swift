@@ -36,6 +36,15 @@ public struct Response: Sendable {
 
     init(_ answer: Answer) { self.answer = answer }
 
+    /// True if its request named a place by other means than a number: then it is not the first page for want of one.
+    func isBeside(firstPage: Int) -> Bool {
+        switch asked {
+        case .above, .around: true
+        case .below: page == firstPage
+        case .head, .newer, nil: false
+        }
+    }
+
     /// The answer for a recorded run, and the number of its page in the run; the run learns where it belongs.
     ///
     /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
@@ -48,10 +57,10 @@ public struct Response: Sendable {
             answer.next = .token("page=\(page + 1)")
         }
         switch asked {
-        case .head, .newer: return (answer, run.beginAtHead(by: own, number))
+        case .head, .newer: return (answer, run.beginAtHead(by: own, number, page: page))
         case .above(let id): return (answer, run.leap(to: .above(id), number))
         case .below, .around, nil:
-            return (answer, run.descend(by: own, number, isFirst: asked == nil))
+            return (answer, run.descend(by: own, number, isFirst: asked == nil, page: page))
         }
     }
 }

@@ -30,7 +30,7 @@ struct HeadTests {
         #expect(try box.quire("stat", box.cache, "--json").object()["open_heads"] == 1)
     }
 
-    @Test("the head's link names the page above, which goes on top", .disabled("waits for the rule R25.4"))
+    @Test("the head's link names the page above, which goes on top")
     func theLinkOfTheHead() throws {
         _ = try box.quire(["ingest", box.cache, "a"] + box.pages(10...12))
         #expect(try head().text("head") == "page=9")
@@ -71,5 +71,23 @@ struct HeadTests {
         try box.write("b.json.headers", "GET https://api.example/2.2/questions\nHTTP/1.1 200 OK\n\n")
         #expect(try box.quire("ingest", box.cache, "a", first).status == 0)
         #expect(try head().text("head_kind") == "end")
+    }
+
+    @Test("where pages are counted from 0, the first one is 0, whether the file says so or not")
+    func countedFromZero() throws {
+        func page(_ name: String, _ ids: [Int]) throws -> String {
+            let topics = ids.map { #"{"id": \#($0), "bumped_at": "2024-05-03T10:00:00Z"}"# }
+            let more = ids[0] == 9 ? #""more_topics_url": "/latest?page=1", "# : ""
+            try box.write(name, #"{"topic_list": {\#(more)"topics": [\#(topics.joined(separator: ","))]}}"#)
+            return box.path(name)
+        }
+        let counted = try [page("a.json", [9, 8]), page("b.json", [7, 6])]
+        let named = try [page("0.json", [9, 8]), page("1.json", [7, 6])]
+        for (feed, files) in [("a", counted), ("b", named)] {
+            let run = try box.quire(["ingest", box.cache, feed] + files + ["--profile", "discourse", "--json"])
+            #expect(try run.object().flag("in_sequence") == true, "\(feed)")
+        }
+        let late = try box.quire("ingest", box.cache, "c", named[1], "--profile", "discourse", "--json").object()
+        #expect(late.flag("in_sequence") == false)
     }
 }

@@ -37,8 +37,7 @@ struct OrderTests {
     }
 
     @Test(
-        "a crawl whose known posts came in another order says so, and which order would fit",
-        .disabled("waits for the rule of order evidence"))
+        "a crawl whose known posts came in another order says so, and which order would fit")
     func evidenceOfACrawl() throws {
         let run = try box.quire(["ingest", box.cache, "a"] + crawl())
         #expect(run.status == 0)
@@ -106,7 +105,7 @@ struct OrderTests {
     /// 28 posts belong between these two; what the server showed in another order proves nothing.
     @Test(
         "so-activity-2018 without --order: no neighbours count as proven that the evidence touches",
-        .disabled("waits for the rule of order evidence"))
+        .disabled("waits for evidence that a page leaves which moves its link on"))
     func stackOverflowSeam() throws {
         let folder = try Shared.path("stackexchange/so-activity-2018/pages")
         _ = try box.quire(["ingest", box.cache, "so"] + (1...60).map { "\(folder)/\($0).json" })

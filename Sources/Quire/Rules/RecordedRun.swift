@@ -60,8 +60,9 @@ public struct RecordedRun: Sendable {
 
     /// Says that the page recorded next answers the request for the first page: nothing lay above it. `number`
     /// is how it is counted, `link` what it was asked for by, if that is known. Returns its number in the run.
-    public mutating func beginAtHead(by link: Link?, _ number: Int?) -> Int {
-        let label = isFresh ? self.number(number) : freeNumber
+    /// A server that counts its pages gives it its `page`.
+    public mutating func beginAtHead(by link: Link?, _ number: Int?, page: Int? = nil) -> Int {
+        let label = page ?? (isFresh ? self.number(number) : freeNumber)
         if let link = link ?? (isFresh ? nil : .head) { follow(link, to: label) }
         start = .head(page: label)
         return label
@@ -71,22 +72,33 @@ public struct RecordedRun: Sendable {
     /// is not the first one. Returns its number in the run.
     public mutating func leap(to link: Link, _ number: Int?) -> Int {
         let label = isFresh ? self.number(number) : freeNumber
-        if start == .head(page: label) { start = .head(page: label - 1) }
+        if start == .head(page: label) { beginBelowHead(label, .unknown) }
         follow(link, to: label)
         return label
     }
 
     /// Says which link was followed to the page that is recorded next, where that is known: it lies below the page
     /// that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in the run, nil if
-    /// it follows the page before.
-    public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool) -> Int? {
+    /// it follows the page before. A server that counts its pages gives it its `page`.
+    public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool, page: Int? = nil) -> Int? {
+        if let page {
+            if let link, links[page] != link { follow(link, to: page) }
+            if !isFirst, start == .head(page: page) { beginBelowHead(page, .token("page=\(page - 1)")) }
+            return page
+        }
         if let link, let known = self.number(for: link) { return known }
         let label = self.number(number)
         let isFree = isFresh || ends[label - 1] == nil && links[label] == nil && label > numbers.last ?? label - 1
         if let link, !isFree { return leap(to: link, number) }
-        if !isFirst, start == .head(page: label) { start = .head(page: label - 1) }
+        if !isFirst, start == .head(page: label) { beginBelowHead(label, .unknown) }
         if let link { follow(link, to: label) }
         return number
+    }
+
+    /// The page with this number is not the first one, but the one below the page that a link leads to.
+    private mutating func beginBelowHead(_ label: Int, _ above: Link) {
+        start = .head(page: label - 1)
+        follow(above, to: label - 1)
     }
 
     /// The number of the page that this link leads to, as far as the pages recorded say.
@@ -144,7 +156,7 @@ extension FeedState {
     ) throws(Interruption) -> TicketRecord {
         var record = newTicket(.recorded, limit: 0)
         record.own = own ?? run.link(to: number)
-        if isByNumber {
+        if isByNumber, own?.isAbove != true {
             let page = number - options.firstPage
             record.span = TicketRecord.Span(start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit,
                 isDisproved: sizes.isDisproved)
@@ -155,9 +167,7 @@ extension FeedState {
             head.link == record.own
         {
             record.isAboveHead = true
-        } else if case .above? = own {
-            // it shows what it lies above
-        } else {
+        } else if own?.isAbove != true {  // else it shows what it lies above
             let start = try border(of: run, own: record.own, end: end, earlier: earlier)
             if run.isFresh, own == nil, let start { record.own = start.link }
             record.after = start.map { id(of: $0.entry) }
@@ -203,5 +213,11 @@ extension FeedState {
         let start = isInSequence(earlier).flatMap { rows.firstIndex(of: .entry($0)) }
         let bottom = start.flatMap { rows[$0...].firstIndex(where: \.isGap) } ?? rows.count
         return (try entry(at: bottom - 1, in: rows, from: .below), tail.link)
+    }
+}
+
+extension Link {
+    fileprivate var isAbove: Bool {
+        if case .above = self { true } else { false }
     }
 }

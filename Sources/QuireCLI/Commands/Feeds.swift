@@ -8,6 +8,7 @@ struct Feeds: ToolCommand {
     @OptionGroup var json: JSONOption
 
     private struct Line: Encodable {
+        let againstOrder: Int
         let bodyBytes: Int
         let claimed: Int
         let collection: String
@@ -26,6 +27,7 @@ struct Feeds: ToolCommand {
         let tailKind: String
 
         init(_ info: FeedInfo) {
+            againstOrder = info.answersAgainstOrder
             (bodyBytes, claimed, faults) = (info.bodyBytes, info.claimedSeams, info.faults)
             (gaps, inSequence, name) = (info.gaps, Continuity(info).isWhole, info.name)
             collection = info.options.collection

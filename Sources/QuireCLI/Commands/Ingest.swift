@@ -55,11 +55,12 @@ struct Ingest: ToolCommand {
         return try work.run(files, output) { inputs, destination in
             switch place {
             case .head:
-                let numbering = Numbering(inputs, otherwise: .consecutive(from: 1))
-                // A run whose first file has a higher number does not start at the head.
-                let first = numbering == .names ? inputs[0].file.number! : 1
                 let profile = destination.profile
-                return (.head(page: min(first, profile.paging == .page ? profile.firstPage : 1)), numbering)
+                let top = profile.paging == .page ? profile.firstPage : 1
+                let numbering = Numbering(inputs, otherwise: .consecutive(from: top))
+                // A run whose first file has a higher number does not start at the head.
+                let first = numbering == .names ? inputs[0].file.number! : top
+                return (.head(page: min(first, top)), numbering)
             case .tail:
                 let tail = try destination.info()?.tail
                 return (.tail, Numbering(inputs, otherwise: .continuing(tail)))

@@ -9,6 +9,7 @@ struct Stat: ToolCommand {
     @OptionGroup var json: JSONOption
 
     private struct Line: Encodable {
+        let againstOrder: Int
         let bodyBytes: UInt64
         let deadBodyBytes: UInt64
         let feeds: Int
@@ -38,7 +39,7 @@ struct Stat: ToolCommand {
         if json.isOn {
             try JSONLines(output).print(
                 Line(
-                    bodyBytes: counts.bodyBytes, deadBodyBytes: counts.deadBodyBytes,
+                    againstOrder: continuity.againstOrder, bodyBytes: counts.bodyBytes, deadBodyBytes: counts.deadBodyBytes,
                     feeds: counts.feeds, fileBytes: fileBytes, freeBytes: counts.freeBytes,
                     gaps: counts.gaps, generation: counts.generation,
                     oldestSnapshotAge: counts.oldestSnapshotAge, openHeads: continuity.openHeads,
@@ -54,6 +55,9 @@ struct Stat: ToolCommand {
         table.add("gaps", grouped(counts.gaps), "")
         if continuity.openHeads > 0 {
             table.add("open heads", grouped(continuity.openHeads), "posts may be missing above the first one")
+        }
+        if continuity.againstOrder > 0 {
+            table.add("answers", grouped(continuity.againstOrder), "against the order of their feed")
         }
         table.add("commits", grouped(counts.generation), "since the cache was created")
         table.add("bodies", sized(counts.bodyBytes), "in use")

@@ -22,9 +22,8 @@ struct IngestTotals: Codable {
     /// A page with nothing in it, where its request was recorded.
     mutating func addNothingNew() { pages += 1 }
 
-    mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage, in order: OrderClass) {
+    mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage) {
         pages += 1
-        evidence?.add(outcome, in: order)
         received += answer.posts.count - page.repeated
         new += outcome.new.count
         duplicates += max(0, outcome.duplicates.count - page.repeated)

@@ -13,6 +13,7 @@ struct Ingestion {
     private var merging: RowMerging
     /// By which order the pages of an API came.
     private(set) var fit: OrderFit
+    private var watch = OrderWatch()
     /// Why the run ended early, if it did.
     private(set) var hasGivenUp = false
 
@@ -32,6 +33,8 @@ struct Ingestion {
     private struct Page {
         var input: InputPage
         let number: Int?
+        /// It shows posts in another order than a page before it.
+        let isContradiction: Bool
     }
 
     /// Commits what comes out of the queue, in batches of up to so many bytes, until its end, an
@@ -68,8 +71,13 @@ struct Ingestion {
                     (pages, bytes, failures) = ([], 0, 0)
                     if hasGivenUp { return queue.cancel() }
                 }
-                if page.kind == .response, let answer = page.answer { fit.add(answer) }
-                pages.append(Page(input: page, number: numbering.number(of: page)))
+                var isContradiction = false
+                if page.kind == .response, let answer = page.answer {
+                    fit.add(answer)
+                    isContradiction = watch.contradicts(answer)
+                }
+                pages.append(
+                    Page(input: page, number: numbering.number(of: page), isContradiction: isContradiction))
                 bytes += page.size
                 if pages.count == Self.batchPages || bytes >= batchBytes {
                     try commit(pages, numbering, isLast: false)
@@ -192,34 +200,41 @@ struct Ingestion {
             effect.point.totals.addNothingNew()
             return nil
         }
+        guard let (outcome, answer) = try outcome(of: page, response, in: feed, batch, &effect) else {
+            return Self.refusal(of: page, page.input.answer?.posts.isEmpty == true ? .empty : .island)
+        }
+        if page.input.kind == .response {
+            effect.point.totals.evidence?.add(
+                outcome, isContradiction: page.isContradiction, in: feed.options.order)
+        }
+        if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
+        effect.point.totals.add(outcome, answer, page.input)
+        return nil
+    }
+
+    /// Takes a page in where it belongs; nil if nothing can be asked there.
+    private func outcome(
+        of page: Page, _ response: Response, in feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
+    ) throws -> (Outcome, Answer)? {
         if case .rows = page.input.kind {
-            guard
-                let outcome = try effect.merging.merge(
-                    response.answer, isTop: page.input.isTop, in: feed, batch)
-            else { return Self.refusal(of: page, .empty) }
-            if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-            effect.point.totals.add(outcome, response.answer, page.input, in: feed.options.order)
-            return nil
+            return try effect.merging.merge(
+                response.answer, isTop: page.input.isTop, in: feed, batch
+            ).map { ($0, response.answer) }
         }
         if case .around(let id)? = response.asked {
-            guard let request = try batch.plan(.around(id), in: feed).request else {
-                return Self.refusal(of: page, .island)
-            }
-            let outcome = try batch.ingest(response.answer, for: request.ticket, in: feed)
-            if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-            effect.point.totals.add(outcome, response.answer, page.input, in: feed.options.order)
-            return nil
+            guard let request = try batch.plan(.around(id), in: feed).request else { return nil }
+            return (try batch.ingest(response.answer, for: request.ticket, in: feed), response.answer)
         }
         var advanced = effect.run
         let counted = page.number.map { $0 + (effect.point.shift ?? 0) }
         let (answer, number) = response.place(number: counted, in: &advanced)
         let outcome = try batch.record(answer, page: number, in: &advanced, of: feed)
         // The run goes on as if a refused page had never been there.
-        if outcome.isUnchanged { return Self.refusal(of: page, outcome.verdict) }
-        effect.run = advanced
-        if let number, let given = page.number { effect.point.shift = number - given }
-        effect.point.totals.add(outcome, answer, page.input, in: feed.options.order)
-        return nil
+        if !outcome.isUnchanged {
+            effect.run = advanced
+            if let number, let given = page.number { effect.point.shift = number - given }
+        }
+        return (outcome, answer)
     }
 
     private static func refusal(of page: Page, _ verdict: Outcome.Verdict) -> String {

@@ -16,14 +16,14 @@ struct OrderEvidence: Codable {
     /// The attribute that they are kept in is small.
     private static let nameBytes = 64
 
-    mutating func add(_ outcome: Outcome, in order: OrderClass) {
-        if order != .bump && order != .ranked && !outcome.moved.isEmpty { answers += 1 }
-        if order == .bump {
-            // What is dropped there stands at the place of its larger key.
-            outdated += outcome.ignored.count
-            return
-        }
-        for id in outcome.ignored {
+    /// Adds what became of a page; `isContradiction` if it showed posts in another order than a page before it.
+    mutating func add(_ outcome: Outcome, isContradiction: Bool, in order: OrderClass) {
+        let hasMoved = order != .bump && order != .ranked && !outcome.moved.isEmpty
+        let contradicts = isContradiction && order != .ranked
+        if contradicts || hasMoved || !outcome.disorder.isEmpty { answers += 1 }
+        // What a bump feed drops stands at the place of its larger key.
+        if order == .bump { outdated += outcome.ignored.count }
+        for id in (order == .bump ? [] : outcome.ignored) + outcome.unplaced {
             let name = id.description
             if unplaced.count < Self.nameLimit && name.utf8.count <= Self.nameBytes {
                 unplaced.append(name)

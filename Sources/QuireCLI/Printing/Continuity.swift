@@ -6,6 +6,8 @@ struct Continuity {
     private(set) var gaps = 0
     private(set) var openHeads = 0
     private(set) var claimed = 0
+    /// Answers that contradicted the order of their feed.
+    private(set) var againstOrder = 0
 
     init(_ infos: FeedInfo...) {
         for info in infos { add(info) }
@@ -15,6 +17,7 @@ struct Continuity {
         gaps += info.gaps
         openHeads += info.isHeadOpen ? 1 : 0
         claimed += info.claimedSeams
+        againstOrder += info.answersAgainstOrder
     }
 
     var isWhole: Bool { gaps + openHeads == 0 }

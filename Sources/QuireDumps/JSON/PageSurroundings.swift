@@ -22,6 +22,7 @@ extension PageParser {
         try addAdvice(around, to: &response)
         let parameters = around.envelope?.request == nil ? nil : around.envelope?.parameters
         response.asked = asked(response, parameters)
+        if response.isBeside(firstPage: profile.firstPage) { response.page = nil }
         response.own = try own(response, around, parameters)
         if let field = profile.next {
             let last = response.answer.posts.last

@@ -1,0 +1,33 @@
+import Quire
+
+/// Notices pages of a run that show posts in another order than an earlier page did. Recorded pages may have been
+/// fetched in any order, so the rules make nothing of it; people should know.
+struct OrderWatch {
+    private struct Sighting {
+        let page: Int
+        let row: Int
+        let key: Int64?
+    }
+
+    private var seen: [PostID: Sighting] = [:]
+    private var page = 0
+
+    /// So many posts are remembered, then it begins anew.
+    private static let limit = 100_000
+
+    /// True if two posts of the page stood the other way round on the last page that showed both, with the same keys.
+    mutating func contradicts(_ answer: Answer) -> Bool {
+        if seen.count > Self.limit { seen = [:] }
+        page += 1
+        var lowest: [Int: Int] = [:]
+        var contradicts = false
+        for (row, post) in answer.posts.enumerated() {
+            if let last = seen[post.id], last.page != page, last.key == post.key {
+                if let above = lowest[last.page], above > last.row { contradicts = true }
+                lowest[last.page] = max(lowest[last.page] ?? 0, last.row)
+            }
+            seen[post.id] = Sighting(page: page, row: row, key: post.key)
+        }
+        return contradicts
+    }
+}
