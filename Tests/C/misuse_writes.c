@@ -95,7 +95,10 @@ static void ingests(void)
     post.body = sized(big, (size_t)1 << 40);
     EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, 1, &answer, &outcome));
     post.body = sized(NULL, 0);
-    post.flags = 4;
+    post.flags = 8;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, 1, &answer, &outcome));
+    post.flags = QUIRE_POST_HAS_DETAIL;
+    post.detail = QUIRE_DETAIL_FULL + 1;
     EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, 1, &answer, &outcome));
     post.flags = 0;
     answer.opaque_rows = UINT64_MAX;

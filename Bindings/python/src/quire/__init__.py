@@ -17,13 +17,12 @@ from ._errors import (
     ResyncError, Status)
 from ._feed import Feed, Run
 from ._names import (
-    ChangeKind, Durability, FindingCode, LinkKind, Order, Paging, Place, Refusal, RequestKind,
+    ChangeKind, Detail, Durability, FindingCode, LinkKind, Order, Paging, Place, Refusal, RequestKind,
     RowFlag, RowKind, RunKind, Update, Verdict)
 from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
 from ._values import (
-    DETAIL_FULL, DETAIL_SUMMARY,
     Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
     PruneResult, RepairedFeed, RepairReport, Request, RowName, Statistics)
 
@@ -31,8 +30,8 @@ from ._values import (
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
-    "DETAIL_FULL", "DETAIL_SUMMARY", "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
-    "Change", "ChangeKind", "Data", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
+    "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
+    "Change", "ChangeKind", "Data", "Detail", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
     "FindingCode", "ForkedError", "GapRow", "Id", "Link", "LinkKind", "NotFoundError", "Order",
     "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",
     "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",

@@ -12,11 +12,10 @@ from typing import Any, TypeVar
 from ._convert import Buffers, id_in, number_in, path_in, sized, text_out
 from ._errors import Status, check, failure
 from ._feed import Feed
-from ._names import Durability, FindingCode, Update
+from ._names import Detail, Durability, FindingCode, Update
 from ._quire import ffi, lib
 from ._snapshot import Snapshot
 from ._values import (
-    DETAIL_FULL,
     Data, FeedOptions, Finding, Id, RepairedFeed, RepairReport, Statistics)
 
 T = TypeVar("T")
@@ -292,7 +291,7 @@ class Cache:
         return result
 
     def update_body(
-        self, id: Id, body: Data, *, version: int | None = None, detail: int = DETAIL_FULL,
+        self, id: Id, body: Data, *, version: int | None = None, detail: int = Detail.FULL,
         collection: str = "", batch: Batch | None = None
     ) -> Update:
         """Replaces the body of a post of a collection, unless the stored one has a larger version or is of more

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ._convert import (
     Buffers, Ids, id_in, ids_out, link_in, link_out, number_in, sized, text_out)
 from ._errors import Status, check, failure
+from ._given import GivenAnswer, GivenOptions
 from ._names import Place, Refusal, RequestKind, RunKind, Verdict
 from ._quire import ffi, lib
-from ._values import DETAIL_FULL, Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
+from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
 
 if TYPE_CHECKING:
     from ._cache import Batch
@@ -58,52 +58,6 @@ def _outcome_out(out: Any) -> Outcome:
         sticky=ids_out(out.sticky))
 
 
-class _Answer:
-    """A quire_answer that holds everything it points to."""
-
-    def __init__(
-        self, buffers: Buffers, posts: Iterable[Post | tuple[Any, ...]], next: Link | str | None,
-        previous: Link | str | None, fetched_at: int | None, opaque_rows: int,
-    ) -> None:
-        self._posts = [self._post(buffers, *post) for post in posts]
-        self._array = ffi.new("quire_post[]", self._posts)
-        self._links = (link_in(next), link_in(previous))
-        self.value = sized("quire_answer")
-        self.value.post_size = ffi.sizeof("quire_post")
-        self.value.posts = self._array
-        self.value.count = len(self._posts)
-        self.value.opaque_rows = number_in(opaque_rows)
-        self.value.next, self.value.previous = self._links
-        self.value.fetched_at = int(time.time() * 1000) if fetched_at is None else fetched_at
-
-    @staticmethod
-    def _post(
-        buffers: Buffers, id: Id, body: Data = b"", key: int | None = None,
-        version: int | None = None, detail: int = DETAIL_FULL,
-    ) -> tuple[Any, ...]:
-        flags = (lib.QUIRE_POST_HAS_KEY if key is not None else 0) | (
-            lib.QUIRE_POST_HAS_VERSION if version is not None else 0) | lib.QUIRE_POST_HAS_DETAIL
-        return (id_in(id), buffers.data_in(body), key or 0, version or 0, flags, number_in(detail, 32))
-
-
-class _Options:
-    """A quire_feed_options that holds everything it points to."""
-
-    def __init__(self, options: FeedOptions) -> None:
-        self._sticky = Ids(options.sticky)
-        self._collection = id_in(options.collection)
-        self.value = sized("quire_feed_options")
-        self.value.order = options.order
-        self.value.paging = options.paging
-        self.value.flags = (lib.QUIRE_FEED_TRUSTS_END if options.trusts_end else 0) | (
-            lib.QUIRE_FEED_STRICT if options.is_strict else 0)
-        self.value.page_size = number_in(options.page_size, 32)
-        self.value.minimum_run = number_in(options.minimum_run, 32)
-        self.value.first_page = number_in(options.first_page, 32)
-        self.value.sticky = self._sticky.value
-        self.value.collection = self._collection
-
-
 class Feed:
     """One server list in a cache. Every method may be called from any thread."""
 
@@ -120,7 +74,7 @@ class Feed:
         if options is None:
             check(lib.quire_feed_open(cache, id_in(name), ffi.NULL, out))
             return cls(out[0], name)
-        given = _Options(options)
+        given = GivenOptions(options)
         check(lib.quire_feed_open(cache, id_in(name), given.value, out))
         return cls(out[0], name)
 
@@ -197,14 +151,14 @@ class Feed:
     ) -> Outcome:
         """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
 
-        posts: in the server's order, Post or (id, body[, key[, version]]); bodies are borrowed until the
+        posts: in the server's order, Post or (id, body[, key[, version[, detail]]]); bodies are borrowed until the
         call returns. next: what continues below, Link.END only if the server said so. fetched_at: in
         milliseconds since 1970, None is now. opaque_rows: rows that have no id.
         """
         ticket = request if isinstance(request, int) else request.ticket
         out = sized("quire_outcome")
         with Buffers() as buffers:
-            answer = _Answer(buffers, posts, next, previous, fetched_at, opaque_rows)
+            answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows)
             check(lib.quire_ingest(
                 self._handle, _batch(batch), number_in(ticket), answer.value, out))
         try:
@@ -296,7 +250,7 @@ class Feed:
     def set_options(self, options: FeedOptions) -> Feed:
         """Gives a feed without posts other options. It begins anew: this object is of a dropped feed then."""
         out = ffi.new("quire_feed **")
-        given = _Options(options)
+        given = GivenOptions(options)
         check(lib.quire_feed_set_options(self._handle, given.value, out))
         return Feed(out[0], self.name)
 
@@ -385,7 +339,7 @@ class Run:
             raise failure(Status.WRONG_THREAD, "another thread uses the run right now")
         try:
             with Buffers() as buffers:
-                answer = _Answer(buffers, posts, next, previous, fetched_at, opaque_rows)
+                answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows)
                 check(lib.quire_record(self._handle, _batch(batch), number, answer.value, out))
             return _outcome_out(out)
         finally:

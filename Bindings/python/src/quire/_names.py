@@ -124,6 +124,15 @@ class RowKind(IntEnum):
     GAP = lib.QUIRE_ROW_GAP
 
 
+class Detail(IntEnum):
+    """How much of a post a body holds: one of these, or another number from 0 to 255."""
+
+    #: What a list shows.
+    SUMMARY = lib.QUIRE_DETAIL_SUMMARY
+    #: All that the server has.
+    FULL = lib.QUIRE_DETAIL_FULL
+
+
 class RowFlag(IntFlag):
     """What is special about a post in its feed."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Union
 
 from ._names import (
-    ChangeKind, FindingCode, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Verdict)
+    ChangeKind, Detail, FindingCode, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Verdict)
 
 #: Anything with a contiguous buffer is taken without copying; text is taken as UTF-8.
 Data = Union[bytes, bytearray, memoryview, str]
@@ -65,11 +65,6 @@ class FeedOptions:
     collection: str = ""
 
 
-#: How much of a post a body holds, 0 to 255: what a list shows, or all.
-DETAIL_SUMMARY = 64
-DETAIL_FULL = 255
-
-
 class Post(NamedTuple):
     """One post of an answer. A plain tuple (id, body) does as well."""
 
@@ -80,7 +75,7 @@ class Post(NamedTuple):
     #: Which state of the post this is, larger is newer.
     version: int | None = None
     #: How much of the post the body holds. It never gives way to one of less detail.
-    detail: int = DETAIL_FULL
+    detail: int = Detail.FULL
 
 
 @dataclass(frozen=True, slots=True)
