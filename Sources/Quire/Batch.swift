@@ -37,6 +37,36 @@ public struct Batch: ~Copyable {
         try session.ingest(answer, for: ticket, in: feed.number)
     }
 
+    /// R27. Takes in posts that the server says are on top now, without having been asked: a message of a socket, a
+    /// notification. New ones go on top, in this order; in feeds with keys what belongs further down goes to its key's
+    /// place. Nothing is removed.
+    ///
+    /// The last new one joins the top directly if nothing can have been missed: the message shows or names what it
+    /// follows, or the feed is live (``beginLive(_:after:)``) and was refreshed since, or `number` is the next one. Else
+    /// a gap opens below it, which a refresh closes.
+    /// - Parameters:
+    ///   - answer: the posts, topmost first, and their bodies. Its links are not looked at.
+    ///   - number: the number of the message, if messages are numbered; one that is not larger than the last is `.stale`.
+    ///   - follows: the post directly below the last one, if the server tells.
+    /// - Throws: ``QuireError`` `.badArgument` in a feed of ids.
+    public borrowing func push(
+        _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil, to feed: Feed
+    ) throws -> Outcome {
+        try session.push(answer, number: number, follows: follows, in: feed.number)
+    }
+
+    /// R27. From now on every post that comes on top of the list is pushed. `message` is the number of the last message
+    /// before, where they are numbered. A refresh after this call is the beginning: no push after it opens a gap.
+    public borrowing func beginLive(_ feed: Feed, after message: UInt64? = nil) throws {
+        try session.setLive(true, after: message, in: feed.number)
+    }
+
+    /// R27. What comes on top is not pushed any more: the connection is gone. Numbered messages tell by themselves what
+    /// was missed.
+    public borrowing func endLive(_ feed: Feed) throws {
+        try session.setLive(false, after: nil, in: feed.number)
+    }
+
     /// R24, R25. Takes in the next page of a recorded crawl. `page` is its number; nil means that it
     /// follows the page recorded before.
     public borrowing func record(

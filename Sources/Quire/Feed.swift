@@ -67,6 +67,22 @@ public struct Feed: Sendable {
         return outcome
     }
 
+    /// See ``Batch/push(_:number:follows:to:)``.
+    @discardableResult
+    public func push(
+        _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil
+    ) throws -> Outcome {
+        try cache.batch { try $0.push(answer, number: number, follows: follows, to: self) }
+    }
+
+    /// See ``Batch/beginLive(_:after:)``.
+    public func beginLive(after message: UInt64? = nil) throws {
+        try cache.batch { try $0.beginLive(self, after: message) }
+    }
+
+    /// See ``Batch/endLive(_:)``.
+    public func endLive() throws { try cache.batch { try $0.endLive(self) } }
+
     /// R3. Reports that the request failed. The same or a new ticket may be tried again.
     public func fail(_ ticket: Ticket, reason: String) throws -> Outcome {
         try cancel(ticket)

@@ -49,6 +49,9 @@ struct Draft {
     var hasLandmarks = false
     /// R26: below this unverified join the page above was shown again.
     var checkedJoin: Int?
+    /// R27: this answer told the top of the list, and what was pushed meanwhile stands above it.
+    var isTopTold = false
+    var liftedEntries: [Int] = []
     /// Known entries shown against the order class.
     var disorder: [Int] = []
     /// R21: bodies the server did not return.

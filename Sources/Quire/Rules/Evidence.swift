@@ -5,7 +5,7 @@ extension Draft {
     func shownAgainstOrder() -> [Int] {
         switch ticket.operation {
         case .snapshot, .bodies, .recorded: return []
-        case .refresh, .down, .up, .around, .verify: break
+        case .refresh, .down, .up, .around, .verify, .push: break
         }
         let order = state.options.order
         if order == .ranked { return [] }

@@ -71,6 +71,8 @@ struct Entry {
     var claim: Claim?
     /// The page above such a join was asked for again and ended there as before (R26.8).
     var isChecked = false
+    /// Clock at which the server pushed it; 0 if it did not (R27).
+    var pushed: UInt64 = 0
     /// Where it was last shown, in feeds paged by position (R26.1).
     var spot: Spot?
     /// False for a post of an answer that the feed does not hold, or no longer.
@@ -90,7 +92,7 @@ struct Entry {
     /// True if nothing about the entry differs; both are the same entry of two states.
     func isSame(as other: Entry) -> Bool {
         key == other.key && page == other.page && confirmed == other.confirmed
-            && asked == other.asked && spot == other.spot && isChecked == other.isChecked
+            && asked == other.asked && pushed == other.pushed && spot == other.spot && isChecked == other.isChecked
             && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
             && claim == other.claim && isCached == other.isCached
             && hasSameBody(as: other) && piece == other.piece
@@ -198,6 +200,9 @@ struct FeedState {
     var pageNumbers: UInt64 = 0
     var ticketNumbers: UInt64 = 0
     var gapNumbers: UInt64 = 0
+
+    /// R27: what was told of the top of the list, and whether what comes on top is told.
+    var subscription = Subscription()
 
     var head = Edge(link: .end, number: 1)
     var tail = Edge(link: .unknown, number: 2)

@@ -22,6 +22,17 @@ extension FeedState {
             (ticket.span!.start, ticket.span!.rows) = (page * state.unit, state.unit)
         }
         if state.isAtTotal(answer, ticket) { answer.next = .end }
+        var judgement = try state.judge(
+            answer, ticket, isLesson: state.sizes != sizes)
+        judgement.outcome.disprovedSizes = disproved
+        return judgement
+    }
+
+    /// Places an answer that may be judged. `isLesson`: the state has learned something that a refusal keeps.
+    func judge(
+        _ answer: Answer, _ ticket: TicketRecord, isLesson: Bool
+    ) throws(Interruption) -> Judgement {
+        var state = self
         var draft = Draft(state, ticket, answer)
         draft.disorder = draft.shownAgainstOrder()
         if !draft.disorder.isEmpty {
@@ -30,17 +41,14 @@ extension FeedState {
         }
         var judgement: Judgement
         do {
-            try draft.judge()
+            try draft.place()
             judgement = Judgement(outcome: try draft.commit(), draft: draft)
         } catch .refused(let verdict, let help) {
             judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
-            if state.sizes != sizes || state.answersAgainstOrder != answersAgainstOrder {
-                judgement.lesson = state
-            }
+            if isLesson || !draft.disorder.isEmpty { judgement.lesson = state }
         }
         judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
-        judgement.outcome.disprovedSizes = disproved
         judgement.outcome.unplaced = unplaced(answer, after: judgement)
         return judgement
     }
@@ -59,7 +67,7 @@ extension FeedState {
 
 extension Draft {
     /// Places the answer in the draft, by the place it was asked for.
-    mutating func judge() throws(Interruption) {
+    mutating func place() throws(Interruption) {
         let page = try clean()
         let isNumbered = state.isNumbered && ticket.span != nil
         switch ticket.operation {
@@ -71,6 +79,7 @@ extension Draft {
         case .bodies: try bodies(page)
         case .recorded: try recorded(page)
         case .verify: try verify(page)
+        case .push: try push(page)
         }
         try requireShownStay()
     }
@@ -83,7 +92,8 @@ extension Draft {
         let spots = try learnPositions()
         let doubted = try doubtedJoins()
         let now = state.tick()
-        state.changed = now
+        // a push touches nothing that a jump could undo
+        if ticket.operation != .push { state.changed = now }
         let (oldRows, borders) = (state.rows, state.borders())
         state.forgetBorders((removed + moved).filter { state.entries[$0].isCached })
         settleEntries(now)
@@ -98,7 +108,7 @@ extension Draft {
         }
         (state.head, state.tail) = (head, tail)
         (state.drift, state.overlap) = (drift, overlap)
-        if ticket.operation == .refresh && headChanged { state.skippedAbove = 0 }
+        settleTop(now)
         try settleClaims(oldRows)
         for (lower, why) in doubted {
             if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
@@ -106,7 +116,7 @@ extension Draft {
             }
         }
         try state.setRows(state.withRiders(rows, old: oldRows))
-        try settleNewClaims()
+        try settleNewClaims(now)
         try settlePositions(spots)
         for gap in state.gapRows where state.gaps[gap].since == 0 { state.gaps[gap].since = now }
         try state.rederive(from: borders, gone: EntrySet(moved + removed))
@@ -141,6 +151,18 @@ extension Draft {
             }
             rows.insert(.entry(entry), at: place)
         }
+    }
+
+    /// What this answer told of the top of the list.
+    private mutating func settleTop(_ now: UInt64) {
+        let operation = ticket.operation
+        if headChanged && (operation == .refresh || operation == .push) { state.skippedAbove = 0 }
+        if headChanged && head.link == .end {
+            let isTold = operation == .refresh || operation == .up
+            state.subscription.headAsOf = isTold ? ticket.issued : nil
+        }
+        if isTopTold { state.subscription.headAsOf = ticket.issued }
+        if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
     }
 
     private mutating func settleEntries(_ now: UInt64) {
@@ -193,7 +215,7 @@ extension Draft {
         case .up:
             page.previous = answer.previous
             if isComplete { page.next = answer.next }
-        case .snapshot, .bodies, .verify: if isComplete { page.next = answer.next }
+        case .snapshot, .bodies, .verify, .push: if isComplete { page.next = answer.next }
         }
         state.pages[page.number] = page
         for entry in accepted { state.entries[entry].page = page.number }
@@ -216,14 +238,14 @@ extension Draft {
     }
 
     /// What this answer joined by the numbering alone, and which join it has checked.
-    private mutating func settleNewClaims() throws(Interruption) {
+    private mutating func settleNewClaims(_ now: UInt64) throws(Interruption) {
         if !claims.isEmpty {
             let rows = state.serverRows
             for (upper, lower) in zip(rows, rows.dropFirst()) {
                 guard let lower = lower.entry, let why = claims[lower], !upper.isGap,
                     !state.entries[lower].isClaimed
                 else { continue }
-                state.entries[lower].claim = Claim(why: why, since: state.changed)
+                state.entries[lower].claim = Claim(why: why, since: now)
             }
         }
         for entry in state.entries.indices where state.entries[entry].isChecked {

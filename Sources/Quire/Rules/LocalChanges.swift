@@ -118,6 +118,7 @@ extension FeedState {
         head = newEdge(.end)
         tail = newEdge(.unknown)
         (drift, overlap, skippedAbove) = (0, 1, 0)
+        subscription = Subscription()
         sizes = LearnedSizes(isDisproved: sizes.isDisproved)
     }
 

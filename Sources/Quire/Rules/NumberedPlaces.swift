@@ -64,6 +64,7 @@ extension Draft {
 
     /// What the answer shows tells where it is; what stands below moves with the last known entry shown.
     mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
+        if ticket.operation == .push { return state.isNumbered ? try moveByPush() : [] }
         guard let span = ticket.span, state.isNumbered else { return [] }
         let isByNumber = state.isByNumber
         var seen: [(entry: Int, spot: Spot)] = []
@@ -76,7 +77,10 @@ extension Draft {
             let spot = Spot(
                 number: Int32(clamping: number), row: isByNumber ? Int32(clamping: row) : 0,
                 isLast: isLast)
-            seen.append((entry, spot))
+            // R27: what was pushed since stands above
+            let isLower = !liftedEntries.isEmpty
+            let at = (isByNumber ? number * state.unit + row : number) + liftedEntries.count
+            seen.append((entry, isLower ? Spot(at: at, unit: state.unit) : spot))
         }
         if ticket.operation == .recorded { return seen }
         let (isSeen, hasMoved) = (EntrySet(seen.map(\.entry)), EntrySet(moved))

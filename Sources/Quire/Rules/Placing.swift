@@ -21,8 +21,14 @@ extension Draft {
         }
         (drift, overlap, headChanged) = (0, 1, true)
         head = state.newEdge(.end)
-        if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
-        try splice(page, upper: .head, lower: try bound(page))
+        let before = rows
+        let lifted = try liftPushed(page)
+        if state.options.order == .ranked {
+            try spliceRanked(page, below: nil)
+        } else {
+            try splice(page, upper: .head, lower: try bound(page))
+        }
+        if accepted.isEmpty { rows = before } else { try putAbove(lifted) }
     }
 
     /// R8. The entry directly above which a complete bounded answer lies; nil if there is none: the answer shows that it

@@ -302,6 +302,7 @@ extension Draft {
         case .around: .jump
         case .recorded: .missingPage
         case .verify: .contradiction
+        case .push: .missed
         case .refresh, .down, .up, .snapshot, .bodies: .unfetched
         }
     }

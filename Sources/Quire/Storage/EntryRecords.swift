@@ -37,6 +37,8 @@ struct PieceRecord: Record {
         static let asked: UInt8 = 2
         /// Not all bodies are full and up to date.
         static let details: UInt8 = 4
+        /// Some of them were pushed (R27).
+        static let pushed: UInt8 = 8
     }
 
     private enum PlaceFlag {
@@ -78,10 +80,11 @@ struct PieceRecord: Record {
         writer.number(expected.confirmed)
         writer.number(expected.asked)
         let isMixed = entries.contains { $0.asked != expected.asked }
+        let arePushed = entries.contains { $0.pushed != 0 }
         let hasDetails = entries.contains { $0.detail != .full || $0.newest != nil }
         writer.byte(
             (epoch == nil ? 0 : Feature.places) | (isMixed ? Feature.asked : 0)
-                | (hasDetails ? Feature.details : 0))
+                | (hasDetails ? Feature.details : 0) | (arePushed ? Feature.pushed : 0))
         if let epoch { writer.number(epoch) }
         writer.number(entries.count)
         for (id, entry) in zip(ids, entries) {
@@ -98,6 +101,7 @@ struct PieceRecord: Record {
             id.encode(&writer)
             writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
             if isMixed { writer.signed(Int64(bitPattern: entry.asked &- expected.asked)) }
+            if arePushed { writer.number(entry.pushed) }
             if let claim = entry.claim {
                 claim.why.encode(&writer)
                 writer.number(claim.since)
@@ -178,6 +182,7 @@ struct PieceRecord: Record {
         let isMixed: Bool
         let epoch: UInt64?
         let hasDetails: Bool
+        let arePushed: Bool
         let count: Int
 
         init(_ reader: inout ByteReader) throws(QuireError) {
@@ -187,6 +192,7 @@ struct PieceRecord: Record {
             let features = try reader.byte()
             isMixed = features & Feature.asked != 0
             hasDetails = features & Feature.details != 0
+            arePushed = features & Feature.pushed != 0
             epoch = features & Feature.places == 0 ? nil : try reader.number()
             count = try reader.count()
         }
@@ -203,6 +209,7 @@ struct PieceRecord: Record {
         entry.confirmed = expected.confirmed &+ UInt64(bitPattern: try reader.signed())
         entry.asked = expected.asked
         if head.isMixed { entry.asked &+= UInt64(bitPattern: try reader.signed()) }
+        if head.arePushed { entry.pushed = try reader.number() }
         if flags & Flag.claimed != 0 {
             entry.claim = Claim(why: try Doubt(&reader), since: try reader.number())
         }

@@ -102,6 +102,39 @@ extension WriteSession {
         return outcome
     }
 
+    /// R27. Posts that the server says are on top now.
+    func push(
+        _ answer: Answer, number: UInt64?, follows: PostID?, in feed: UInt32
+    ) throws -> Outcome {
+        try requireSound(answer)
+        let replaced = replacedBodies
+        var outcome = try change(
+            feed,
+            focus: { loader in
+                if loader.record.options.paging == .ids {
+                    throw QuireError(
+                        .badArgument, "feed \(loader.record.name): a feed of ids takes no pushed posts")
+                }
+                try loader.load(posts: answer.posts.map(\.id))
+                try loader.load(posts: [follows].compactMap(\.self))
+                try loader.loadTop()
+            },
+            { state throws(Interruption) in
+                let judged = try state.push(answer, number: number, follows: follows)
+                return Self.effect(judged.outcome, judged, answer, on: &state)
+            })
+        outcome.updated = replacedBodies - replaced
+        return outcome
+    }
+
+    /// R27. Whether what comes on top is pushed from now on, in messages after this number.
+    func setLive(_ isLive: Bool, after message: UInt64?, in feed: UInt32) throws {
+        try change(feed, focus: { _ in }) { state throws(Interruption) in
+            if isLive { state.beginLive(after: message) } else { state.endLive() }
+            return Effect(result: (), changesRows: false)
+        }
+    }
+
     /// R24, R25. The next page of a recorded run; without a number it follows the page before.
     func record(
         _ answer: Answer, page number: Int?, in run: inout RecordedRun, of handle: Feed

@@ -87,6 +87,7 @@ struct FeedRecord: Record {
     var sizes = LearnedSizes()
     var answersAgainstOrder = 0
     var shifts = PositionShifts()
+    var subscription = Subscription()
     /// The segment below the last gap.
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
@@ -121,6 +122,9 @@ struct FeedRecord: Record {
         sizes.encode(&writer)
         writer.number(answersAgainstOrder)
         shifts.encode(&writer)
+        for clock in [subscription.headAsOf, subscription.live, subscription.message] {
+            writer.optional(clock) { $0.number($1) }
+        }
         lastSegment.encode(&writer)
         counts.encode(&writer)
     }
@@ -152,6 +156,9 @@ struct FeedRecord: Record {
         sizes = try LearnedSizes(&reader)
         answersAgainstOrder = try reader.int()
         shifts = try PositionShifts(&reader)
+        subscription.headAsOf = try reader.optional { r throws(QuireError) in try r.number() }
+        subscription.live = try reader.optional { r throws(QuireError) in try r.number() }
+        subscription.message = try reader.optional { r throws(QuireError) in try r.number() }
         lastSegment = try SegmentCount(&reader)
         counts = try FeedCounts(&reader)
     }
@@ -172,6 +179,7 @@ extension FeedState {
         skippedAbove = record.skippedAbove
         sizes = record.sizes
         answersAgainstOrder = record.answersAgainstOrder
+        subscription = record.subscription
     }
 }
 
@@ -188,6 +196,7 @@ extension FeedRecord {
         skippedAbove = state.skippedAbove
         sizes = state.sizes
         answersAgainstOrder = state.answersAgainstOrder
+        subscription = state.subscription
     }
 }
 

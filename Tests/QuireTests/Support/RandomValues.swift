@@ -112,6 +112,7 @@ struct RandomValues {
             entry.page = page
             entry.confirmed = isOneAnswer && values.random.chance(0.9) ? confirmed : values.number()
             entry.asked = isOneAnswer ? asked : values.number()
+            entry.pushed = isOneAnswer ? 0 : values.number()
             if isPlaced {
                 entry.spot = values.optional { $0.spot() }
                 entry.isChecked = values.bool()
@@ -175,6 +176,8 @@ struct RandomValues {
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
         (feed.drift, feed.overlap, feed.skippedAbove) = (Int(signed()), int(), int())
+        (feed.subscription.headAsOf, feed.subscription.live) = (optional { $0.number() }, optional { $0.number() })
+        feed.subscription.message = optional { $0.number() }
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
         feed.lastSegment = segment()
         (feed.counts.entries, feed.counts.riders, feed.counts.faults) = (int(), int(), int())
@@ -184,7 +187,7 @@ struct RandomValues {
     }
 
     mutating func ticket() -> TicketRecord {
-        let operation = TicketRecord.Operation(rawValue: UInt8(random.below(8)))!
+        let operation = TicketRecord.Operation(rawValue: UInt8(random.below(9)))!
         var ticket = TicketRecord(
             number: number(), operation: operation, generation: number(), issued: number())
         ticket.own = link()

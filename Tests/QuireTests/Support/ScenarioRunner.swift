@@ -1,3 +1,5 @@
+import Testing
+
 @testable import Quire
 
 /// Replays one conformance case through a real cache; the meaning of every step, in code.
@@ -94,6 +96,9 @@ final class ScenarioRunner {
         case "cancel":
             if let ticket = tickets[step["ticket"]!.text!]! { try feed.cancel(ticket) }
         case "record": try record(step, feed, &seen)
+        case "push": try push(step, feed, &seen)
+        case "live": try feed.beginLive(after: step["number"]?.int.map(UInt64.init))
+        case "offline": try feed.endLive()
         default: try change(operation, step, feed, &seen)
         }
         let findings = try storage.cache.check()
@@ -159,6 +164,18 @@ final class ScenarioRunner {
         return try feed.plan(
             place, limit: step["limit"]?.int, isBounded: step["bounded"]?.bool ?? false,
             link: step["link"]?.text.map(Picture.link))
+    }
+
+    private func push(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
+        if feed.options.paging == .ids {
+            (seen["outcome"], seen["reason"]) = (.text("refused"), .text("unsupported"))
+            #expect(throws: QuireError.self) { try feed.push(Answer(step)) }
+            return
+        }
+        let outcome = try feed.push(
+            Answer(step), number: step["number"]?.int.map(UInt64.init),
+            follows: step["follows"]?.text.flatMap { PostID($0) })
+        describe(outcome, into: &seen)
     }
 
     /// Where pages have a size of the server's choosing, a target can be one of them.

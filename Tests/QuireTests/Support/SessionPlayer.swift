@@ -45,6 +45,15 @@ final class SessionPlayer {
                 Answer(step), page: step["page"]!.int!, in: &run, of: feed)
             results.append("\(outcome)")
             runs[name] = run
+        case "push":
+            if feed.options.paging == .ids { return }
+            let outcome = try session.push(
+                Answer(step), number: step["number"]?.int.map(UInt64.init),
+                follows: step["follows"]?.text.flatMap { PostID($0) }, in: feed.number)
+            results.append("\(outcome)")
+        case "live", "offline":
+            try session.setLive(
+                operation == "live", after: step["number"]?.int.map(UInt64.init), in: feed.number)
         default: results.append(try change(operation, step, feed.number, session))
         }
     }

@@ -82,6 +82,7 @@ class Pushed:
     def lift_pushed(self, page):
         """What was pushed after this refresh was asked for, and is not on its page, lies above it."""
         feed, lifted, keyed = self.feed, [], self.has_keys(page)
+        self.unlifted = self.rows
         for i, row in enumerate(self.rows):
             if isinstance(row, str) and (row in page or not self.stands_above(row, lifted)
                                          or keyed and self.key(row) <= self.key(page[0])):
@@ -103,7 +104,9 @@ class Pushed:
 
     def put_above(self, lifted):
         feed = self.feed
-        if lifted and self.accepted:
+        if not self.accepted:
+            self.rows = self.unlifted
+        elif lifted:
             self.lifted = [r for r in lifted if isinstance(r, str)]
             if not feed.is_continuous(self.ticket.issued):
                 lifted = lifted + [Gap(feed._link_below(lifted[-1]), feed._edge(UNKNOWN), "missed")]

@@ -1,0 +1,175 @@
+// R27: posts that the server says are on top now, without having been asked.
+
+/// What a feed knows about the messages that tell of new posts.
+struct Subscription: Hashable {
+    /// Clock of the request, or of the message, that told the top of the list.
+    var headAsOf: UInt64?
+    /// Since this clock everything that comes on top is pushed.
+    var live: UInt64?
+    /// Number of the last message, where messages are numbered.
+    var message: UInt64?
+
+    /// Everything that came on top since then was pushed.
+    func isContinuous(since clock: UInt64?) -> Bool {
+        guard let live, let clock else { return false }
+        return clock >= live
+    }
+}
+
+extension FeedState {
+    /// From now on every post that comes on top is pushed, in messages after this number.
+    mutating func beginLive(after message: UInt64?) {
+        subscription.live = tick()
+        subscription.message = message
+    }
+
+    /// What comes on top is not pushed any more. Numbered messages tell by themselves what was missed.
+    mutating func endLive() {
+        if subscription.message == nil { subscription.live = nil }
+    }
+
+    /// Judges a message and takes it in. `follows` is the post directly below those pushed, if the server tells.
+    func push(
+        _ answer: Answer, number: UInt64?, follows: PostID?
+    ) throws(Interruption) -> Judgement {
+        var state = self
+        let now = state.tick()
+        if let number {
+            let last = subscription.message
+            if let last, number <= last { return Judgement(outcome: Outcome(.stale, reason: "repeated")) }
+            let isNext = subscription.live != nil && last.map { number == $0 + 1 } ?? false
+            if !isNext { state.subscription.live = now }  // some were missed, or may have been
+            state.subscription.message = number
+        }
+        var ticket = TicketRecord(
+            number: 0, operation: .push, generation: generation, issued: now)
+        ticket.after = follows
+        var answer = answer
+        (answer.next, answer.previous) = (.unknown, .unknown)  // a message tells no link
+        return try state.judge(answer, ticket, isLesson: true)
+    }
+}
+
+extension Draft {
+    private func top() throws(Interruption) -> Int? {
+        guard let row = rows.first(where: { !$0.isGap }) else { return nil }
+        return try state.entry(at: 0, in: [row], from: .above)
+    }
+
+    /// R27.1. What is new goes on top, in this order; what belongs further down goes to its key's place.
+    mutating func push(_ page: [Int]) throws(Interruption) {
+        var places = places()
+        if state.options.order == .ranked {  // the top is what the server says it is
+            let known = page.filter { places[$0] != nil }
+            moved += known
+            rowsWithout(known)
+            rows = state.mergeGaps(rows)
+            places = EntryMap(entries: 0)
+        }
+        let top = try top()
+        let isKeyed = try hasKeys(page)
+        func isBelowTop(_ entry: Int) -> Bool {
+            if places[entry] != nil { return true }
+            guard isKeyed, let top else { return false }
+            return key(entry)! <= key(top)!
+        }
+        let first = page.firstIndex(where: isBelowTop) ?? page.count
+        let risen = Array(page[..<first])
+        let others = page[first...].filter { places[$0] == nil }
+        let isTopShown = first < page.count && page[first] == top
+        if !risen.isEmpty { try putOnTop(risen, top, isTopShown: isTopShown) }
+        isTopTold = !risen.isEmpty || (top != nil && page.first == top)
+        var placed = risen
+        for entry in others {
+            if !isKeyed {
+                ignored.append(entry)  // below the top, and nothing tells where
+                continue
+            }
+            try splice([entry], upper: .unknown, lower: nil)
+            try keepProvenRun()
+            placed.append(entry)
+        }
+        accepted = placed
+    }
+
+    /// R27.2. Directly above the top only if nothing can lie between the two.
+    private mutating func putOnTop(
+        _ page: [Int], _ top: Int?, isTopShown: Bool
+    ) throws(Interruption) {
+        var isJoined = false
+        if let top, state.head.link == .end {
+            isJoined =
+                isTopShown || ticket.after == state.id(of: top)
+                || (rows[0] == .entry(top)
+                    && state.subscription.isContinuous(since: state.subscription.headAsOf))
+            if isTopShown { shown.append(top) }
+        }
+        try splice(page, upper: .head, lower: isJoined ? top : nil)
+        if isJoined { return }
+        (drift, overlap, headChanged) = (0, 1, true)
+        if state.head.link != .end { head = state.newEdge(.end) }
+    }
+
+    // MARK: Requests on their way (R27.4)
+
+    /// What was pushed after this refresh was asked for, and is not on its page, lies above it: the rows are taken out.
+    mutating func liftPushed(_ page: [Int]) throws(Interruption) -> [Row] {
+        guard case .entry(let first)? = rows.first, state.entries[first].pushed > ticket.issued else {
+            return []
+        }
+        let inPage = EntrySet(page)
+        let isKeyed = try hasKeys(page)
+        var count = 0
+        walk: for (i, row) in rows.enumerated() {
+            switch row {
+            case .gap: continue
+            case .elided(let run): throw .needs(.top(run))
+            case .entry(let entry):
+                let isBelowOne = i > 0 && !rows[i - 1].isGap && isNewer(entry)
+                let standsAbove = state.entries[entry].pushed > ticket.issued || isBelowOne
+                if inPage.contains(entry) || !standsAbove { break walk }
+                if isKeyed && key(entry)! <= key(page[0])! { break walk }
+                count = i + 1
+            }
+        }
+        let lifted = Array(rows[..<count])
+        let rest = rows[count...]
+        let isAnchored = rest.contains { $0.entry.map(inPage.contains) ?? false }
+        if count > 0 && !isKeyed && !isAnchored
+            && !state.subscription.isContinuous(since: ticket.issued)
+        {
+            throw .refused(.discontinuity, help: .planAgain)  // they may also lie below the page
+        }
+        if count > 0 { rows = Array(rest.first?.isGap ?? false ? rest.dropFirst() : rest) }
+        return lifted
+    }
+
+    mutating func putAbove(_ lifted: [Row]) throws(Interruption) {
+        guard let last = lifted.last else { return }
+        liftedEntries = lifted.compactMap(\.entry)
+        var above = lifted
+        if !state.subscription.isContinuous(since: ticket.issued) {
+            let border = try state.entry(at: 0, in: [last], from: .below)
+            let down = try state.linkBelow(border)
+            above.append(state.newGap(down: down, up: state.newEdge(.unknown), why: .missed))
+            farGap = true
+        }
+        rows = above + rows
+    }
+
+    /// R27.5. Old entries stand lower by as many as were put above them.
+    mutating func moveByPush() throws(Interruption) -> [(entry: Int, spot: Spot)] {
+        let new = EntrySet(accepted)
+        var above = 0
+        for row in rows {
+            if let entry = row.entry, new.contains(entry) {
+                above += 1
+            } else if above > 0 {
+                try state.moveSpots(in: [row], by: above) { [state] in state.entries[$0].spot != nil }
+            }
+        }
+        return rows.prefix(accepted.count).enumerated().compactMap { at, row in
+            row.entry.flatMap { new.contains($0) ? ($0, Spot(at: at, unit: state.unit)) : nil }
+        }
+    }
+}
