@@ -146,6 +146,8 @@ class History(Answering, Judging, Healing, Subscription):
             answer["items"] = items
         if self.mode in KEYED:
             answer["keys"] = {id: facts["position"][id] for id in facts["raw"]}
+        if self.hard and luck > .6:
+            answer["since"] = str(facts["now"])
         return answer, facts
 
     def deliver(self, job):

@@ -32,6 +32,13 @@ class Server:
             self.dark.add(id)
         self.list.insert(at, id)
 
+    def rise(self, at):
+        """A touched entry comes to the top with a larger key."""
+        self.now += 1
+        id = self.list.pop(at)
+        self.place[id], self.since[id] = max(self.place.values()) + 1024, self.now
+        self.list.insert(0, id)
+
     def delete(self, at):
         self.now += 1
         del self.list[at]

@@ -12,7 +12,7 @@ class Server:
     def __init__(self):
         self.now = 0
         self.position, self.since, self.alive = {}, {}, []      # alive: ids, top first
-        self.came_on_top = {}
+        self.came_on_top, self.deleted_at = {}, {}
         self.count = 0
 
     def snapshot(self):
@@ -42,6 +42,7 @@ class Server:
     def delete(self, id):
         self.now += 1
         self.alive.remove(id)
+        self.deleted_at[id] = self.now
 
     def bump(self, id):
         self.alive.remove(id)

@@ -9,11 +9,35 @@ class Subscription:
 
     def connection(self, rng):
         """The connection comes and goes."""
+        if self.feed.since and self.mode in ("stable", "keyset", "bump", "keyless") and rng.random() < .08:
+            self.changes()
         if self.mode != "ids" and rng.random() < .08:
             self.connected = not self.connected
             self.counter = rng.choice((None, 0)) if self.connected else self.counter
             number = {"number": self.counter} if self.connected and self.counter is not None else {}
             self.step({"op": "live" if self.connected else "offline", **number})
+
+    def changes(self):
+        """R29: the client asks what has changed."""
+        server, since = self.server, int(self.feed.since[0])
+        items = [id for id in server.alive if server.since[id] > since]
+        random.Random(server.now).shuffle(items)
+        step = {"op": "delta", "items": items, "since": str(server.now),
+                "deleted": [id for id, time in server.deleted_at.items() if time > since and id not in server.alive]}
+        if self.mode in KEYED:
+            step["keys"] = {id: server.position[id] for id in items}
+        seen = self.step(step)
+        for id in items:
+            if seen.get("page") is not None and id in self.feed.entries and self.feed.entries[id].page == seen["page"]:
+                self.place[id] = server.position[id]
+        on_top = []
+        for row in self.feed.server_rows():
+            if row not in items or self.feed.entries[row].page != seen.get("page"):
+                break
+            on_top.append(row)
+        if on_top and on_top[0] == server.alive[0]:
+            self.covered.append((server.position[on_top[-1]], INFINITY, server.now))
+            self.judge_push(on_top)
 
     def announce(self, ids):
         """Tells of new or risen posts, topmost first; numbered messages may be lost, and then it is seen."""

@@ -1,6 +1,8 @@
 """R29: answers that say what has changed since an earlier moment."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .objects import END, HEAD, UNKNOWN, Gap, Refused
 
 
@@ -9,6 +11,8 @@ class Deltas:
 
     def delta(self, page):
         feed, out = self.feed, self.out
+        self.is_whole_delta = self.answer.next in (UNKNOWN, END)
+        self.answer = replace(self.answer, next=UNKNOWN, prev=UNKNOWN)     # its links are not those of the list
         deleted = [id for id in dict.fromkeys(self.answer.deleted) if id]
         out.kept += [id for id in deleted if id in feed.entries and not feed.entries[id].rider and self.is_newer(id)]
         self.gone_for_good = [id for id in deleted if id not in out.kept]
@@ -42,7 +46,7 @@ class Deltas:
         above = sorted((id for id in page if id not in self.where() and self.key(id) > self.key(top)),
                        key=self.key, reverse=True)
         whole = feed.since is not None and self.ticket.own == feed.since[0] and feed.head_as_of is not None \
-            and feed.head_as_of >= feed.since[1] and self.rows[0] == top and self.answer.next in (UNKNOWN, END)
+            and feed.head_as_of >= feed.since[1] and self.rows[0] == top and self.is_whole_delta
         if above:
             self.splice(above, upper=HEAD, lower=top if whole else None)
         self.top_told = whole

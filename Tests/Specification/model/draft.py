@@ -45,7 +45,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.beyond = None            # R26: (border, position): it stands there or below
         self.ends_page = None         # R26: the last usable row of the page
         self.fresh, self.landmarks = [], False                # R26: edges renewed here; known entries have a place
-        self.top_told, self.lifted = False, []                # R27
+        self.top_told, self.lifted, self.inside = False, [], set()            # R27; inside a proven run
         self.was_checked = None       # R26: a claimed seam whose page above was shown again
 
     def clean(self):
@@ -156,7 +156,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
 
     def is_newer(self, id):
         """Written after this request was issued: an older answer must not undo it."""
-        return self.feed.entries[id].confirmed > self.ticket.issued
+        return id in self.feed.entries and self.feed.entries[id].confirmed > self.ticket.issued
 
     def leave(self, ids):
         """Entries leave the feed; pinned ones stay as riders."""

@@ -15,9 +15,14 @@ class Links:
             return edge
         return self._edge(link, loose=loose)
 
+    def _page_of(self, id):
+        """None also for an entry that this very answer has placed before."""
+        entry = self.entries.get(id)
+        return entry and self.pages.get(entry.page)
+
     def _link_below(self, id):
         """R16. The edge to continue below an entry, copied from the page that borders it."""
-        page = self.pages.get(self.entries[id].page)
+        page = self._page_of(id)
         ends_here = page and page.last == id
         if self.paging in ("offset", "page"):                  # only recorded pages have links (R24)
             linked = ends_here and page.own not in WORDS and page.next not in WORDS
@@ -33,9 +38,11 @@ class Links:
         """R16. The link of the nearest page that ends at or above the border in its segment; at the
         top of the feed the head request.  Returns (link, entry it continues below, whether it is loose)."""
         rows = self.server_rows()
-        at = rows.index(border)
+        at = rows.index(border) if border in rows else -1
+        if at < 0:
+            return UNKNOWN, None, False
         while at >= 0 and isinstance(rows[at], str):
-            page = self.pages.get(self.entries[rows[at]].page)
+            page = self._page_of(rows[at])
             if page and page.last == rows[at] and page.next not in (UNKNOWN, END):
                 return page.next, (None if rows[at] == border else rows[at]), page.loose_below
             at -= 1
@@ -44,7 +51,7 @@ class Links:
         return UNKNOWN, None, False
 
     def _link_above(self, id):
-        page = self.pages.get(self.entries[id].page)
+        page = self._page_of(id)
         if page and page.first == id and page.prev not in (UNKNOWN, END):
             return self._edge(page.prev, loose=page.loose_above)
         return self._edge(UNKNOWN)
@@ -103,7 +110,7 @@ class Links:
 
     def _forget_border(self, id):
         """A page whose first or last entry left no longer knows where its links begin."""
-        page = self.pages.get(self.entries[id].page)
+        page = self._page_of(id)
         if page and page.last == id:
             page.last = None
         if page and page.first == id:

@@ -280,7 +280,7 @@ class Placing:
         feed, rows, answer = self.feed, self.rows, self.answer
         if feed.order not in ("stable", "bump") or not self.accepted:
             return
-        upper, lower = self.proven_before()
+        upper, lower = (side | self.inside for side in self.proven_before())
         at = rows.index(self.accepted[-1]) + 1
         if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN:
             del rows[at]
@@ -288,7 +288,9 @@ class Placing:
         if at > 0 and isinstance(rows[at], Gap) and rows[at - 1] in upper and answer.prev == UNKNOWN:
             del rows[at]
         first, last = rows.index(self.accepted[0]), rows.index(self.accepted[-1])
-        self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
+        beside = any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
+        self.inside |= set() if beside else set(self.accepted)
+        self.far_gap = self.far_gap and beside
 
     def proven_before(self):
         """The upper and the lower entries of the seams that were proven before this answer."""
