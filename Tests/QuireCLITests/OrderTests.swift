@@ -78,6 +78,14 @@ struct OrderTests {
         #expect(json["outdated"] == 1 && json["unplaced_count"] == 0)
     }
 
+    @Test("posts of one key may change places")
+    func ties() throws {
+        let pages = try [page(1, [(1, 90), (2, 80), (3, 80)]), page(2, [(3, 80), (2, 80), (5, 50)])]
+        let keyed = ["--order", "bump", "--key", "last_activity_date", "--json"]
+        #expect(try box.quire(["ingest", box.cache, "a"] + pages + keyed).object()["against_order"] == 0)
+        #expect(try box.quire(["ingest", box.path("b.quire"), "a"] + pages + ["--json"]).object()["against_order"] == 1)
+    }
+
     @Test("--exit-code says whether posts may be missing")
     func exitCode() throws {
         let pages = try box.pages(1...4)

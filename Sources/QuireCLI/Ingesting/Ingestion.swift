@@ -122,7 +122,7 @@ struct Ingestion {
                     for page in pages where !effect.isTooMuch {
                         try take(page, at: now, into: feed, batch, &effect)
                     }
-                    if destination.feed == nil && effect.point.totals.pages == 0 { throw NothingTaken() }
+                    if destination.feed == nil && effect.point.totals.received == 0 { throw NothingTaken() }
                     effect.point.numbering = numbering
                     effect.point.isDone = isLast && !effect.isTooMuch
                     try effect.point.write(effect.run, to: feed, batch)

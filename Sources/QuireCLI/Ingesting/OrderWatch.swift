@@ -16,15 +16,17 @@ struct OrderWatch {
     private static let limit = 100_000
 
     /// True if two posts of the page stood the other way round on the last page that showed both, with the same keys.
+    /// Posts of one key may change places.
     mutating func contradicts(_ answer: Answer) -> Bool {
         if seen.count > Self.limit { seen = [:] }
         page += 1
-        var lowest: [Int: Int] = [:]
+        var lowest: [Int: Sighting] = [:]
         var contradicts = false
         for (row, post) in answer.posts.enumerated() {
             if let last = seen[post.id], last.page != page, last.key == post.key {
-                if let above = lowest[last.page], above > last.row { contradicts = true }
-                lowest[last.page] = max(lowest[last.page] ?? 0, last.row)
+                let above = lowest[last.page]
+                if let above, above.row > last.row, post.key == nil || above.key != post.key { contradicts = true }
+                if last.row >= above?.row ?? 0 { lowest[last.page] = last }
             }
             seen[post.id] = Sighting(page: page, row: row, key: post.key)
         }

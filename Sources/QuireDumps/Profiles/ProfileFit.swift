@@ -48,6 +48,12 @@ public struct ProfileFit: Sendable {
 }
 
 extension Profile {
+    /// Where the number of the page is. A request without one is no evidence: those of most APIs have none.
+    private func pageEvidence(_ response: Response) -> Source? {
+        if case .query? = page.first, response.page == firstPage { return nil }
+        return page.first
+    }
+
     /// Which of the fields that a response need not have are there. A link that is computed, or an end
     /// that is only silence, says nothing about the API.
     fileprivate func evidence(
@@ -72,7 +78,7 @@ extension Profile {
             add(field, !isSilent, value != .unknown)
         }
         for (field, source, isThere) in [
-            ("self", own, response.own != nil), ("page", page.first, response.page != nil),
+            ("self", own, response.own != nil), ("page", pageEvidence(response), response.page != nil),
             ("pages", pages, response.pages != nil), ("total", total, response.total != nil),
         ] {
             add(field, isReadable(source), isThere)
