@@ -124,7 +124,8 @@ import Testing
         }
         let path = storage.folder + "/copy.quire"
         try cache.copy(to: path)
-        _ = try Cache.repair(at: path)
+        try storage.damage(path)
+        #expect(try !Cache.repair(at: path).isSound)
         let repaired = try Cache(at: path)
         for (name, collection) in [("a", "A"), ("b", "B"), ("c", "")] {
             let feed = try repaired.feed(named: name)

@@ -207,7 +207,8 @@ import Testing
         try refresh(feed, [(1, Sent(body: "s", version: 7, detail: .summary))])
         let path = storage.folder + "/copy.quire"
         try cache.copy(to: path)
-        _ = try Cache.repair(at: path)
+        try storage.damage(path)
+        #expect(try !Cache.repair(at: path).isSound)
         let repaired = try Cache(at: path).feed(named: "f")
         #expect(try shown(1, in: repaired) == Shown(body: "full", version: 5, isOutdated: true))
         #expect(try shown(2, in: repaired) == Shown(body: "s", detail: .summary, version: 5))

@@ -154,10 +154,16 @@ extension Entry {
     }
 
     mutating func meets(version new: Int64?, detail: Detail, hasBody: Bool) -> Bool {
-        if !hasBody || body.record == 0 {
-            if newest == nil { version = Self.maximum(version, new) } else { newest = Self.maximum(newest, new) }
+        if body.record == 0 {
+            version = Self.maximum(version, new)
             if hasBody { self.detail = detail }
+            // a repair knows of a body what was seen beside it
+            newest = version.flatMap { version in newest.flatMap { $0 > version ? $0 : nil } }
             return hasBody
+        }
+        if !hasBody {
+            if newest == nil { version = Self.maximum(version, new) } else { newest = Self.maximum(newest, new) }
+            return false
         }
         let known = newest ?? version
         if detail < self.detail {

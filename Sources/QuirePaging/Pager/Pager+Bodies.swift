@@ -2,7 +2,7 @@ import Quire
 
 extension Pager {
     /// Sees to it that the body of a post is here, in full and not outdated (D5): asks for it and for those
-    /// wanted next to it, as many as a request asks for. One request at a time: who calls while one is under way waits for it,
+    /// next to it that are missing or outdated, as many as a request asks for. One request at a time: who calls while one is under way waits for it,
     /// and asks only if it did not bring the body.
     /// - Parameter isForced: ask although the last answer brought none of them.
     /// - Returns: nil if the body is here already.
@@ -28,7 +28,7 @@ extension Pager {
         }
     }
 
-    /// The post and the posts next to it whose bodies are wanted too, the nearest ones, top first; none if its
+    /// The post and the posts next to it whose bodies are missing or outdated, the nearest ones, top first; none if its
     /// body is here.
     private func missingBodies(around id: PostID) throws -> [PostID] {
         let limit = max(1, options.pageSize ?? feed.options.pageSize)
@@ -40,7 +40,7 @@ extension Pager {
             let below = try snapshot.rows(of: feed, after: row.position, limit: limit - 1)
             let above = try snapshot.rows(of: feed, before: row.position, limit: limit - 1)
             let near = zip(1..., below).map { ($0, $1) } + zip(1..., above).map { (-$0, $1) }
-            let missing = near.filter { $1.post?.wantsBody ?? false }
+            let missing = near.filter { $1.post.map { $0.isFault || $0.isOutdated } ?? false }
                 .sorted { (abs($0.0), -$0.0) < (abs($1.0), -$1.0) }
                 .prefix(limit - 1).map { (distance: $0.0, id: $0.1.post!.id) }
             return (missing + [(0, id)]).sorted { $0.distance < $1.distance }.map(\.id)

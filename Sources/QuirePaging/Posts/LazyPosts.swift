@@ -74,9 +74,9 @@ public struct LazyPost<Model>: Sendable, Identifiable {
     /// - Throws: also ``PostDecodingError``.
     public func decoded() async throws -> Model { try await stored().decoded() }
 
-    /// Where its body is asked for; nil if the body is here.
+    /// Where its body is asked for; nil if it is here, in full and not outdated.
     public var missing: Place? {
-        get throws { try posts.stored.find(id)?.missing }
+        get throws { try posts.stored.find(id).flatMap { $0.row.wantsBody ? .bodies([id]) : nil } }
     }
 
     private func stored() async throws -> TypedPost<Model> {
@@ -91,8 +91,9 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 }
 
 extension TypedPost {
-    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if it is here, in full and not outdated.
-    public var missing: Place? { row.wantsBody ? .bodies([id]) : nil }
+    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if one is here, be it a summary or outdated: a
+    /// screen shows that. ``LazyPost`` asks for more.
+    public var missing: Place? { row.isFault ? .bodies([id]) : nil }
 }
 
 /// What a feed should show is not here, and asking for it did not bring it.

@@ -26,6 +26,11 @@ final class TemporaryCache {
         cache = try Cache(at: path, options: options)
     }
 
+    /// Takes a record away from a copy that has nothing but copies of what is in others: a repair builds all anew.
+    func damage(_ path: String) throws {
+        try Cache(at: path).environment.write { try $0.delete(.counters, NoKey()) }
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 }
 
