@@ -47,9 +47,11 @@ class Deltas:
                        key=self.key, reverse=True)
         whole = feed.since is not None and self.ticket.own == feed.since[0] and feed.head_as_of is not None \
             and feed.head_as_of >= feed.since[1] and self.rows[0] == top and self.is_whole_delta
-        if above:
-            self.splice(above, upper=HEAD, lower=top if whole else None)
         self.top_told = whole
+        if not whole:
+            return []                                          # others may lie between and below them
+        if above:
+            self.splice(above, upper=HEAD, lower=top)
         return above
 
     def is_inside(self, key):
