@@ -37,6 +37,8 @@ class Deltas:
             else:
                 out.ignored.append(id)                         # its place is not cached, or not known
         self.accepted = [id for id in placed if id in self.where()]
+        if not self.where():                                   # as after the last deletion (R14)
+            self.rows, self.head, self.tail = [], feed._edge(END), feed._edge(UNKNOWN)
 
     def put_new_on_top(self, page):
         """Everything that came on top since the head was told is in the answer, if that was after its beginning."""
