@@ -2,7 +2,7 @@ import Testing
 
 @testable import Quire
 
-/// A body never gives way to one of less detail, and says when it is outdated (D1 to D5 of Docs/decisions.md).
+/// A body never gives way to one of less detail, and says when it is outdated (R31).
 @Suite struct DetailTests {
     private let storage: TemporaryCache
     private var cache: Cache { storage.cache }

@@ -26,7 +26,7 @@ public enum Place: Hashable, Sendable {
     /// proved (R26.8).
     case join(above: PostID)
     /// What is missing of the bodies of these posts, wherever they stand: all of it in a feed of ids (R21), or
-    /// detail, or a newer version (D5). In other feeds it is refused if nothing is missing; ``tail`` asks
+    /// detail, or a newer version (R31.5). In other feeds it is refused if nothing is missing; ``tail`` asks
     /// for the topmost missing ones. Not more than the request's limit.
     case bodies([PostID])
 }

@@ -119,7 +119,7 @@ public struct Snapshot: ~Copyable {
     }
 
     /// Values of a row's post that were updated one by one (R23), by name, but those that its body is newer than:
-    /// what the post is, is its body with these (D6).
+    /// what the post is, is its body with these (R31.6).
     public func fields(of row: PostRow, in feed: Feed) throws -> [String: [UInt8]] {
         try requireYoung()
         if try WriteSession.counters(transaction).fieldRecords == 0 { return [:] }

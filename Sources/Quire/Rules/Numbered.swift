@@ -82,7 +82,8 @@ extension Draft {
             note = .drift
             return
         }
-        if let limit = state.entries[border].key, try hasKeys(page), key(page[0])! >= limit {
+        let hasNews = page.contains { !state.entries[$0].isCached }
+        if hasNews, let limit = state.entries[border].key, try hasKeys(page), key(page[0])! >= limit {
             return try splice(page, upper: .unknown, lower: nil)  // R25.3: the keys decide
         }
         if !ticket.mayClaim { return searchAbove(at, border) }

@@ -135,9 +135,11 @@ extension Draft {
         let lifted = Array(rows[..<count])
         let rest = rows[count...]
         let isAnchored = rest.contains { $0.entry.map(inPage.contains) ?? false }
-        if count > 0 && !isKeyed && !isAnchored
-            && !state.subscription.isContinuous(since: ticket.issued)
-        {
+        // a number shows only later what was missed
+        let isSure =
+            state.subscription.message == nil
+            && state.subscription.isContinuous(since: ticket.issued)
+        if count > 0 && !isKeyed && !isAnchored && !isSure {
             throw .refused(.discontinuity, help: .planAgain)  // they may also lie below the page
         }
         if count > 0 { rows = Array(rest.first?.isGap ?? false ? rest.dropFirst() : rest) }

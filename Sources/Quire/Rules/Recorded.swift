@@ -34,6 +34,7 @@ extension Draft {
         } else {
             try splice(page, upper: .unknown, lower: nil)  // R18; without anchors and keys: R24
         }
+        doubtKept()
         try claim()
     }
 
@@ -44,6 +45,22 @@ extension Draft {
         rows = page.map(Row.entry) + rows
         accepted = page
         claim(between: page[page.count - 1], and: border)
+    }
+
+    /// R25.3. Without keys, an entry that stays between two which the page shows together has no proven neighbours
+    /// there: nor have two that a gap kept apart.
+    private mutating func doubtKept() {
+        if kept.isEmpty || state.options.order.hasKeys { return }
+        let isKept = EntrySet(kept)
+        let old = state.serverRows
+        var below: [Row: Row] = [:]
+        for (upper, lower) in zip(old, old.dropFirst()) { below[upper] = lower }
+        for (upper, lower) in zip(rows, rows.dropFirst()) {
+            guard let above = upper.entry, let entry = lower.entry,
+                isKept.contains(above) || isKept.contains(entry), below[upper] != lower
+            else { continue }
+            claim(between: above, and: entry, why: .disorder)
+        }
     }
 
     /// R25.4. Entries with larger keys are cached above the first page of a run.

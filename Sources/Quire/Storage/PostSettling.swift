@@ -147,7 +147,7 @@ extension WriteSession {
 }
 
 extension Entry {
-    /// What a post of an answer means for what the entry shows (D1 to D4 of Docs/decisions.md): what is known of
+    /// What a post of an answer means for what the entry shows (R31.1 to R31.4): what is known of
     /// versions and detail changes here. True if the body of the post, unless it is the same, is to be shown.
     mutating func meets(_ post: Post) -> Bool {
         meets(version: post.version, detail: post.detail, hasBody: !post.body.isEmpty)

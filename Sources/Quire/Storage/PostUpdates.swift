@@ -70,7 +70,7 @@ extension WriteSession {
     }
 }
 
-// D5: bodies that were asked for, in a feed whose rows come with the lists.
+// R31.5: bodies that were asked for, in a feed whose rows come with the lists.
 
 extension WriteSession {
     /// The answer changes bodies and nothing else: that a post is not in it does not say that it is gone, and two

@@ -1,7 +1,7 @@
 import Quire
 
 extension Pager {
-    /// Sees to it that the body of a post is here, in full and not outdated (D5): asks for it and for those
+    /// Sees to it that the body of a post is here, in full and not outdated (R31.5): asks for it and for those
     /// next to it that are missing or outdated, as many as a request asks for. One request at a time: who calls while one is under way waits for it,
     /// and asks only if it did not bring the body.
     /// - Parameter isForced: ask although the last answer brought none of them.

@@ -80,7 +80,7 @@ public struct TypedPost<Model>: Sendable, Identifiable {
     public let row: PostRow
     /// The body as received; empty if the post's place is known and its body is not.
     public let bytes: [UInt8]
-    /// Values that were updated one by one and are not older than the body. ``decoded()`` sees them (D6).
+    /// Values that were updated one by one and are not older than the body. ``decoded()`` sees them (R31.6).
     public let fields: [String: [UInt8]]
     let feed: String
     let formats: [WireFormat<Model>]

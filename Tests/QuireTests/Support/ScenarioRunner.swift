@@ -169,6 +169,7 @@ final class ScenarioRunner {
     private func push(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
         if feed.options.paging == .ids {
             (seen["outcome"], seen["reason"]) = (.text("refused"), .text("unsupported"))
+            seen["help"] = .text("check-options")
             #expect(throws: QuireError.self) { try feed.push(Answer(step)) }
             return
         }

@@ -37,6 +37,8 @@ class Deltas:
             else:
                 out.ignored.append(id)                         # its place is not cached, or not known
         self.accepted = [id for id in placed if id in self.where()]
+        if not self.where():                                   # as after the last deletion (R14)
+            self.rows, self.head, self.tail = [], feed._edge(END), feed._edge(UNKNOWN)
 
     def put_new_on_top(self, page):
         """Everything that came on top since the head was told is in the answer, if that was after its beginning."""
@@ -47,9 +49,11 @@ class Deltas:
                        key=self.key, reverse=True)
         whole = feed.since is not None and self.ticket.own == feed.since[0] and feed.head_as_of is not None \
             and feed.head_as_of >= feed.since[1] and self.rows[0] == top and self.is_whole_delta
-        if above:
-            self.splice(above, upper=HEAD, lower=top if whole else None)
         self.top_told = whole
+        if not whole:
+            return []                                          # others may lie between and below them
+        if above:
+            self.splice(above, upper=HEAD, lower=top)
         return above
 
     def is_inside(self, key):

@@ -64,7 +64,7 @@ class Numbers:
             self.put_edge(at, self.again(at, border, echo=None, probe=None, solid=True))
             self.note = "drift"
             return
-        if feed.order in ("stable", "bump") and self.has_keys(page) and \
+        if feed.order in ("stable", "bump") and self.has_keys(page) and any(id not in feed.entries for id in page) and \
                 self.key(page[0]) >= feed.entries[border].key:
             return self.splice(page, upper=None, lower=None)  # R25.3: the keys decide
         if not ticket.claims:

@@ -91,7 +91,8 @@ class Pushed:
         while lifted and isinstance(lifted[-1], Gap):
             lifted.pop()
         below = set(page) & set(r for r in self.rows[len(lifted):] if isinstance(r, str))
-        if lifted and not keyed and not below and not feed.is_continuous(self.ticket.issued):
+        sure = feed.message is None and feed.is_continuous(self.ticket.issued)   # a number shows only later what was missed
+        if lifted and not keyed and not below and not sure:
             raise Refused("discontinuity", "plan-again")       # they may also lie below the page
         rest = self.rows[len(lifted):]
         self.rows = rest[1:] if rest and isinstance(rest[0], Gap) and lifted else rest

@@ -41,7 +41,20 @@ class Recorded:
             self.splice(page, upper=last, lower=None)
         else:
             self.splice(page, upper=None, lower=None)         # R18; without anchors and keys: R24
+        self.doubt_kept()
         self.claim()
+
+    def doubt_kept(self):
+        """R25.3. Without keys, an entry that stays between two which the page shows together has no proven neighbours
+        there: nor have two that a gap kept apart."""
+        feed, kept = self.feed, set(self.out.kept)
+        if not kept or feed.order in ("stable", "bump"):
+            return
+        old = feed.server_rows()
+        before = set(zip(old, old[1:]))
+        for a, b in list(zip(self.rows, self.rows[1:])):
+            if isinstance(a, str) and isinstance(b, str) and (a in kept or b in kept) and (a, b) not in before:
+                self.claim_between(a, b, "disorder")
 
     def next_of(self, id):
         page = self.feed.pages.get(self.feed.entries[id].page)
