@@ -8,14 +8,17 @@ extension WriteSession {
     func settlePosts<R>(
         _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
     ) throws {
+        var gone: [PostID] = []
         for entry in old.entries.indices {
             if !new.entries[entry].isCached {
-                try leave(old.id(of: entry), old.entries[entry], loader)
+                if try leave(old.id(of: entry), old.entries[entry], loader) { gone.append(old.id(of: entry)) }
             } else if new.entries[entry].isFault && !old.entries[entry].isFault {
                 new.entries[entry].takeBody(of: Entry())
                 if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
             }
         }
+        // only now: the index lends bytes that a write may move
+        try forget(gone, loader)
         try storeBodies(effect, loader, &new)
         let placed = EntrySet(effect.placements.lazy.map(\.entry))
         for entry in old.entries.count..<new.entries.count
@@ -37,14 +40,19 @@ extension WriteSession {
         return (!places.isEmpty, isShown)
     }
 
-    /// The feed lets the post go; the last one takes with it what is known about the post.
-    private func leave(_ id: PostID, _ entry: Entry, _ loader: FeedLoader) throws {
+    /// The feed lets the post go. True if no other feed holds it.
+    private func leave(_ id: PostID, _ entry: Entry, _ loader: FeedLoader) throws -> Bool {
         let others = try others(id, loader)
         if !others.isShown { release(entry.body) }
-        if others.isHeld { return }
-        counters.posts &-= 1
+        return !others.isHeld
+    }
+
+    /// The last feed let these posts go, and takes with it what is known about them.
+    private func forget(_ ids: [PostID], _ loader: FeedLoader) throws {
+        counters.posts &-= UInt64(ids.count)
         let collection = loader.record.collection
-        if counters.fieldRecords > 0, try transaction.fields(of: id, in: collection) != nil {
+        for id in ids where counters.fieldRecords > 0 {
+            if try transaction.fields(of: id, in: collection) == nil { continue }
             try transaction.delete(.fields, PostKey.bytes(id, in: collection))
             counters.fieldRecords -= 1
         }

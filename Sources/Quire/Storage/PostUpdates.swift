@@ -83,13 +83,13 @@ extension WriteSession {
             try cancel(Ticket(ticket.number), in: feed)
             return isStale ? Outcome(.stale, reason: "generation") : Outcome(.empty)
         }
+        // before anything is written: the index lends bytes that a write may move
+        let places = try index(of: record.collection).positions(of: answer.posts.map(\.id), in: feed)
         try tickets.remove(Ticket(ticket.number), of: feed)
         touch()
         var outcome = Outcome()
-        let index = try index(of: record.collection)
-        for post in answer.posts {
-            guard !post.body.isEmpty, ticket.ids.contains(post.id), index.position(of: post.id, in: feed) != nil
-            else {
+        for (post, place) in zip(answer.posts, places) {
+            guard place != nil, !post.body.isEmpty, ticket.ids.contains(post.id) else {
                 outcome.ignored.append(post.id)
                 continue
             }
