@@ -20,14 +20,14 @@ import Testing
         let options = FeedOptions(order: .stable)
         short = try storage.cache.feed(named: "short", options: options)
         long = try storage.cache.feed(named: "long", options: options)
-        try Self.fill(short, pages: 100, from: 1 << 40)
+        try Self.fill(short, pages: 300, from: 1 << 40)
         try Self.fill(long, pages: Self.pages, from: 1 << 50)
     }
 
     @Test(.enabled(if: isCounted, "needs /proc/thread-self/io")) func refreshCostsTheSame() throws {
         let ofShort = try Self.bytesPerRefresh(short, top: 1 << 40)
         let ofLong = try Self.bytesPerRefresh(long, top: 1 << 50)
-        print("refresh on top of 100 pages: \(ofShort) bytes, of \(Self.pages): \(ofLong) bytes")
+        print("refresh on top of 300 pages: \(ofShort) bytes, of \(Self.pages): \(ofLong) bytes")
         #expect(ofLong * 10 <= ofShort * 12)
         #expect(try storage.cache.check().isEmpty)
     }
