@@ -26,6 +26,7 @@ extension Draft {
                 return cached != nil && cached != key ? entry : nil
             }
         }
+        if known.count < 2 { return found }
         var places = EntryMap(entries: state.entries.count)
         var segments = EntryMap(entries: state.entries.count)
         var segment = 0
