@@ -47,9 +47,11 @@ extension Draft {
     /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between them: where
     /// an entry left against the order class, and where the answer showed something that was not placed.
     func doubtedJoins() throws(Interruption) -> [(entry: Int, why: Doubt)] {
-        if disorder.isEmpty && ignored.isEmpty { return [] }
+        // in a keyless feed whatever has moved has broken the promise
+        let left = state.options.order == .keyless ? disorder + moved : disorder
+        if left.isEmpty && ignored.isEmpty { return [] }
         let old = state.serverRows
-        let (strays, placed) = (EntrySet(disorder), EntrySet(rows.lazy.compactMap(\.entry)))
+        let (strays, placed) = (EntrySet(left), EntrySet(rows.lazy.compactMap(\.entry)))
         var found: [Int: Doubt] = [:]
         for (at, row) in old.enumerated() {
             guard let entry = row.entry, strays.contains(entry) else { continue }

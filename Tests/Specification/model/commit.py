@@ -10,7 +10,7 @@ class Commit:
         answer = self.answer
         self.keep_unplaced()
         spots = self.learn_positions()
-        doubted = self.doubted_seams() if (out.disorder or out.ignored) and ticket.op != "delta" else {}
+        doubted = self.doubted_seams() if (out.disorder or out.ignored or out.moved) and ticket.op != "delta" else {}
         self.now = now = feed.cache.tick()
         if ticket.op != "push":                                # it touches nothing that a jump could undo
             feed.changed = now

@@ -29,7 +29,7 @@ class Evidence:
         """R25. Neighbours that this answer gives reason to doubt, although no gap is between them: where an entry
         left against the order class, and where the answer showed something that was not placed."""
         feed, old, found = self.feed, self.feed.server_rows(), {}
-        strays = set(self.out.disorder)
+        strays = set(self.out.disorder) | set(self.out.moved if feed.order == "keyless" else ())
         placed = {r for r in self.rows if isinstance(r, str)}
         for at, id in enumerate(old):
             if id in strays:
