@@ -154,6 +154,42 @@ public actor Pager {
         try await page(at: .around(id), isForced: true)  // a jump is nobody's next page
     }
 
+    /// Asks for the page with this number, wherever it belongs; only in feeds paged by number.
+    @discardableResult
+    public func jump(toPage number: Int) async throws -> PageResult {
+        try await page(at: .page(number), isForced: true)
+    }
+
+    /// Asks again for the page above a post that only the server's numbering joins to the one above it
+    /// (``PostRow/isClaimed``), and says what that proved: both shown together, the join is proven; the page ended there
+    /// as before, it is checked (``PostRow/isChecked``); anything else, a gap opens (R26.8).
+    @discardableResult
+    public func verify(joinAbove id: PostID) async throws -> PageResult {
+        try await page(at: .join(above: id), isForced: true)
+    }
+
+    // MARK: Posts that the server pushes (R27)
+
+    /// A connection has begun over which the server pushes every new post. Refreshes, so that no message after it opens
+    /// a gap.
+    /// - Parameter message: the number of the last message before, where messages are numbered.
+    @discardableResult
+    public func beginLive(after message: UInt64? = nil) async throws -> PageResult {
+        try feed.beginLive(after: message)
+        return try await refresh()
+    }
+
+    /// The connection has ended.
+    public func endLive() throws { try feed.endLive() }
+
+    /// A message: posts that the server says are on top now, topmost first. See ``Batch/push(_:number:follows:to:)``.
+    @discardableResult
+    public func push(
+        _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil
+    ) throws -> Outcome {
+        try feed.push(answer, number: number, follows: follows)
+    }
+
     // MARK: What may leave
 
     /// Tells what the reader sees now; none if there is no reader. What is visible is never forgotten, and
