@@ -126,7 +126,7 @@ extension FeedState {
         record.after = after
         record.isOverlapping = after != nil
         record.isLoose = isLoose
-        record.mayClaim = options.paging == .pages && after == nil  // a position, not a place (R26.9)
+        record.mayClaim = options.paging == .pages  // a position, not a place (R26.9)
         var wish = Wish(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
             wish.until = id(of: below)

@@ -76,7 +76,7 @@ class Planning:
             link, minted = "<" + border, border
         elif link in (UNKNOWN, CONFIRM_END, HEAD) or (after and not self._leads_to(after, border)):
             link, after, loose = self._nearest_link(border)
-        claims = self.paging == "pages" and after is None      # R26: a position, not a place
+        claims = self.paging == "pages"                         # R26: a position, not a place
         overlapping = after is not None
         if link == UNKNOWN:
             return {"refused": "fill-first" if self._first_gap() not in (None, gap) else "no-link"}, None
