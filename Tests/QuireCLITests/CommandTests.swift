@@ -18,9 +18,9 @@ struct CommandTests {
         #expect(lines[0] == "a: 50 posts, 5 pages, 1 gap; 3 seams are only claimed by the numbering")
         #expect(lines[1].split(separator: " ").map(String.init) == ["ID", "KEY", "PAGE", "BYTES", "TEXT"])
         #expect(lines[2].hasPrefix("1000 ") && lines[2].hasSuffix("post 1000"))
-        #expect(lines[12] == "- - - claimed seam - - -")
+        #expect(lines[12] == "- - - claimed seam: numbering - - -")
         #expect(lines.filter { $0.hasPrefix("- - -") }.count == 2)
-        #expect(lines[34] == "~~~~ gap g1: page=4 ~~~~")
+        #expect(lines[34] == "~~~~ gap g1, missing-page: page=4 ~~~~")
         #expect(lines.suffix(2).first?.hasPrefix("960 ") == true && lines.last == "…")
         let end = try box.quire("show", box.cache, "a", "--after", "942").lines
         #expect(end.last == "goes on with: page=7" && end.count == 4)
@@ -32,12 +32,12 @@ struct CommandTests {
         let rows = try box.quire("show", box.cache, "a", "-n", "1", "--after", "972", "--json")
         #expect(rows.lines.count == 2)
         #expect(
-            rows.lines[0] == #"{"bytes":71,"claimed":false,"fault":false,"id":"971","key":null,"#
+            rows.lines[0] == #"{"bytes":71,"claimed":false,"doubt":null,"fault":false,"id":"971","key":null,"#
                 + #""page":3,"pinned":false,"rider":false,"type":"post"}"#)
         #expect(
             rows.lines[1] == #"{"above":"971","below":"960","down":"page=4","down_kind":"token","#
                 + #""down_overlapping":false,"feed":"a","id":"g1","posts_above":30,"type":"gap","#
-                + #""up":"?","up_kind":"unknown","up_overlapping":false}"#)
+                + #""up":"?","up_kind":"unknown","up_overlapping":false,"why":"missing-page"}"#)
     }
 
     @Test("gaps: --exit-code, --all, and the seams that are only claimed")

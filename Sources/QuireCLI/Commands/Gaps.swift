@@ -51,10 +51,10 @@ struct Gaps: ToolCommand {
     }
 
     private func table(of lines: [GapLine]) -> Table {
-        var table = Table("FEED", "GAP", "LEADS IN", "LEADS IN UPWARDS", "BELOW POST", "ABOVE POST")
+        var table = Table("FEED", "GAP", "WHY", "LEADS IN", "LEADS IN UPWARDS", "BELOW POST", "ABOVE POST")
         for line in lines {
             table.add(
-                shown(line.feed), line.id, shown(line.down, limit: 40), shown(line.up, limit: 40),
+                shown(line.feed), line.id, line.why ?? "", shown(line.down, limit: 40), shown(line.up, limit: 40),
                 shown(line.above ?? "", limit: 40), shown(line.below ?? "", limit: 40))
         }
         return table
@@ -75,6 +75,8 @@ struct GapLine: Encodable {
     let up: String
     let upKind: String
     let upOverlapping: Bool
+    /// Why the gap exists; an open head says it by its link.
+    @OrNull var why: String?
 
     init(_ gap: GapRow, in feed: Feed, _ snapshot: borrowing Snapshot) throws {
         let lower = try snapshot.rows(of: feed, after: gap.position, limit: 1).first?.post
@@ -84,6 +86,7 @@ struct GapLine: Encodable {
         (down, downKind) = (gap.down.description, gap.down.kind)
         (up, upKind) = (gap.up.description, gap.up.kind)
         (downOverlapping, upOverlapping) = (gap.isDownOverlapping, gap.isUpOverlapping)
+        why = gap.why.rawValue
         (self.feed, id, postsAbove, type) = (feed.name, gap.id.description, gap.postsAbove, "gap")
     }
 
@@ -93,6 +96,7 @@ struct GapLine: Encodable {
         below = try snapshot.firstPost(of: feed)?.id.description
         (down, downKind, downOverlapping) = (Link.unknown.description, Link.unknown.kind, false)
         (up, upKind, upOverlapping) = (info.head.description, info.head.kind, false)
+        why = nil
         (self.feed, id, postsAbove, type) = (feed.name, "head", 0, "head")
     }
 }

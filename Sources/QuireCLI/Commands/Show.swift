@@ -88,7 +88,7 @@ struct Show: ToolCommand {
             switch row {
             case .post(let post):
                 last = post.position
-                if post.isClaimed { table.addLine("- - - claimed seam - - -") }
+                if let doubt = post.doubt { table.addLine("- - - claimed seam: \(doubt.rawValue) - - -") }
                 let marks = "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isFault ? "?" : "")"
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
                 table.add(
@@ -96,7 +96,7 @@ struct Show: ToolCommand {
                     post.page.map { String($0) } ?? "", grouped(post.bodySize), excerpt(of: body))
             case .gap(let gap):
                 last = gap.position
-                table.addLine("~~~~ gap \(gap.id): \(shown(gap.down)) ~~~~")
+                table.addLine("~~~~ gap \(gap.id), \(gap.why.rawValue): \(shown(gap.down)) ~~~~")
             }
         }
         try table.print(to: output)
@@ -108,6 +108,8 @@ struct Show: ToolCommand {
 struct PostLine: Encodable {
     let bytes: Int
     let claimed: Bool
+    /// Why nothing proves that it follows the post above.
+    @OrNull var doubt: String?
     let fault: Bool
     let id: String
     @OrNull var key: Int64?
@@ -118,6 +120,7 @@ struct PostLine: Encodable {
 
     init(_ row: PostRow) {
         (bytes, claimed, fault) = (row.bodySize, row.isClaimed, row.isFault)
+        doubt = row.doubt?.rawValue
         (id, key, page) = (row.id.description, row.key, row.page)
         (pinned, rider) = (row.isPinned, row.isRider)
     }

@@ -30,8 +30,13 @@ struct Stat: ToolCommand {
         let cache = try target.open()
         let feeds = try cache.feeds()
         var continuity = Continuity()
+        var sizes: [(feed: String, rows: Int)] = []
         let counts = try cache.withSnapshot { snapshot in
-            for feed in feeds { continuity.add(try snapshot.info(of: feed)) }
+            for feed in feeds {
+                let info = try snapshot.info(of: feed)
+                continuity.add(info)
+                if let rows = info.rowsPerPage { sizes.append((info.name, rows)) }
+            }
             return try snapshot.statistics()
         }
         let attributes = try? FileManager.default.attributesOfItem(atPath: target.cache)
@@ -58,6 +63,9 @@ struct Stat: ToolCommand {
         }
         if continuity.againstOrder > 0 {
             table.add("answers", grouped(continuity.againstOrder), "against the order of their feed")
+        }
+        for (feed, rows) in sizes {
+            table.add("page size", grouped(rows), "rows that the server of \(shown(feed)) sends")
         }
         table.add("commits", grouped(counts.generation), "since the cache was created")
         table.add("bodies", sized(counts.bodyBytes), "in use")
