@@ -55,37 +55,38 @@ struct BodyReference: Hashable {
 /// The place of a post in one feed. It does not contain the post's id, which stands beside it: entries are
 /// copied with every state, and without a reference in them that is one `memcpy`.
 struct Entry {
+    // Entries are copied with every state: small values stand behind one that leaves room for them.
     var key: Int64?
+    /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left (R13).
+    var isRider = false
+    var isPinned = false
+    /// The place is known, the body is missing.
+    var isFault = false
+    /// False for a post of an answer that the feed does not hold, or no longer.
+    var isCached = true
+    /// The page above an unproven join was asked for again and ended there as before (R26.8).
+    var isChecked = false
+    /// How much of the post its body holds.
+    var detail = Detail.full
     /// Number of the page that last delivered it, 0 if none did.
     var page: UInt64 = 0
     /// Clock at which an answer last wrote or confirmed it.
     var confirmed: UInt64 = 0
     /// Clock at which that answer was asked for.
     var asked: UInt64 = 0
-    /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left (R13).
-    var isRider = false
-    var isPinned = false
-    /// The place is known, the body is missing.
-    var isFault = false
-    /// No answer has shown it together with the entry above, and what joins them all the same (R25).
-    var claim: Claim?
-    /// The page above such a join was asked for again and ended there as before (R26.8).
-    var isChecked = false
     /// Clock at which the server pushed it; 0 if it did not (R27).
     var pushed: UInt64 = 0
-    /// Where it was last shown, in feeds paged by position (R26.1).
-    var spot: Spot?
-    /// False for a post of an answer that the feed does not hold, or no longer.
-    var isCached = true
+    /// The record this entry was read from; storage's own business. 0: not stored yet.
+    var piece: UInt64 = 0
     var body = BodyReference()
     /// The state of the post that its body is of, nil if the server does not say.
     var version: Int64?
-    /// How much of the post its body holds.
-    var detail = Detail.full
+    /// Where it was last shown, in feeds paged by position (R26.1).
+    var spot: Spot?
     /// The state that a body of less detail was of, if that is newer: the body is outdated.
     var newest: Int64?
-    /// The record this entry was read from; storage's own business. 0: not stored yet.
-    var piece: UInt64 = 0
+    /// No answer has shown it together with the entry above, and what joins them all the same (R25).
+    var claim: Claim?
 
     var isClaimed: Bool { claim != nil }
 

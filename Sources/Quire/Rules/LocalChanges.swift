@@ -125,7 +125,7 @@ extension FeedState {
     /// R13. A local post rides on top; it is not part of the server's sequence.
     mutating func insertLocal(_ id: PostID) throws(Interruption) {
         if cached(id) != nil { return }
-        append(id, Entry(confirmed: tick(), isRider: true))
+        append(id, Entry(isRider: true, confirmed: tick()))
         try setRows([.entry(entries.count - 1)] + rows)
     }
 
