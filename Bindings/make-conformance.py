@@ -21,14 +21,16 @@ OUTPUT = HERE / "conformance.json"
 UNREACHABLE = {
     "174": "a rider below the last post of a segment",
     "215": "a rider below the last post of a segment",
+    "205": "a link that overlaps without the eviction that makes it so",
+    "506": "a border that no answer has just shown",
+    "o12": "a gap in doubt below a page that has a link of its own",
 }
 
 # Words of the specification that the C API does not have yet: cases that use them are left out.
-BEYOND = {"sizes", "pages", "verify", "total", "checked", "assumed_end", "against_order", "disorder", "unplaced",
-          "delta", "since", "deleted", "alias", "as", "push", "live", "offline", "why", "since", "seams", "help", "disproved", "policy", "size"}
+BEYOND = {"delta", "deleted", "alias", "renamed"}
 
 PLACES = {"refresh": "head", "append": "tail", "prepend": "open-head", "around": "around",
-          "bodies": "bodies"}
+          "bodies": "bodies", "verify": "join"}
 
 
 def key_number(key):
@@ -61,12 +63,15 @@ class Case:
 
     def open_feed(self, name):
         spec = self.options[name]
+        sizes = spec.get("sizes", "unknown")
         self.add(
             "feed", feed=name, order=spec.get("order", "keyless"),
             paging=spec.get("paging", "cursor"), trusts_end=spec.get("trust_end", False),
             strict=spec.get("strict", False), page_size=spec.get("limit", 20),
             minimum_run=spec.get("min_run", 2), first_page=spec.get("first_page", 1),
-            sticky=spec.get("sticky", []))
+            sticky=spec.get("sticky", []),
+            sizes="fixed" if isinstance(sizes, int) else sizes,
+            rows_per_page=sizes if isinstance(sizes, int) else 0)
 
     def label(self):
         self.labels += 1
@@ -77,12 +82,13 @@ class Case:
     def step(self, step):
         op, feed = step["op"], step.get("feed", self.first)
         expect = dict(step.get("expect", {}))
-        if op in ("refresh", "append", "fill", "prepend", "around", "bodies"):
+        if op in ("refresh", "append", "fill", "prepend", "around", "bodies", "verify"):
             line = self.plan(feed, op, step, self.label(), expect)
             if expect.get("outcome") == "refused":
                 self.look(feed, expect)
             elif "error" in step:
-                expect.pop("outcome", None), expect.pop("reason", None)
+                for name in ("outcome", "reason", "help"):
+                    expect.pop(name, None)
                 self.expect(self.add("cancel", feed=feed, ticket=line["as"]), expect)
             else:
                 self.expect(self.ingest(feed, line["as"], step), expect)
@@ -95,6 +101,15 @@ class Case:
             self.expect(self.add("cancel", feed=feed, ticket=step["ticket"]), expect)
         elif op == "record":
             self.record(feed, step, expect)
+        elif op == "push" and self.options[feed].get("paging") == "ids":
+            self.look(feed, expect)  # an error, which the bindings' own tests show
+        elif op == "push":
+            line = self.add("push", feed=feed, number=step.get("number"), follows=step.get("follows"))
+            self.expect(self.answer(line, step), expect)
+        elif op == "live":
+            self.expect(self.add("begin-live", feed=feed, number=step.get("number")), expect)
+        elif op == "offline":
+            self.expect(self.add("end-live", feed=feed), expect)
         else:
             self.expect(self.change(op, feed, step), expect)
 
@@ -102,9 +117,13 @@ class Case:
         place = PLACES.get(request)
         if place is None:
             place = "above-gap" if step.get("direction") == "up" else "gap"
+        target, page = step.get("target"), None
+        if place == "around" and self.options[feed].get("paging") == "page" and (
+                self.options[feed].get("sizes") != "free") and re.fullmatch(r"page=\d+", target):
+            place, target, page = "page", None, int(target[5:])
         line = self.add(
             "plan", feed=feed, place=place, gap=step.get("gap", -1) if "gap" in place else None,
-            target=step.get("target"), posts=step.get("ids"), limit=step.get("limit"), link=step.get("link"),
+            join=step.get("gap", 0) if place == "join" else None, target=target, page=page, posts=step.get("ids"), limit=step.get("limit"), link=step.get("link"),
             bounded=step.get("bounded"))
         line["as"] = label
         plan = expect.pop("plan", None)
@@ -113,8 +132,12 @@ class Case:
             expect.pop("outcome")
             plan = {"refused": expect.pop("reason", "")}
             expect["outcome"] = "refused"
+            if "help" in expect:
+                line["=help"] = expect.pop("help")
         if plan is not None:
             self.expect_plan(line, plan)
+            if isinstance(self.options[feed].get("sizes"), int) and {"page", "offset"} & plan.keys():
+                line.setdefault("=limit", 0)
         if ticket is not None and not self.has_prelude:
             line["=ticket"] = ticket
         return line
@@ -142,7 +165,7 @@ class Case:
         line["posts"] = [item or "" for item in items]
         if keys:
             line["keys"] = [str(key_number(keys[i])) if i in keys else "" for i in items]
-        for member, name in (("next", "next"), ("previous", "prev"), ("at", "at")):
+        for member, name in (("next", "next"), ("previous", "prev"), ("at", "at"), ("total", "total")):
             if name in step:
                 line[member] = step[name]
         return line
@@ -183,7 +206,7 @@ class Case:
         return self.add(names.get(op, op), feed=feed, id=step["id"])
 
     def look(self, feed, expect):
-        expect.pop("outcome", None), expect.pop("reason", None)
+        expect = {name: value for name, value in expect.items() if name not in ("outcome", "reason", "help")}
         if expect:
             self.expect(self.add("look", feed=feed), expect)
 
@@ -196,6 +219,16 @@ class Case:
         for name, value in expect.items():
             if name == "claimed":
                 value = [" ".join(pair) for pair in value]
+            elif name == "checked":
+                value = [" ".join(pair) for pair in value]
+            elif name in ("policy", "disproved"):
+                value = "" if value is None else f"fixed {value}" if isinstance(value, int) else value
+            elif name == "size":
+                value = value or 0
+            elif name == "since":
+                if self.has_prelude:  # what it is counted from differs
+                    continue
+                value = [str(number) for number in value]
             elif name == "references":
                 value = [f"{post} {count}" for post, count in sorted(value.items())]
             elif name == "posts":
@@ -310,6 +343,8 @@ class Prelude:
             step["at"] = at
         if op == "fill":
             step["gap"] = 0
+        if self.options.get("sizes") == "free":
+            step["limit"] = len(ids)
         line = self.case.plan(self.feed, op, step, self.case.label(), {})
         self.case.ingest(self.feed, line["as"], step)
 
@@ -329,19 +364,23 @@ class Prelude:
 
 
 def words(scenario):
-    """The options, operations and expectations that a case uses."""
-    feeds = (scenario.get("feeds") or {"main": scenario}).values()
-    for options in (feed.get("options") or {} for feed in feeds):
-        yield from options
-        yield options.get("paging")
+    """The operations and expectations that a case uses."""
     for step in scenario["steps"]:
-        yield from (step["op"], step.get("request"), *(() if step["op"] == "plan" else step))
-        yield from (name for name in step.get("expect", {}) if name != "pages")
+        yield from (step["op"], step.get("request"), *step)
+        yield from step.get("expect", {})
+
+
+def can_say(scenario):
+    """A feed paged by position that states no sizes at all cannot be opened here: the default is `unknown`."""
+    feeds = (scenario.get("feeds") or {"main": scenario}).values()
+    options = [feed.get("options") or {} for feed in feeds]
+    return BEYOND.isdisjoint(words(scenario)) and all(
+        "sizes" in option or option.get("paging") not in ("offset", "page") for option in options)
 
 
 def main():
     scenarios = json.loads(SCENARIOS.read_text())
-    cases = [Case(s) for s in scenarios if s["id"] not in UNREACHABLE and BEYOND.isdisjoint(words(s))]
+    cases = [Case(s) for s in scenarios if s["id"] not in UNREACHABLE and can_say(s)]
     lines = [json.dumps(line, ensure_ascii=True) for case in cases for line in case.lines]
     text = "\n".join(lines) + "\n"
     if "--check" in sys.argv:

@@ -565,6 +565,16 @@ enum {
     QUIRE_FEED_STRICT = 2
 };
 
+/* Who chooses how many rows a page has, in feeds paged by offset or number. */
+enum {
+    /* Not known: the same size is asked for again and again, and what comes back is learned. The default. */
+    QUIRE_SIZES_UNKNOWN = 0,
+    /* The server grants any size up to the limit that is asked for. */
+    QUIRE_SIZES_FREE = 1,
+    /* The server fixes the size, whatever is asked for: no request names one. */
+    QUIRE_SIZES_FIXED = 2
+};
+
 /* What a feed is, fixed when it is first opened. */
 typedef struct quire_feed_options {
     uint32_t struct_size;
@@ -577,7 +587,8 @@ typedef struct quire_feed_options {
     uint32_t minimum_run;
     /* The number of the first page in feeds paged by number. At most QUIRE_COUNT_LIMIT. */
     uint32_t first_page;
-    uint32_t reserved;
+    /* Who chooses the size of a page. An answer that proves it wrong makes it QUIRE_SIZES_UNKNOWN. */
+    int32_t sizes;
     /* Posts that the server shows out of order, such as announcements. */
     quire_ids sticky;
     /*
@@ -587,12 +598,15 @@ typedef struct quire_feed_options {
      * server that gives none of them twice.
      */
     quire_bytes collection;
+    /* QUIRE_SIZES_FIXED: the rows of a page, 1 to QUIRE_COUNT_LIMIT; else 0. */
+    uint32_t rows_per_page;
+    uint32_t reserved;
 } quire_feed_options;
 
 #define QUIRE_FEED_OPTIONS_INIT                                                                     \
     {                                                                                               \
         sizeof(quire_feed_options), QUIRE_ORDER_KEYLESS, QUIRE_PAGING_CURSOR, 0, 20, 2, 1, 0,        \
-            { NULL, 0 }, { NULL, 0 }                                                                \
+            { NULL, 0 }, { NULL, 0 }, 0, 0                                                          \
     }
 
 /*
@@ -673,7 +687,14 @@ enum {
      * Feeds paged by ids: what is missing of the bodies of `posts`, wherever they stand; the tail asks for the
      * topmost missing ones.
      */
-    QUIRE_PLACE_BODIES = 7
+    QUIRE_PLACE_BODIES = 7,
+    /* Feeds paged by number: the page with the number `page`, wherever it belongs. */
+    QUIRE_PLACE_PAGE = 8,
+    /*
+     * Feeds paged by offset or number: the join directly above the post `target`, if only the numbering claims it
+     * (QUIRE_ROW_CLAIMED). Asks for the page above it again; the rows then say what that proved.
+     */
+    QUIRE_PLACE_JOIN = 9
 };
 
 typedef struct quire_place {
@@ -681,9 +702,9 @@ typedef struct quire_place {
     int32_t kind;
     /* The gap's number, from quire_row.gap. */
     uint64_t gap;
-    /* QUIRE_PLACE_AROUND: the post. */
+    /* QUIRE_PLACE_AROUND: the post. QUIRE_PLACE_JOIN: the post below the join. */
     quire_bytes target;
-    /* How many posts to ask for; 0 is the feed's page size. */
+    /* How many posts to ask for; 0 is the feed's page size. No request asks for more. */
     uint32_t limit;
     /* 1: stop at the far side of the gap, or at the first cached post: see quire_request.until. Else 0. */
     int32_t is_bounded;
@@ -691,10 +712,15 @@ typedef struct quire_place {
     quire_link link;
     /* QUIRE_PLACE_BODIES: the posts. Only so many of them as the limit says are asked for. */
     quire_ids posts;
+    /* QUIRE_PLACE_PAGE: the page's number, less than QUIRE_PAGE_LIMIT. */
+    uint64_t page;
 } quire_place;
 
 #define QUIRE_PLACE_INIT                                                                            \
-    { sizeof(quire_place), QUIRE_PLACE_HEAD, 0, { NULL, 0 }, 0, 0, { 0, 0, { NULL, 0 } }, { NULL, 0 } }
+    {                                                                                               \
+        sizeof(quire_place), QUIRE_PLACE_HEAD, 0, { NULL, 0 }, 0, 0, { 0, 0, { NULL, 0 } },          \
+            { NULL, 0 }, 0                                                                          \
+    }
 
 /* The way a request names the page it wants. */
 enum {
@@ -702,9 +728,9 @@ enum {
     QUIRE_REQUEST_NONE = 0,
     /* Follow quire_request.link. */
     QUIRE_REQUEST_LINK = 1,
-    /* `limit` rows from row `position` on, 0 is the first. */
+    /* `limit` rows from row `position` on, 0 is the first. A limit of 0: name no size. */
     QUIRE_REQUEST_POSITION = 2,
-    /* The page with number `position`, when a page has `limit` rows. */
+    /* The page with number `position`, when a page has `limit` rows. A limit of 0: name no size. */
     QUIRE_REQUEST_PAGE = 3,
     /* A page around the post in link.text. */
     QUIRE_REQUEST_AROUND = 4,
@@ -732,6 +758,24 @@ enum {
     QUIRE_REFUSAL_NO_SUCH_JOIN = 8
 };
 
+/* What helps after an answer that changed no posts, or where nothing can be asked. */
+enum {
+    /* Send the same request again later. */
+    QUIRE_HELP_RETRY = 1,
+    /* Plan again: the cache knows better now. */
+    QUIRE_HELP_PLAN_AGAIN = 2,
+    /* Refresh: plan at QUIRE_PLACE_HEAD. */
+    QUIRE_HELP_REFRESH = 3,
+    /* Fill the gap above first. */
+    QUIRE_HELP_FILL_FIRST = 4,
+    /* The list may be empty on the server: quire_reset() believes it. */
+    QUIRE_HELP_RESET = 5,
+    /* The order or the paging of the feed is perhaps not that of the server. */
+    QUIRE_HELP_CHECK_OPTIONS = 6,
+    /* What was asked about is no longer there: read the feed again. */
+    QUIRE_HELP_LOOK_AGAIN = 7
+};
+
 /* What to ask the server. Free it with quire_request_free(). */
 typedef struct quire_request {
     uint32_t struct_size;
@@ -753,12 +797,15 @@ typedef struct quire_request {
     quire_bytes until;
     /* The library's own. */
     void *QUIRE_NULLABLE owner;
+    /* 0, or what helps against the refusal. */
+    int32_t help;
+    int32_t reserved;
 } quire_request;
 
 #define QUIRE_REQUEST_INIT                                                                          \
     {                                                                                               \
         sizeof(quire_request), 0, 0, 0, 0, 0, 0, { 0, 0, { NULL, 0 } }, { NULL, 0 }, { NULL, 0 },    \
-            NULL                                                                                    \
+            NULL, 0, 0                                                                              \
     }
 
 /*
@@ -775,6 +822,9 @@ void quire_request_free(quire_request *QUIRE_NULLABLE request);
 
 /* The name of a refusal, such as "no-link"; "unknown" for other numbers. [any] Since 0.1 */
 const char *QUIRE_NONNULL quire_refusal_name(int32_t refusal);
+
+/* The name of what helps, such as "plan-again"; "unknown" for other numbers. [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_help_name(int32_t help);
 
 /*
  * The request failed, or nobody waits for its answer any longer. Plan again when you like; an answer that
@@ -833,12 +883,17 @@ typedef struct quire_answer {
     quire_link previous;
     /* When it was received, in milliseconds since 1970; only pruning by age looks at it. */
     int64_t fetched_at;
+    /* 1: the server said how many rows the whole list has, in `total`; else 0. */
+    int32_t has_total;
+    int32_t reserved;
+    /* Feeds paged by offset or number: a page that reaches so many rows is the last one. */
+    uint64_t total;
 } quire_answer;
 
 #define QUIRE_ANSWER_INIT                                                                           \
     {                                                                                               \
         sizeof(quire_answer), sizeof(quire_post), NULL, 0, 0, { 0, 0, { NULL, 0 } },                 \
-            { 0, 0, { NULL, 0 } }, 0                                                                \
+            { 0, 0, { NULL, 0 } }, 0, 0, 0, 0                                                       \
     }
 
 /* The verdict on an answer. */
@@ -878,7 +933,8 @@ typedef struct quire_outcome {
     int32_t verdict;
     /* 1: the answer left the cache exactly as it was. */
     int32_t is_unchanged;
-    int32_t reserved;
+    /* 0, or what helps, if the answer changed no posts. */
+    int32_t help;
     /* Number of the page stored; 0 if none was. */
     uint64_t page;
     uint64_t duplicates_in_page;
@@ -887,7 +943,10 @@ typedef struct quire_outcome {
     uint64_t gaps_opened;
     /* Posts, known before in whatever feed, whose stored body this answer replaced. */
     uint64_t updated;
-    /* QUIRE_VERDICT_STALE: "used", "generation", "edge-changed", "feed-changed"; else empty. */
+    /*
+     * QUIRE_VERDICT_STALE: "used", "generation", "edge-changed", "feed-changed", "sizes-changed", of a message
+     * "repeated"; else empty.
+     */
     quire_bytes reason;
     /* Posts the feed did not have, in the order of the page. */
     quire_ids added;
@@ -905,6 +964,19 @@ typedef struct quire_outcome {
     quire_ids ignored;
     /* Sticky posts that the page showed. */
     quire_ids sticky;
+    /*
+     * Known posts that the answer showed in another order than the feed's class allows: evidence that the class is
+     * not the server's. Also filled where nothing else changed.
+     */
+    quire_ids disorder;
+    /* Posts received that are neither cached afterwards nor in another of these lists. */
+    quire_ids unplaced;
+    /*
+     * QUIRE_SIZES_FREE or _FIXED if this answer showed the feed's `sizes` to be wrong, and the rows of a page that
+     * QUIRE_SIZES_FIXED stated: sizes are learned since. Else 0.
+     */
+    int32_t disproved_sizes;
+    uint32_t disproved_rows;
     /* The library's own. */
     void *QUIRE_NULLABLE owner;
 } quire_outcome;
@@ -912,7 +984,8 @@ typedef struct quire_outcome {
 #define QUIRE_OUTCOME_INIT                                                                          \
     {                                                                                               \
         sizeof(quire_outcome), 0, 0, 0, 0, 0, 0, 0, 0, 0, { NULL, 0 }, { NULL, 0 }, { NULL, 0 },     \
-            { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, NULL       \
+            { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 },            \
+            { NULL, 0 }, { NULL, 0 }, 0, 0, NULL                                                    \
     }
 
 /*
@@ -931,6 +1004,39 @@ void quire_outcome_free(quire_outcome *QUIRE_NULLABLE outcome);
 
 /* The name of a verdict, such as "no-progress"; "unknown" for other numbers. [any] Since 0.1 */
 const char *QUIRE_NONNULL quire_verdict_name(int32_t verdict);
+
+/*
+ * Takes in posts that the server says are on top now, without having been asked: a message of a socket, a
+ * notification. New ones go on top in the order of the answer; in feeds with keys, what belongs further down goes
+ * to its key's place. Nothing is removed. The last new one joins the top directly if nothing can have been missed:
+ * `follows` is the top, the feed is live and was refreshed since, or `number` is the next one. Else a gap opens
+ * below it, which a refresh closes.
+ * answer: the posts, topmost first; its links and its total are not looked at.
+ * number: the number of the message, NULL if messages have none; one that is not larger than the last is
+ * QUIRE_VERDICT_STALE. follows: the post directly below the last one; no bytes if the server does not tell.
+ * batch: NULL is a commit of its own. Errors: QUIRE_BAD_ARGUMENT in a feed paged by ids. [any] Since 0.1
+ */
+quire_status quire_push(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch,
+    const quire_answer *QUIRE_NONNULL answer, const uint64_t *QUIRE_NULLABLE number,
+    quire_bytes follows, quire_outcome *QUIRE_NONNULL out_outcome);
+
+/*
+ * From now on every post that comes on top of the list is pushed. Refresh after this call: no push after that
+ * opens a gap.
+ * after: the number of the last message before, NULL if messages have none. batch: NULL is a commit of its own.
+ * [any] Since 0.1
+ */
+quire_status quire_begin_live(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch,
+    const uint64_t *QUIRE_NULLABLE after);
+
+/*
+ * What comes on top is not pushed any more: the connection is gone. Messages with numbers tell by themselves what
+ * was missed: with them it changes nothing.
+ * batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_end_live(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
 
 /* ---- 9. Recorded runs: pages fetched before, without tickets --------------------------------------- */
 
@@ -1219,15 +1325,25 @@ typedef struct quire_feed_info {
     int64_t drift;
     /* 1: no gap is known. */
     int32_t is_in_sequence;
-    int32_t reserved;
-    /* One of its options too; see quire_feed_options. */
+    /* 1: the server did not say that the feed ends here; that was concluded from what it answered. */
+    int32_t is_end_assumed;
+    /* Options too; see quire_feed_options. */
     quire_bytes collection;
+    int32_t sizes;
+    uint32_t rows_per_page;
+    /* The policy that holds: `sizes`, or QUIRE_SIZES_UNKNOWN once an answer has disproved it. */
+    int32_t sizes_now;
+    /* Rows of a server's page as far as that is known: stated, or learned; 0 if it is not. */
+    uint32_t rows_known;
+    /* Answers that showed known posts in another order than the feed's class allows. */
+    uint64_t answers_against_order;
 } quire_feed_info;
 
 #define QUIRE_FEED_INFO_INIT                                                                        \
     {                                                                                               \
         sizeof(quire_feed_info), 0, { NULL, 0 }, 0, 0, 0, 0, 0, 0, { NULL, 0 }, 0, 0, 0, 0, 0, 0, 0, \
-            { 0, 0, { NULL, 0 } }, { 0, 0, { NULL, 0 } }, 0, 0, 0, { NULL, 0 }                      \
+            { 0, 0, { NULL, 0 } }, { 0, 0, { NULL, 0 } }, 0, 0, 0, { NULL, 0 },                     \
+            0, 0, 0, 0, 0                                                                           \
     }
 
 /* Its name and options live as long as the snapshot. [one] Since 0.1 */
@@ -1257,13 +1373,49 @@ enum {
     QUIRE_ROW_PINNED = 8,
     /* Its place is known, its body is missing. */
     QUIRE_ROW_FAULT = 16,
-    /* Only the server's numbering joins it to the post above. */
+    /* Nothing proves that it follows the post above, mostly only the server's numbering: see quire_row.why. */
     QUIRE_ROW_CLAIMED = 32,
     /* A newer version was seen, of which only less detail came: ask for its body (QUIRE_PLACE_BODIES). */
     QUIRE_ROW_OUTDATED = 64,
     /* The body is not all of the post; quire_post_get_info() says how much. */
-    QUIRE_ROW_PARTIAL = 128
+    QUIRE_ROW_PARTIAL = 128,
+    /*
+     * The page above the join to the post above was asked for again and ended there as before (QUIRE_PLACE_JOIN): as
+     * many posts may have come as gone in between.
+     */
+    QUIRE_ROW_CHECKED = 256
 };
+
+/* Why posts may be missing at a gap, or why nothing proves that a post follows the one above it. */
+enum {
+    /* What lies here was never asked for. */
+    QUIRE_DOUBT_UNFETCHED = 1,
+    /* Posts were evicted here. */
+    QUIRE_DOUBT_EVICTED = 2,
+    /* The server said that nothing follows, although posts were cached below. */
+    QUIRE_DOUBT_END_IN_DOUBT = 3,
+    /* The answer to a jump ends here. */
+    QUIRE_DOUBT_JUMP = 4,
+    /* A page of a recorded run is missing here. */
+    QUIRE_DOUBT_MISSING_PAGE = 5,
+    /* The join was asked about, and the answer showed something else. */
+    QUIRE_DOUBT_CONTRADICTION = 6,
+    /* The numbers of the pages have moved under the join. */
+    QUIRE_DOUBT_DRIFT = 7,
+    /* Only the server's numbering joins these two. */
+    QUIRE_DOUBT_NUMBERING = 8,
+    /* A post left here against the order class of the feed. */
+    QUIRE_DOUBT_DISORDER = 9,
+    /* The server showed something here that has no place. */
+    QUIRE_DOUBT_UNPLACED = 10,
+    /* A message told of newer posts, but not that nothing lies between. */
+    QUIRE_DOUBT_MISSED = 11,
+    /* What stood here was lost with a damaged file. */
+    QUIRE_DOUBT_DAMAGE = 12
+};
+
+/* The name of a doubt, such as "missing-page"; "unknown" for other numbers. [any] Since 0.1 */
+const char *QUIRE_NONNULL quire_doubt_name(int32_t doubt);
 
 /* A row of a feed: a post, or a gap. */
 typedef struct quire_row {
@@ -1283,6 +1435,14 @@ typedef struct quire_row {
     quire_link up;
     /* Gaps: how many posts of the server's sequence the segment above has. */
     uint64_t posts_above;
+    /* Gaps, and posts with QUIRE_ROW_CLAIMED: why, one of QUIRE_DOUBT_; else 0. */
+    int32_t why;
+    int32_t reserved;
+    /*
+     * Gaps: the clock of the change that opened it, larger is later. It counts requests, deletions and answers of
+     * the cache.
+     */
+    uint64_t since;
 } quire_row;
 
 /*

@@ -81,7 +81,7 @@ static void compare_facts(const struct line *line, const char *name, const char 
 static void look_at_pages(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
 {
     static quire_page pages[32];
-    static quire_row rows[64];
+    static quire_row rows[128];
     struct text facts = {"", 0};
     size_t count, posts;
     if (!find(line, "=page_count")) return;
@@ -101,7 +101,7 @@ static void look_at_pages(const struct line *line, quire_snapshot *snapshot, qui
         append_link(&facts, &page->next);
         snprintf(text, sizeof text, "\n%zu ids=", i);
         append_string(&facts, text);
-        must(quire_read_page(snapshot, feed, page->number, 0, rows, 64, &posts));
+        must(quire_read_page(snapshot, feed, page->number, 0, rows, 128, &posts));
         for (size_t j = 0; j < posts; j++) {
             if (j > 0) append_string(&facts, " ");
             append(&facts, rows[j].id.data, rows[j].id.size);
@@ -115,10 +115,10 @@ static void look_at_pages(const struct line *line, quire_snapshot *snapshot, qui
 static void look_at_posts(const struct line *line, quire_snapshot *snapshot)
 {
     struct text fields = {"\n", 1}, references = {"\n", 1};
-    quire_row rows[64];
+    quire_row rows[128];
     size_t count;
     for (size_t i = 0; i < feed_count; i++) {
-        must(quire_read_after(snapshot, feeds[i].feed, NULL, rows, 64, &count));
+        must(quire_read_after(snapshot, feeds[i].feed, NULL, rows, 128, &count));
         for (size_t j = 0; j < count; j++) {
             quire_post_info info = QUIRE_POST_INFO_INIT;
             char text[64];
@@ -143,11 +143,11 @@ static void look_at_posts(const struct line *line, quire_snapshot *snapshot)
 
 static void look_at_seams(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
 {
-    struct text seams = {"", 0};
-    quire_row rows[64];
+    struct text seams = {"", 0}, checked = {"", 0}, doubts = {"", 0};
+    quire_row rows[128];
     const quire_row *above = NULL;
     size_t count;
-    must(quire_read_after(snapshot, feed, NULL, rows, 64, &count));
+    must(quire_read_after(snapshot, feed, NULL, rows, 128, &count));
     for (size_t i = 0; i < count; i++) {
         if (rows[i].kind != QUIRE_ROW_POST || rows[i].flags & QUIRE_ROW_RIDER) continue;
         if (rows[i].flags & QUIRE_ROW_CLAIMED && above) {
@@ -155,10 +155,47 @@ static void look_at_seams(const struct line *line, quire_snapshot *snapshot, qui
             append_string(&seams, " ");
             append(&seams, rows[i].id.data, rows[i].id.size);
             append_string(&seams, "\n");
+            append_string(&doubts, quire_doubt_name(rows[i].why));
+            append_string(&doubts, "\n");
+        }
+        if (rows[i].flags & QUIRE_ROW_CHECKED && above) {
+            append(&checked, above->id.data, above->id.size);
+            append_string(&checked, " ");
+            append(&checked, rows[i].id.data, rows[i].id.size);
+            append_string(&checked, "\n");
         }
         above = &rows[i];
     }
     compare_lines(line, "=claimed", seams.bytes);
+    compare_lines(line, "=checked", checked.bytes);
+    compare_lines(line, "=seams", doubts.bytes);
+}
+
+static void look_at_gaps(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
+{
+    struct text doubts = {"", 0}, times = {"", 0};
+    quire_row gaps[128];
+    size_t count;
+    must(quire_read_gaps(snapshot, feed, NULL, gaps, 128, &count));
+    for (size_t i = 0; i < count; i++) {
+        char time[32];
+        snprintf(time, sizeof time, "%lld\n", (long long)gaps[i].since);
+        append_string(&times, time);
+        append_string(&doubts, quire_doubt_name(gaps[i].why));
+        append_string(&doubts, "\n");
+    }
+    compare_lines(line, "=why", doubts.bytes);
+    compare_lines(line, "=since", times.bytes);
+}
+
+static void append_policy(struct text *text, int32_t sizes, uint32_t rows)
+{
+    static const char *const words[] = {"unknown", "free", "fixed"};
+    char number[16];
+    append_string(text, words[sizes]);
+    if (sizes != QUIRE_SIZES_FIXED) return;
+    snprintf(number, sizeof number, " %d", (int)rows);
+    append_string(text, number);
 }
 
 /* What every step may expect of the feed after it. */
@@ -166,7 +203,7 @@ static void look(const struct line *line, quire_feed *feed)
 {
     quire_snapshot *snapshot;
     quire_feed_info info = QUIRE_FEED_INFO_INIT;
-    struct text picture;
+    struct text picture, policy = {"", 0};
     size_t findings;
     must(quire_check(cache, 0, 0, NULL, NULL, NULL, &findings));
     if (findings > 0) differ("check", "findings", "none");
@@ -176,7 +213,13 @@ static void look(const struct line *line, quire_feed *feed)
     must(quire_feed_get_info(snapshot, feed, &info));
     compare_number(line, "=in_sequence", info.is_in_sequence);
     compare_number(line, "=drift", info.drift);
+    compare_number(line, "=assumed_end", info.is_end_assumed);
+    compare_number(line, "=against_order", (long long)info.answers_against_order);
+    compare_number(line, "=size", info.rows_known);
+    append_policy(&policy, info.sizes_now, info.rows_known);
+    compare_text(line, "=policy", policy.bytes);
     look_at_seams(line, snapshot, feed);
+    look_at_gaps(line, snapshot, feed);
     look_at_pages(line, snapshot, feed);
     look_at_posts(line, snapshot);
     quire_snapshot_end(snapshot);

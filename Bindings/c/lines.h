@@ -16,7 +16,7 @@ struct member {
     int kind;
     long long number;
     const char *text;
-    const char *items[64];
+    const char *items[128];
     size_t count;
 };
 
@@ -79,7 +79,7 @@ static char *read_value(char *at, struct member *member)
         member->kind = LIST;
         at = skip(at + 1);
         while (*at != ']') {
-            if (*at != '"' || member->count == 64) malformed(at);
+            if (*at != '"' || member->count == 128) malformed(at);
             at = skip(read_text(at, &member->items[member->count++]));
         }
         return at + 1;

@@ -12,11 +12,14 @@ static quire_feed *feed_of(const struct line *line)
 static void open_feed(const struct line *line)
 {
     static const char *const orders[] = {"", "stable", "keyless", "bump", "append-only", "ranked"};
-    static const char *const pagings[] = {"", "cursor", "keyset", "offset", "page", "ids"};
+    static const char *const pagings[] = {"", "cursor", "keyset", "offset", "page", "ids", "pages"};
+    static const char *const sizes[] = {"unknown", "free", "fixed"};
     quire_feed_options options = QUIRE_FEED_OPTIONS_INIT;
-    quire_bytes sticky[64];
+    quire_bytes sticky[128];
     options.order = index_of(text_of(line, "order"), orders, 6);
-    options.paging = index_of(text_of(line, "paging"), pagings, 6);
+    options.paging = index_of(text_of(line, "paging"), pagings, 7);
+    options.sizes = index_of(text_of(line, "sizes"), sizes, 3);
+    options.rows_per_page = (uint32_t)number_of(line, "rows_per_page");
     if (number_of(line, "trusts_end")) options.flags |= QUIRE_FEED_TRUSTS_END;
     if (number_of(line, "strict")) options.flags |= QUIRE_FEED_STRICT;
     options.page_size = (uint32_t)number_of(line, "page_size");
@@ -32,29 +35,49 @@ static void open_feed(const struct line *line)
 static uint64_t gap_at(quire_feed *feed, long long index)
 {
     quire_snapshot *snapshot;
-    quire_row gaps[64];
+    quire_row gaps[128];
     size_t count;
     must(quire_snapshot_begin(cache, &snapshot));
-    must(quire_read_gaps(snapshot, feed, NULL, gaps, 64, &count));
+    must(quire_read_gaps(snapshot, feed, NULL, gaps, 128, &count));
     quire_snapshot_end(snapshot);
     return index >= 0 && (size_t)index < count ? gaps[index].gap : UINT64_MAX;
+}
+
+/* The post below the unverified join with this index, one that no feed has if there is none. */
+static void join_at(quire_feed *feed, long long index, struct text *post)
+{
+    quire_snapshot *snapshot;
+    quire_row rows[128];
+    size_t count;
+    must(quire_snapshot_begin(cache, &snapshot));
+    must(quire_read_after(snapshot, feed, NULL, rows, 128, &count));
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].flags & QUIRE_ROW_CLAIMED && index-- == 0) append(post, rows[i].id.data, rows[i].id.size);
+    }
+    quire_snapshot_end(snapshot);
+    if (post->size == 0) append_string(post, "?");
 }
 
 static void plan(const struct line *line, quire_feed *feed)
 {
     static const char *const places[] = {"", "head", "tail", "gap", "above-gap", "open-head", "around",
-                                         "bodies"};
+                                         "bodies", "page", "join"};
     static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies"};
     quire_place place = QUIRE_PLACE_INIT;
     quire_request request = QUIRE_REQUEST_INIT;
-    struct text link = {"", 0}, until = {"", 0};
-    quire_bytes posts[64];
-    place.kind = index_of(text_of(line, "place"), places, 8);
+    struct text link = {"", 0}, until = {"", 0}, join = {"", 0};
+    quire_bytes posts[128];
+    place.kind = index_of(text_of(line, "place"), places, 10);
     place.limit = (uint32_t)number_of(line, "limit");
     place.is_bounded = (int32_t)number_of(line, "bounded");
     place.target = bytes_of(text_of(line, "target"));
     place.posts = ids_of(line, "posts", posts);
     place.link = link_of(text_of(line, "link"));
+    place.page = (uint64_t)number_of(line, "page");
+    if (find(line, "join")) {
+        join_at(feed, number_of(line, "join"), &join);
+        place.target = bytes_of(join.bytes);
+    }
     if (find(line, "gap")) place.gap = gap_at(feed, number_of(line, "gap"));
     must(quire_plan(feed, NULL, &place, &request));
 
@@ -63,6 +86,7 @@ static void plan(const struct line *line, quire_feed *feed)
     tickets[ticket_count++].ticket = request.ticket;
     compare_text(line, "=request", kinds[request.kind]);
     compare_text(line, "=refusal", request.refusal ? quire_refusal_name(request.refusal) : "");
+    if (request.refusal) compare_text(line, "=help", quire_help_name(request.help));
     compare_number(line, "=ticket", (long long)request.ticket);
     compare_number(line, "=position", (long long)request.position);
     compare_number(line, "=limit", (long long)request.limit);
@@ -89,7 +113,10 @@ static size_t ticket_of(const struct line *line)
 
 static void compare_outcome(const struct line *line, quire_outcome *outcome)
 {
-    struct text reason = {"", 0};
+    struct text reason = {"", 0}, disproved = {"", 0};
+    if (outcome->disproved_sizes) append_policy(&disproved, outcome->disproved_sizes, outcome->disproved_rows);
+    compare_text(line, "=disproved", disproved.bytes);
+    compare_text(line, "=help", outcome->help ? quire_help_name(outcome->help) : "");
     append(&reason, outcome->reason.data, outcome->reason.size);
     compare_text(line, "=outcome", quire_verdict_name(outcome->verdict));
     compare_text(line, "=reason", reason.bytes);
@@ -101,6 +128,8 @@ static void compare_outcome(const struct line *line, quire_outcome *outcome)
     compare_ids(line, "=displaced", outcome->displaced);
     compare_ids(line, "=ignored", outcome->ignored);
     compare_ids(line, "=sticky", outcome->sticky);
+    compare_ids(line, "=disorder", outcome->disorder);
+    compare_ids(line, "=unplaced", outcome->unplaced);
     compare_number(line, "=duplicates_in_page", (long long)outcome->duplicates_in_page);
     compare_number(line, "=opaque_rows", (long long)outcome->opaque_rows);
     compare_number(line, "=gaps_closed", (long long)outcome->gaps_closed);
@@ -108,10 +137,10 @@ static void compare_outcome(const struct line *line, quire_outcome *outcome)
     quire_outcome_free(outcome);
 }
 
-/* A page for a ticket, or of a run. */
+/* A page for a ticket, or of a run, or a message. */
 static void ingest(const struct line *line, quire_feed *feed, quire_run *run)
 {
-    static quire_post posts[64];
+    static quire_post posts[128];
     const struct member *items = find(line, "posts"), *keys = find(line, "keys");
     quire_answer answer = QUIRE_ANSWER_INIT;
     quire_outcome outcome = QUIRE_OUTCOME_INIT;
@@ -133,12 +162,24 @@ static void ingest(const struct line *line, quire_feed *feed, quire_run *run)
     answer.next = link_of(text_of(line, "next"));
     answer.previous = link_of(text_of(line, "previous"));
     answer.fetched_at = number_of(line, "at");
-    if (run) {
+    answer.has_total = find(line, "total") != NULL;
+    answer.total = (uint64_t)number_of(line, "total");
+    if (strcmp(text_of(line, "op"), "push") == 0) {
+        uint64_t number = (uint64_t)number_of(line, "number");
+        must(quire_push(feed, NULL, &answer, find(line, "number") ? &number : NULL,
+                        bytes_of(text_of(line, "follows")), &outcome));
+    } else if (run) {
         must(quire_record(run, NULL, (uint64_t)number_of(line, "page"), &answer, &outcome));
     } else {
         must(quire_ingest(feed, NULL, tickets[ticket_of(line)].ticket, &answer, &outcome));
     }
     compare_outcome(line, &outcome);
+}
+
+static void begin_live(const struct line *line, quire_feed *feed)
+{
+    uint64_t number = (uint64_t)number_of(line, "number");
+    must(quire_begin_live(feed, NULL, find(line, "number") ? &number : NULL));
 }
 
 static void record(const struct line *line, quire_feed *feed)
@@ -163,7 +204,7 @@ static void prune(const struct line *line, quire_feed *feed)
 {
     quire_prune_policy policy = QUIRE_PRUNE_POLICY_INIT;
     quire_prune_result result = QUIRE_PRUNE_RESULT_INIT;
-    quire_bytes visible[64];
+    quire_bytes visible[128];
     if (number_of(line, "out_of_sequence")) policy.flags |= QUIRE_PRUNE_OUT_OF_SEQUENCE;
     if (find(line, "maximum_posts")) policy.flags |= QUIRE_PRUNE_BY_POSTS;
     if (find(line, "maximum_age")) policy.flags |= QUIRE_PRUNE_BY_AGE;
@@ -180,7 +221,7 @@ static void update(const struct line *line)
 {
     static const char *const results[] = {"", "changed", "same", "stale", "missing"};
     const struct member *names = find(line, "names"), *values = find(line, "values");
-    quire_field fields[64];
+    quire_field fields[128];
     int32_t result;
     for (size_t i = 0; i < names->count; i++) {
         fields[i].name = bytes_of(names->items[i]);
@@ -194,7 +235,7 @@ static void update(const struct line *line)
 static void take(const struct line *line)
 {
     const char *op = text_of(line, "op");
-    quire_bytes id = bytes_of(text_of(line, "id")), room[64];
+    quire_bytes id = bytes_of(text_of(line, "id")), room[128];
     uint64_t count;
     int32_t done;
     if (strcmp(op, "feed") == 0) {
@@ -204,6 +245,9 @@ static void take(const struct line *line)
     quire_feed *feed = feed_of(line);
     if (strcmp(op, "plan") == 0) plan(line, feed);
     else if (strcmp(op, "ingest") == 0) ingest(line, feed, NULL);
+    else if (strcmp(op, "push") == 0) ingest(line, feed, NULL);
+    else if (strcmp(op, "begin-live") == 0) begin_live(line, feed);
+    else if (strcmp(op, "end-live") == 0) must(quire_end_live(feed, NULL));
     else if (strcmp(op, "cancel") == 0) must(quire_cancel(feed, NULL, tickets[ticket_of(line)].ticket));
     else if (strcmp(op, "run") == 0) start_run(line, feed);
     else if (strcmp(op, "record") == 0) record(line, feed);

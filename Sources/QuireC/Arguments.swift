@@ -107,6 +107,14 @@ enum Arguments {
         return Int(number)
     }
 
+    /// NULL is no number.
+    static func number(
+        _ pointer: UnsafePointer<UInt64>?, _ name: StaticString
+    ) throws(Failure) -> UInt64? {
+        if let pointer, !isAligned(pointer) { throw bad("\(name) is misaligned") }
+        return pointer?.pointee
+    }
+
     static func flags(_ flags: UInt32, _ known: Int, _ name: StaticString) throws(Failure) -> UInt32 {
         if flags & ~UInt32(known) != 0 { throw bad("\(name): unknown flags") }
         return flags

@@ -172,6 +172,7 @@ extension FeedOptions {
             sticky: Set(try Arguments.ids(options.sticky, "the sticky posts")),
             firstPage: Int(options.first_page),
             isStrict: flags & UInt32(QUIRE_FEED_STRICT) != 0,
+            sizes: try SizePolicy(number: options.sizes, rows: options.rows_per_page),
             collection: try Arguments.collection(options.collection))
     }
 }

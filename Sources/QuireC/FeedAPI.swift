@@ -23,7 +23,9 @@ public func quire_plan(
                 link: link == .unknown ? nil : link)
         }
         switch plan {
-        case .refused(let refusal): out!.pointee.refusal = refusal.number
+        case .refused(let refusal):
+            out!.pointee.refusal = refusal.number
+            out!.pointee.help = refusal.help.number
         case .request(let request): try out!.pointee.fill(request)
         }
     }
@@ -38,6 +40,8 @@ extension Place {
         case QUIRE_PLACE_ABOVE_GAP: self = .aboveGap(GapID(place.gap))
         case QUIRE_PLACE_OPEN_HEAD: self = .openHead
         case QUIRE_PLACE_AROUND: self = .around(try Arguments.id(place.target))
+        case QUIRE_PLACE_PAGE: self = .page(try pageNumber(place.page))
+        case QUIRE_PLACE_JOIN: self = .join(above: try Arguments.id(place.target))
         case QUIRE_PLACE_BODIES: self = .bodies(try Arguments.ids(place.posts, "the posts of the place"))
         default: throw Arguments.bad("a place of unknown kind \(place.kind)")
         }
@@ -81,6 +85,9 @@ public func quire_request_free(_ request: UnsafeMutablePointer<quire_request>?) 
 @_cdecl("quire_refusal_name") @implementation
 public func quire_refusal_name(_ refusal: Int32) -> UnsafePointer<CChar>? { Names.refusals[refusal] }
 
+@_cdecl("quire_help_name") @implementation
+public func quire_help_name(_ help: Int32) -> UnsafePointer<CChar>? { Names.helps[help] }
+
 @_cdecl("quire_cancel") @implementation
 public func quire_cancel(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64
@@ -113,6 +120,7 @@ extension Answer {
             opaqueRows: try Arguments.count(
                 answer.opaque_rows, atMost: Int(QUIRE_COUNT_LIMIT), "opaque_rows"),
             fetchedAt: answer.fetched_at)
+        if try Arguments.flag(answer.has_total, "has_total") { total = Int(clamping: answer.total) }
         let stride = Int(answer.post_size)
         guard stride >= MemoryLayout<quire_post>.stride, stride % 8 == 0,
             stride <= Arguments.structLimit
@@ -155,6 +163,7 @@ extension quire_outcome {
         let arena = Arena()
         verdict = outcome.verdict.number
         is_unchanged = outcome.isUnchanged ? 1 : 0
+        help = outcome.help?.number ?? 0
         page = outcome.page ?? 0
         duplicates_in_page = count(outcome.duplicatesInPage)
         opaque_rows = count(outcome.opaqueRows)
@@ -170,6 +179,9 @@ extension quire_outcome {
         displaced = arena.ids(outcome.displaced)
         ignored = arena.ids(outcome.ignored)
         sticky = arena.ids(outcome.sticky)
+        disorder = arena.ids(outcome.disorder)
+        unplaced = arena.ids(outcome.unplaced)
+        (disproved_sizes, disproved_rows) = SizePolicy.numbers(outcome.disprovedSizes)
         owner = try arena.owner()
     }
 }
@@ -182,6 +194,40 @@ public func quire_outcome_free(_ outcome: UnsafeMutablePointer<quire_outcome>?) 
 
 @_cdecl("quire_verdict_name") @implementation
 public func quire_verdict_name(_ verdict: Int32) -> UnsafePointer<CChar>? { Names.verdicts[verdict] }
+
+// MARK: Push
+
+@_cdecl("quire_push") @implementation
+public func quire_push(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ answer: UnsafePointer<quire_answer>?,
+    _ number: UnsafePointer<UInt64>?, _ follows: quire_bytes,
+    _ out: UnsafeMutablePointer<quire_outcome>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let answer = try Answer(answer)
+        let number = try Arguments.number(number, "the number of a message")
+        let follows = follows.size == 0 ? nil : try Arguments.id(follows)
+        let outcome = try write(feed, batch) {
+            try $0.push(answer, number: number, follows: follows, to: $1)
+        }
+        try out!.pointee.fill(outcome)
+    }
+}
+
+@_cdecl("quire_begin_live") @implementation
+public func quire_begin_live(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ after: UnsafePointer<UInt64>?
+) -> quire_status {
+    attempt {
+        let after = try Arguments.number(after, "the number of a message")
+        try write(feed, batch) { try $0.beginLive($1, after: after) }
+    }
+}
+
+@_cdecl("quire_end_live") @implementation
+public func quire_end_live(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
+    attempt { try write(feed, batch) { try $0.endLive($1) } }
+}
 
 // MARK: Recorded runs
 

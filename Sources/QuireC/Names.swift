@@ -59,6 +59,59 @@ extension Paging {
     }
 }
 
+extension SizePolicy {
+    init(number: Int32, rows: UInt32) throws(Failure) {
+        switch Int(number) {
+        case QUIRE_SIZES_FIXED where rows > 0 && rows <= QUIRE_COUNT_LIMIT: self = .fixed(Int(rows))
+        case QUIRE_SIZES_UNKNOWN where rows == 0: self = .unknown
+        case QUIRE_SIZES_FREE where rows == 0: self = .free
+        default: throw Arguments.bad("the feed options: sizes \(number) with \(rows) rows_per_page")
+        }
+    }
+
+    /// No policy is one that states nothing.
+    static func numbers(_ policy: SizePolicy?) -> (kind: Int32, rows: UInt32) {
+        switch policy {
+        case nil, .unknown: (Int32(QUIRE_SIZES_UNKNOWN), 0)
+        case .free: (Int32(QUIRE_SIZES_FREE), 0)
+        case .fixed(let rows): (Int32(QUIRE_SIZES_FIXED), UInt32(clamping: rows))
+        }
+    }
+}
+
+extension Help {
+    var number: Int32 {
+        switch self {
+        case .retry: Int32(QUIRE_HELP_RETRY)
+        case .planAgain: Int32(QUIRE_HELP_PLAN_AGAIN)
+        case .refresh: Int32(QUIRE_HELP_REFRESH)
+        case .fillFirst: Int32(QUIRE_HELP_FILL_FIRST)
+        case .reset: Int32(QUIRE_HELP_RESET)
+        case .checkOptions: Int32(QUIRE_HELP_CHECK_OPTIONS)
+        case .lookAgain: Int32(QUIRE_HELP_LOOK_AGAIN)
+        }
+    }
+}
+
+extension Doubt {
+    var number: Int32 {
+        switch self {
+        case .unfetched: Int32(QUIRE_DOUBT_UNFETCHED)
+        case .evicted: Int32(QUIRE_DOUBT_EVICTED)
+        case .endInDoubt: Int32(QUIRE_DOUBT_END_IN_DOUBT)
+        case .jump: Int32(QUIRE_DOUBT_JUMP)
+        case .missingPage: Int32(QUIRE_DOUBT_MISSING_PAGE)
+        case .contradiction: Int32(QUIRE_DOUBT_CONTRADICTION)
+        case .drift: Int32(QUIRE_DOUBT_DRIFT)
+        case .numbering: Int32(QUIRE_DOUBT_NUMBERING)
+        case .disorder: Int32(QUIRE_DOUBT_DISORDER)
+        case .unplaced: Int32(QUIRE_DOUBT_UNPLACED)
+        case .missed: Int32(QUIRE_DOUBT_MISSED)
+        case .damage: Int32(QUIRE_DOUBT_DAMAGE)
+        }
+    }
+}
+
 extension Refusal {
     var number: Int32 {
         switch self {
@@ -141,8 +194,10 @@ struct Names: @unchecked Sendable {  // made once, never changed
     static let verdicts = Names(Outcome.Verdict.allCases.map { ($0.number, $0.rawValue) })
     static let findings = Names(Finding.Code.allCases.map { ($0.number, $0.rawValue) })
     static let refusals = Names(
-        [.empty, .end, .closed, .noLink, .noSuchGap, .fillFirst, .unsupported]
+        [.empty, .end, .closed, .noLink, .noSuchGap, .noSuchJoin, .fillFirst, .unsupported]
             .map { (refusal: Refusal) in (refusal.number, refusal.rawValue) })
+    static let helps = Names(Help.allCases.map { ($0.number, $0.rawValue) })
+    static let doubts = Names(Doubt.allCases.map { ($0.number, $0.rawValue) })
     static let statuses = Names(
         [
             (QUIRE_OK, "ok"), (QUIRE_BAD_ARGUMENT, "bad-argument"),

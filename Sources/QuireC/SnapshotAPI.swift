@@ -71,11 +71,19 @@ extension quire_feed_info {
         tail = arena.link(info.tail)
         drift = Int64(info.drift)
         is_in_sequence = info.isInSequence ? 1 : 0
+        is_end_assumed = info.isEndAssumed ? 1 : 0
         collection = arena.text(options.collection)
+        (sizes, rows_per_page) = SizePolicy.numbers(options.sizes)
+        sizes_now = SizePolicy.numbers(info.sizes).kind
+        rows_known = UInt32(clamping: info.rowsPerPage ?? 0)
+        answers_against_order = count(info.answersAgainstOrder)
     }
 }
 
 // MARK: Rows
+
+@_cdecl("quire_doubt_name") @implementation
+public func quire_doubt_name(_ doubt: Int32) -> UnsafePointer<CChar>? { Names.doubts[doubt] }
 
 /// Room for results in C's memory.
 private struct Room<T> {
@@ -168,6 +176,8 @@ extension quire_row {
             down = arena.link(row.down, isOverlapping: row.isDownOverlapping)
             up = arena.link(row.up, isOverlapping: row.isUpOverlapping)
             posts_above = count(row.postsAbove)
+            why = row.why.number
+            since = row.since
         }
     }
 
@@ -187,7 +197,8 @@ extension quire_row {
         if row.isRider { flags |= UInt32(QUIRE_ROW_RIDER) }
         if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
         if row.isFault { flags |= UInt32(QUIRE_ROW_FAULT) }
-        if row.isClaimed { flags |= UInt32(QUIRE_ROW_CLAIMED) }
+        if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_CLAIMED)) }
+        if row.isChecked { flags |= UInt32(QUIRE_ROW_CHECKED) }
         if row.isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }
         if row.detail < .full { flags |= UInt32(QUIRE_ROW_PARTIAL) }
     }

@@ -63,16 +63,36 @@ inline std::string show(const quire::snapshot &snapshot, const quire::feed &feed
     return line + "[" + segment + "] |" + border(info.tail());
 }
 
-inline json::list claimed_seams(const quire::snapshot &snapshot, const quire::feed &feed)
+inline std::string policy(quire::sizes sizes, std::uint32_t rows)
 {
-    json::list seams;
+    static const char *const words[] = {"unknown", "free", "fixed"};
+    const std::string word = words[static_cast<int>(sizes)];
+    return sizes == quire::sizes::fixed ? word + " " + std::to_string(rows) : word;
+}
+
+// What is in doubt: seams and why, those that were asked about, gaps, why and since when.
+inline void doubts(const quire::snapshot &snapshot, const quire::feed &feed, json::object &seen)
+{
+    json::list claimed, checked, seams, why, since;
     std::string above;
     for (const quire::row &row : snapshot.rows(feed)) {
-        if (row.is_gap() || row.is_rider()) continue;
-        if (row.is_claimed()) seams.push_back(above + " " + std::string(row.id()));
+        if (row.is_gap()) {
+            why.push_back(name(row.why()));
+            since.push_back(std::to_string(row.since()));
+            continue;
+        }
+        if (row.is_rider()) continue;
+        const std::string pair = above + " " + std::string(row.id());
+        if (row.is_claimed()) claimed.push_back(pair);
+        if (row.is_claimed()) seams.push_back(name(row.why()));
+        if (row.is_checked()) checked.push_back(pair);
         above = row.id();
     }
-    return seams;
+    seen["claimed"] = claimed;
+    seen["checked"] = checked;
+    seen["seams"] = seams;
+    seen["why"] = why;
+    seen["since"] = since;
 }
 
 // Lines such as "0 own=head", for page 0 and every member.

@@ -43,7 +43,8 @@ private:
     quire::feed_options options() const
     {
         static const char *const orders[] = {"", "stable", "keyless", "bump", "append-only", "ranked"};
-        static const char *const pagings[] = {"", "cursor", "keyset", "offset", "page", "ids"};
+        static const char *const pagings[] = {"", "cursor", "keyset", "offset", "page", "ids", "pages"};
+        static const char *const sizes[] = {"unknown", "free", "fixed"};
         const auto number_of = [](const auto &names, const std::string &name) {
             const auto found = std::find(std::begin(names), std::end(names), name);
             if (found == std::end(names)) throw std::runtime_error("unknown option " + name);
@@ -58,6 +59,8 @@ private:
         options.minimum_run = static_cast<std::uint32_t>(number("minimum_run"));
         options.first_page = static_cast<std::uint32_t>(number("first_page"));
         options.sticky = texts("sticky");
+        options.sizes = static_cast<quire::sizes>(number_of(sizes, text("sizes")));
+        options.rows_per_page = static_cast<std::uint32_t>(number("rows_per_page"));
         return options;
     }
 
@@ -69,6 +72,13 @@ private:
             with_answer([&](const quire::answer &answer) {
                 describe(feed.ingest(tickets_.at(text("ticket")), answer));
             });
+        } else if (op == "push") {
+            const std::string follows = has("follows") ? text("follows") : "";
+            with_answer([&](const quire::answer &answer) { describe(feed.push(answer, message(), follows)); });
+        } else if (op == "begin-live") {
+            feed.begin_live(message());
+        } else if (op == "end-live") {
+            feed.end_live();
         } else if (op == "cancel") {
             feed.cancel(tickets_.at(text("ticket")));
         } else if (op == "run") {
@@ -82,6 +92,12 @@ private:
             change(op, feed);
         }
         observe(feed);
+    }
+
+    std::optional<std::uint64_t> message() const
+    {
+        if (!has("number")) return {};
+        return static_cast<std::uint64_t>(number("number"));
     }
 
     void change(const std::string &op, quire::feed &feed)
@@ -133,7 +149,8 @@ private:
     {
         const json::list names = texts("posts");
         const quire::ids posts(names);
-        quire::place place = this->place(feed, posts);
+        std::string below;
+        quire::place place = this->place(feed, posts, below);
         place.limit(static_cast<std::uint32_t>(number("limit"))).bounded(flag("bounded"));
         if (has("link")) place.from(picture::link(text("link")));
         const quire::request request = feed.plan(place);
@@ -141,6 +158,7 @@ private:
         static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies"};
         seen_["request"] = std::string(kinds[static_cast<int>(request.kind())]);
         seen_["refusal"] = std::string(request ? "" : name(request.refusal()));
+        if (!request) seen_["help"] = std::string(name(request.help()));
         if (!request) return;
         const quire::link link = request.link();
         seen_["link"] = request.kind() == quire::request_kind::around ? std::string(link.text) : picture::word(link);
@@ -153,7 +171,8 @@ private:
         tickets_[text("as")] = request.ticket();
     }
 
-    quire::place place(const quire::feed &feed, const quire::ids &posts) const
+    // `below` is what a join borrows.
+    quire::place place(const quire::feed &feed, const quire::ids &posts, std::string &below) const
     {
         const std::string &place = text("place");
         if (place == "head") return quire::place::head();
@@ -161,9 +180,16 @@ private:
         if (place == "open-head") return quire::place::open_head();
         if (place == "around") return quire::place::around(text("target"));
         if (place == "bodies") return quire::place::bodies(posts);
+        if (place == "page") return quire::place::page(static_cast<std::uint64_t>(number("page")));
         std::uint64_t gap = UINT64_MAX; // of a gap that is not there
         long long rank = 0;
         const quire::snapshot snapshot = cache_.snapshot();
+        if (place == "join") {
+            below = "?";
+            for (const quire::row &row : snapshot.rows(feed))
+                if (row.is_claimed() && rank++ == number("join")) below = row.id();
+            return quire::place::join(below);
+        }
         for (const quire::row &row : snapshot.gaps(feed))
             if (rank++ == number("gap")) gap = row.gap();
         return place == "above-gap" ? quire::place::above_gap(gap) : quire::place::gap(gap);
@@ -188,6 +214,7 @@ private:
         }
         answer.opaque_rows(opaque).fetched_at(number("at"));
         if (has("next")) answer.next(picture::link(text("next")));
+        if (has("total")) answer.total(static_cast<std::uint64_t>(number("total")));
         if (has("previous")) answer.previous(picture::link(text("previous")));
         use(answer);
     }
@@ -212,6 +239,11 @@ private:
         ids("displaced", outcome.displaced());
         ids("ignored", outcome.ignored());
         ids("sticky", outcome.sticky());
+        ids("disorder", outcome.disorder());
+        ids("unplaced", outcome.unplaced());
+        seen_["help"] = std::string(outcome.help() == quire::help::none ? "" : name(outcome.help()));
+        const auto disproved = outcome.disproved_sizes();
+        seen_["disproved"] = disproved ? picture::policy(*disproved, outcome.disproved_rows()) : std::string();
     }
 
     void observe(const quire::feed &feed)
@@ -222,7 +254,11 @@ private:
         seen_["in_sequence"] = info.is_in_sequence();
         seen_["drift"] = static_cast<long long>(info.drift());
         seen_["page_count"] = static_cast<long long>(info.pages());
-        seen_["claimed"] = picture::claimed_seams(snapshot, feed);
+        seen_["assumed_end"] = info.is_end_assumed();
+        seen_["against_order"] = static_cast<long long>(info.answers_against_order());
+        seen_["size"] = static_cast<long long>(info.rows_known());
+        seen_["policy"] = picture::policy(info.sizes_now(), info.rows_known());
+        picture::doubts(snapshot, feed, seen_);
         seen_["pages"] = picture::pages(snapshot, feed);
         picture::posts(snapshot, cache_, seen_);
         picture::cross_check(snapshot, feed);

@@ -348,6 +348,28 @@ void files()
     must(quire::cache::verify(path).empty() && quire::cache(path).check().empty(), "repaired");
 }
 
+void sizes()
+{
+    quire::cache cache(fresh("sizes"));
+    quire::feed_options options;
+    options.paging = quire::paging::page;
+    options.sizes = quire::sizes::fixed;
+    options.rows_per_page = 2;
+    quire::feed feed = cache.feed("f", options);
+    const quire::request request = feed.plan(quire::place::head().limit(50));
+    must(request.position() == 1 && request.limit() == 0, "no size is named");
+    feed.ingest(request.ticket(), quire::answer().add("b").add("a").total(2));
+    must(feed.plan(quire::place::join("a")).help() == quire::help::look_again, "no such join");
+    feed.begin_live(7);
+    must(feed.push(quire::answer().add("c"), 7).help() == quire::help::plan_again, "a message twice");
+    must(feed.push(quire::answer().add("d"), 9).gaps_opened() == 1, "a message is missing");
+    const quire::snapshot snapshot = cache.snapshot();
+    const quire::feed_info info = snapshot.info(feed);
+    must(info.options().rows_per_page == 2 && info.sizes_now() == quire::sizes::fixed, "options read back");
+    must(info.tail().kind == quire::link_kind::end, "the total was reached");
+    for (const quire::row &row : snapshot.gaps(feed)) must(row.why() == quire::doubt::missed, "why");
+}
+
 void returning() { test_returning(fresh("returning"), must); }
 
 } // namespace
@@ -358,7 +380,7 @@ int main(int argc, char **argv)
     directory = argv[1];
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
-        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"faults", faults}, {"files", files},       {"returning", returning}};
+        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes}, {"faults", faults}, {"files", files},       {"returning", returning}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

@@ -49,6 +49,17 @@ def picture(snapshot: quire.Snapshot, feed: quire.Feed) -> str:
     return " ".join(parts + [f"[{' '.join(run)}]", "|" + link_text(info.tail)])
 
 
+def policy(sizes: quire.Sizes | None, rows: int) -> str:
+    if sizes is None:
+        return ""
+    return f"fixed {rows}" if sizes == quire.Sizes.FIXED else word_of(sizes)
+
+
+def posts_of(snapshot: quire.Snapshot, feed: quire.Feed) -> list[quire.PostRow]:
+    """The posts of the server's sequence."""
+    return [row for row in snapshot.rows(feed) if isinstance(row, quire.PostRow) and not row.is_rider]
+
+
 class Replay:
     """One case: a cache of its own. step() returns complaints."""
 
@@ -84,7 +95,8 @@ class Replay:
         options = quire.FeedOptions(
             order=named(quire.Order, line["order"]), paging=named(quire.Paging, line["paging"]),
             trusts_end=line["trusts_end"], is_strict=line["strict"], page_size=line["page_size"],
-            minimum_run=line["minimum_run"], first_page=line["first_page"], sticky=line["sticky"])
+            minimum_run=line["minimum_run"], first_page=line["first_page"], sticky=line["sticky"],
+            sizes=named(quire.Sizes, line["sizes"]), rows_per_page=line["rows_per_page"])
         feed = self.cache.feed(line["feed"], options)
         assert self.cache.feed(line["feed"], options) is not feed
         self.feeds[line["feed"]] = feed
@@ -97,8 +109,13 @@ class Replay:
             with self.cache.snapshot() as snapshot:
                 gaps = [row.number for row in snapshot.gaps(feed)]
             gap = gaps[line["gap"]] if 0 <= line["gap"] < len(gaps) else 2**64 - 1
+        target = line.get("target")
+        if "join" in line:
+            with self.cache.snapshot() as snapshot:
+                joins = [row.id for row in posts_of(snapshot, feed) if row.is_claimed]
+            target = joins[line["join"]] if line["join"] < len(joins) else "?"
         request = feed.plan(
-            named(Place, line["place"]), gap=gap, target=line.get("target"),
+            named(Place, line["place"]), gap=gap, target=target, page=line.get("page", 0),
             posts=line.get("posts", ()), limit=line.get("limit", 0), is_bounded=line.get("bounded", False),
             link=link_in(line.get("link")))
         self.tickets[line["as"]] = request.ticket
@@ -110,6 +127,7 @@ class Replay:
         return {
             "request": word_of(request.kind),
             "refusal": word_of(request.refusal) if request.refusal else "",
+            "help": word_of(request.help) if request.help else "",
             "outcome": "" if request else "refused", "ticket": request.ticket,
             "position": request.position, "limit": request.limit, "ids": request.ids,
             "overlapping": request.is_overlapping, "link": link, "until": request.until or ""}
@@ -120,17 +138,31 @@ class Replay:
         return {
             "posts": [quire.Post(id, id.encode(), key) for id, key in zip(posts, keys) if id],
             "opaque_rows": posts.count(""), "next": link_in(line.get("next")),
-            "previous": link_in(line.get("previous")), "fetched_at": line.get("at", 0)}
+            "previous": link_in(line.get("previous")), "fetched_at": line.get("at", 0),
+            "total": line.get("total")}
 
     @staticmethod
     def outcome(outcome: quire.Outcome) -> dict[str, Any]:
         names = ("reason", "added", "duplicates", "moved", "removed", "kept", "displaced", "ignored",
-                 "sticky", "duplicates_in_page", "opaque_rows", "gaps_closed", "gaps_opened")
+                 "sticky", "disorder", "unplaced", "duplicates_in_page", "opaque_rows", "gaps_closed", "gaps_opened")
         return {name: getattr(outcome, name) for name in names} | {
-            "outcome": word_of(outcome.verdict)}
+            "outcome": word_of(outcome.verdict), "help": word_of(outcome.help) if outcome.help else "",
+            "disproved": policy(outcome.disproved_sizes, outcome.disproved_rows)}
 
     def do_ingest(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
         return self.outcome(feed.ingest(self.tickets[line["ticket"]], **self.answer(line)))
+
+    def do_push(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
+        answer = self.answer(line)
+        return self.outcome(feed.push(
+            answer["posts"], number=line.get("number"), follows=line.get("follows"),
+            fetched_at=answer["fetched_at"]))
+
+    def do_begin_live(self, line: dict[str, Any], feed: quire.Feed) -> None:
+        feed.begin_live(line.get("number"))
+
+    def do_end_live(self, line: dict[str, Any], feed: quire.Feed) -> None:
+        feed.end_live()
 
     def do_run(self, line: dict[str, Any], feed: quire.Feed) -> None:
         self.runs[line["run"]] = feed.run(quire.RunKind.HEAD, line["start"])
@@ -188,13 +220,19 @@ class Replay:
             info = snapshot.info(feed)
             rows = list(snapshot.rows(feed))
             assert len(rows) == len(snapshot.rows(feed))
-            posts = [row for row in rows if isinstance(row, quire.PostRow) and not row.is_rider]
+            posts = posts_of(snapshot, feed)
+            seams = [(f"{above.id} {row.id}", row) for above, row in zip(posts, posts[1:]) if row.is_claimed]
+            gaps = [row for row in rows if isinstance(row, quire.GapRow)]
             pages = list(snapshot.pages(feed))
             seen: dict[str, Any] = {
                 "picture": picture(snapshot, feed), "in_sequence": info.is_in_sequence,
                 "drift": info.drift, "page_count": len(pages),
-                "claimed": [f"{above.id} {row.id}" for above, row in zip(posts, posts[1:])
-                            if row.is_claimed],
+                "claimed": [pair for pair, _ in seams],
+                "checked": [pair for pair, row in seams if row.is_checked],
+                "seams": [word_of(row.why) for row in posts if row.why],
+                "why": [word_of(gap.why) for gap in gaps], "since": [str(gap.since) for gap in gaps],
+                "assumed_end": info.is_end_assumed, "against_order": info.answers_against_order,
+                "policy": policy(info.sizes, info.rows_per_page or 0), "size": info.rows_per_page or 0,
                 "pages": [fact for page in pages for fact in self.page_facts(snapshot, feed, page)],
                 "fields": [], "references": []}
             for other in self.feeds.values():

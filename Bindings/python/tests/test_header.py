@@ -24,7 +24,7 @@ def test_every_function_is_there_and_used() -> None:
     unused = {name for name in functions if not re.search(rf"lib\.{name}\b", SOURCES)}
     assert unused == {
         "quire_version_number", "quire_status_name", "quire_finding_name", "quire_refusal_name",
-        "quire_verdict_name"}
+        "quire_verdict_name", "quire_help_name", "quire_doubt_name"}
 
 
 def test_every_structure_has_the_compiler_s_layout() -> None:
@@ -39,6 +39,8 @@ def test_every_structure_has_the_compiler_s_layout() -> None:
     ("FINDING", quire.FindingCode, lib.quire_finding_name),
     ("REFUSAL", quire.Refusal, lib.quire_refusal_name),
     ("VERDICT", quire.Verdict, lib.quire_verdict_name),
+    ("HELP", quire.Help, lib.quire_help_name),
+    ("DOUBT", quire.Doubt, lib.quire_doubt_name),
 ])
 def test_names_are_the_library_s(prefix: str, names: type, function: object) -> None:
     for member in names:  # type: ignore[attr-defined]

@@ -63,6 +63,18 @@ impl<'a> Place<'a> {
         Place { posts, ..Place::new(sys::QUIRE_PLACE_BODIES, 0, b"") }
     }
 
+    /// Feeds paged by number: the page with this number, wherever it belongs.
+    pub fn page(number: u64) -> Self {
+        let mut page = Place::new(sys::QUIRE_PLACE_PAGE, 0, b"");
+        page.c.page = number;
+        page
+    }
+
+    /// The join above this post, if only the numbering claims it: asks for the page above it again.
+    pub fn join(below: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        Place::new(sys::QUIRE_PLACE_JOIN, 0, below.as_ref())
+    }
+
     /// How many posts to ask for; 0 is the feed's page size.
     pub fn limit(mut self, count: u32) -> Self {
         self.c.limit = count;
@@ -161,6 +173,12 @@ impl<'a> Answer<'a> {
     /// What continues above the first post.
     pub fn previous(mut self, link: Link<'a>) -> Self {
         self.c.previous = link.c();
+        self
+    }
+
+    /// Rows of the whole list, where the server says so.
+    pub fn total(mut self, rows: u64) -> Self {
+        (self.c.has_total, self.c.total) = (1, rows);
         self
     }
 

@@ -87,7 +87,7 @@ numbers! {
     /// How the server hands out its pages (`QUIRE_PAGING_...`).
     Paging {
         Cursor = QUIRE_PAGING_CURSOR, Keyset = QUIRE_PAGING_KEYSET, Offset = QUIRE_PAGING_OFFSET,
-        Page = QUIRE_PAGING_PAGE, Ids = QUIRE_PAGING_IDS,
+        Page = QUIRE_PAGING_PAGE, Ids = QUIRE_PAGING_IDS, Pages = QUIRE_PAGING_PAGES,
     }
 }
 

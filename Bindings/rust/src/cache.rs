@@ -153,7 +153,16 @@ impl Cache {
         let version = version.as_ref().map_or(null(), |version| version as *const i64);
         // SAFETY: see `open_with`.
         Error::check(unsafe {
-            sys::quire_update_body(self.c, batch::c(batch), collection, id, body, version, detail, &mut result)
+            sys::quire_update_body(
+                self.c,
+                batch::c(batch),
+                collection,
+                id,
+                body,
+                version,
+                detail,
+                &mut result,
+            )
         })?;
         Ok(result.into())
     }

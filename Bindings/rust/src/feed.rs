@@ -50,6 +50,34 @@ impl Feed {
         Ok(outcome)
     }
 
+    /// Takes in posts that the server says are on top now, unasked. `number` is that of the message, `follows` the
+    /// post directly below the last one. A gap opens below them unless nothing can have been missed.
+    pub fn push(
+        &self, batch: Option<&Batch>, answer: &Answer<'_>, number: Option<u64>, follows: Option<&[u8]>,
+    ) -> Result<Outcome, Error> {
+        let mut outcome = Outcome::EMPTY;
+        let follows = to_c(follows.unwrap_or_default());
+        let number = number.as_ref().map_or(null(), |number| number as *const _);
+        // SAFETY: see `plan`.
+        Error::check(unsafe {
+            sys::quire_push(self.c, batch::c(batch), &answer.c(), number, follows, &mut outcome.c)
+        })?;
+        Ok(outcome)
+    }
+
+    /// From now on every post that comes on top is pushed, in messages after this number. Refresh after it.
+    pub fn begin_live(&self, batch: Option<&Batch>, after: Option<u64>) -> Result<(), Error> {
+        let after = after.as_ref().map_or(null(), |after| after as *const _);
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_begin_live(self.c, batch::c(batch), after) })
+    }
+
+    /// What comes on top is not pushed any more: the connection is gone.
+    pub fn end_live(&self, batch: Option<&Batch>) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_end_live(self.c, batch::c(batch)) })
+    }
+
     /// A recorded crawl whose first page has this number and is a refresh.
     pub fn run_from_head(&self, page: u64) -> Result<Run, Error> {
         self.begin_run(sys::QUIRE_RUN_HEAD, page)

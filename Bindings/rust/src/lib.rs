@@ -54,10 +54,10 @@ pub use cache::{Cache, CheckLevel, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Feed, Run};
 pub use files::{RepairReport, RepairedFeed};
-pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned};
-pub use outcome::{Ask, Outcome, Refusal, Request, Update, Verdict};
+pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned, Sizes};
+pub use outcome::{Ask, Help, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{
-    Change, ChangeKind, Changes, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
+    Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
 };
 pub use snapshot::{FeedInfo, PostInfo, Snapshot};
 

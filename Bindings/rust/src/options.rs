@@ -45,6 +45,36 @@ impl CacheOptions {
     }
 }
 
+/// Who chooses how many rows a page has, in feeds paged by offset or number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sizes {
+    /// Not known: the same size is asked for again and again, and what comes back is learned.
+    #[default]
+    Unknown,
+    /// The server grants any size up to the limit that is asked for.
+    Free,
+    /// The server fixes the size, whatever is asked for: the rows of a page.
+    Fixed(u32),
+}
+
+impl Sizes {
+    pub(crate) fn new(kind: i32, rows: u32) -> Self {
+        match kind {
+            sys::QUIRE_SIZES_FREE => Sizes::Free,
+            sys::QUIRE_SIZES_FIXED => Sizes::Fixed(rows),
+            _ => Sizes::Unknown,
+        }
+    }
+
+    fn c(self) -> (i32, u32) {
+        match self {
+            Sizes::Unknown => (sys::QUIRE_SIZES_UNKNOWN, 0),
+            Sizes::Free => (sys::QUIRE_SIZES_FREE, 0),
+            Sizes::Fixed(rows) => (sys::QUIRE_SIZES_FIXED, rows),
+        }
+    }
+}
+
 /// What a feed is, fixed when it is first opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedOptions {
@@ -66,6 +96,8 @@ pub struct FeedOptions {
     pub sticky: Vec<Vec<u8>>,
     /// The collection that its posts belong to: shared within it, never across.
     pub collection: String,
+    /// Who chooses the size of a page.
+    pub sizes: Sizes,
 }
 
 impl Default for FeedOptions {
@@ -80,12 +112,14 @@ impl Default for FeedOptions {
             first_page: 1,
             sticky: Vec::new(),
             collection: String::new(),
+            sizes: Sizes::Unknown,
         }
     }
 }
 
 impl FeedOptions {
     pub(crate) fn c(&self, sticky: &IdArray<'_>) -> sys::quire_feed_options {
+        let (sizes, rows_per_page) = self.sizes.c();
         sys::quire_feed_options {
             order: self.order.into(),
             paging: self.paging.into(),
@@ -98,6 +132,8 @@ impl FeedOptions {
             first_page: self.first_page,
             sticky: sticky.c(),
             collection: to_c(self.collection.as_bytes()),
+            sizes,
+            rows_per_page,
             ..sys::quire_feed_options::EMPTY
         }
     }

@@ -1,7 +1,7 @@
 //! What comes back from writing: requests, outcomes, results.
 use crate::bytes::{view, Ids, Link};
 use crate::error::{numbers, static_name};
-use crate::sys;
+use crate::{sys, Sizes};
 
 numbers! {
     /// Why nothing can be asked at a place (`QUIRE_REFUSAL_...`).
@@ -9,6 +9,28 @@ numbers! {
         Empty = QUIRE_REFUSAL_EMPTY, End = QUIRE_REFUSAL_END, Closed = QUIRE_REFUSAL_CLOSED,
         NoLink = QUIRE_REFUSAL_NO_LINK, NoSuchGap = QUIRE_REFUSAL_NO_SUCH_GAP,
         FillFirst = QUIRE_REFUSAL_FILL_FIRST, Unsupported = QUIRE_REFUSAL_UNSUPPORTED,
+        NoSuchJoin = QUIRE_REFUSAL_NO_SUCH_JOIN,
+    }
+}
+
+numbers! {
+    /// What helps after an answer that changed no posts, or where nothing can be asked (`QUIRE_HELP_...`).
+    Help {
+        Retry = QUIRE_HELP_RETRY, PlanAgain = QUIRE_HELP_PLAN_AGAIN, Refresh = QUIRE_HELP_REFRESH,
+        FillFirst = QUIRE_HELP_FILL_FIRST, Reset = QUIRE_HELP_RESET,
+        CheckOptions = QUIRE_HELP_CHECK_OPTIONS, LookAgain = QUIRE_HELP_LOOK_AGAIN,
+    }
+}
+
+impl Help {
+    fn new(number: i32) -> Option<Self> {
+        (number != 0).then(|| number.into())
+    }
+
+    /// Such as "plan-again".
+    pub fn name(self) -> &'static str {
+        // SAFETY: takes any number.
+        static_name(unsafe { sys::quire_help_name(self.into()) })
     }
 }
 
@@ -56,9 +78,9 @@ pub enum Ask<'a> {
     Nothing(Refusal),
     /// Follow this link; so many posts where the server takes a number.
     Link { link: Link<'a>, limit: u64 },
-    /// `limit` rows from row `position` on, 0 is the first.
+    /// `limit` rows from row `position` on, 0 is the first. A limit of 0: name no size.
     Position { position: u64, limit: u64 },
-    /// The page with this number, when a page has `limit` rows.
+    /// The page with this number, when a page has `limit` rows. A limit of 0: name no size.
     Page { number: u64, limit: u64 },
     /// A page around this post.
     Around { target: &'a [u8], limit: u64 },
@@ -103,6 +125,11 @@ impl Request {
     /// What the answer must be ingested with. It outlives this value, and the process.
     pub fn ticket(&self) -> u64 {
         self.c.ticket
+    }
+
+    /// What helps against the refusal.
+    pub fn help(&self) -> Option<Help> {
+        Help::new(self.c.help)
     }
 
     /// The answer starts above the post at the border, not directly beyond it.
@@ -155,6 +182,17 @@ impl Outcome {
         self.c.is_unchanged != 0
     }
 
+    /// What helps, if the answer changed no posts.
+    pub fn help(&self) -> Option<Help> {
+        Help::new(self.c.help)
+    }
+
+    /// The feed's sizes, if this answer showed them to be wrong: they are learned since.
+    pub fn disproved_sizes(&self) -> Option<Sizes> {
+        Some(Sizes::new(self.c.disproved_sizes, self.c.disproved_rows))
+            .filter(|sizes| *sizes != Sizes::Unknown)
+    }
+
     /// Number of the page stored.
     pub fn page(&self) -> Option<u64> {
         Some(self.c.page).filter(|page| *page != 0)
@@ -185,7 +223,8 @@ impl Outcome {
         self.c.updated
     }
 
-    /// `Verdict::Stale`: "used", "generation", "edge-changed", "feed-changed"; else empty.
+    /// `Verdict::Stale`: "used", "generation", "edge-changed", "feed-changed", "sizes-changed",
+    /// "repeated"; else empty.
     pub fn reason(&self) -> &str {
         // SAFETY: as for the lists.
         std::str::from_utf8(unsafe { view(self.c.reason) }).unwrap_or("not UTF-8")
@@ -208,6 +247,10 @@ impl Outcome {
         ignored,
         /// Sticky posts that the page showed.
         sticky,
+        /// Known posts in another order than the feed's class allows: evidence that the server does not keep it.
+        disorder,
+        /// Posts received that are neither cached afterwards nor in another of these lists.
+        unplaced,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows, pages and changes, and the iterators that fetch a screenful per call.
 use crate::bytes::{view, Border, Link};
-use crate::error::numbers;
+use crate::error::{numbers, static_name};
 use crate::{sys, Error, Feed, Snapshot};
 use std::ptr::null;
 
@@ -10,6 +10,25 @@ pub const SCREENFUL: usize = 64;
 /// Where a row stands in one snapshot. It means nothing in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position([u64; 2]);
+
+numbers! {
+    /// Why posts may be missing, or why nothing proves that one follows the other (`QUIRE_DOUBT_...`).
+    Doubt {
+        Unfetched = QUIRE_DOUBT_UNFETCHED, Evicted = QUIRE_DOUBT_EVICTED,
+        EndInDoubt = QUIRE_DOUBT_END_IN_DOUBT, Jump = QUIRE_DOUBT_JUMP,
+        MissingPage = QUIRE_DOUBT_MISSING_PAGE, Contradiction = QUIRE_DOUBT_CONTRADICTION,
+        Drift = QUIRE_DOUBT_DRIFT, Numbering = QUIRE_DOUBT_NUMBERING, Disorder = QUIRE_DOUBT_DISORDER,
+        Unplaced = QUIRE_DOUBT_UNPLACED, Missed = QUIRE_DOUBT_MISSED, Damage = QUIRE_DOUBT_DAMAGE,
+    }
+}
+
+impl Doubt {
+    /// Such as "missing-page".
+    pub fn name(self) -> &'static str {
+        // SAFETY: takes any number.
+        static_name(unsafe { sys::quire_doubt_name(self.into()) })
+    }
+}
 
 /// A row of a feed. Borrows from the snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +58,12 @@ pub struct PostRow<'s> {
     pub is_pinned: bool,
     /// Its place is known, its body is missing.
     pub is_fault: bool,
-    /// Only the server's numbering joins it to the post above.
+    /// Nothing proves that it follows the post above; `why` says what speaks against it.
     pub is_claimed: bool,
+    /// The page above such a join was asked for again and ended there as before; see `Place::join`.
+    pub is_checked: bool,
+    /// Why nothing proves that it follows the post above.
+    pub why: Option<Doubt>,
 }
 
 /// A gap in its place.
@@ -56,6 +79,10 @@ pub struct GapRow<'s> {
     pub up: Border<'s>,
     /// How many posts of the server's sequence the segment above has.
     pub posts_above: u64,
+    /// Why it exists.
+    pub why: Doubt,
+    /// The clock of the change that opened it, larger is later.
+    pub since: u64,
 }
 
 impl<'s> Row<'s> {
@@ -66,7 +93,9 @@ impl<'s> Row<'s> {
         let has = |flag| c.flags & flag != 0;
         if c.kind == sys::QUIRE_ROW_GAP {
             let (down, up) = (Border::new(c.down), Border::new(c.up));
-            return Row::Gap(GapRow { position, gap: c.gap, down, up, posts_above: c.posts_above });
+            let (why, since) = (c.why.into(), c.since);
+            let posts_above = c.posts_above;
+            return Row::Gap(GapRow { position, gap: c.gap, down, up, posts_above, why, since });
         }
         Row::Post(PostRow {
             position,
@@ -78,6 +107,8 @@ impl<'s> Row<'s> {
             is_pinned: has(sys::QUIRE_ROW_PINNED),
             is_fault: has(sys::QUIRE_ROW_FAULT),
             is_claimed: has(sys::QUIRE_ROW_CLAIMED),
+            is_checked: has(sys::QUIRE_ROW_CHECKED),
+            why: has(sys::QUIRE_ROW_CLAIMED).then(|| c.why.into()),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Reading: one consistent state of the whole cache.
 use crate::bytes::{slice, to_c, view, Border, Ids};
 use crate::rows::{Changes, Direction, Pages, Position, Row, Rows};
-use crate::{sys, Cache, Error, Feed, FeedOptions};
+use crate::{sys, Cache, Error, Feed, FeedOptions, Sizes};
 use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
 
@@ -82,6 +82,14 @@ pub struct FeedInfo<'s> {
     pub drift: i64,
     /// No gap is known.
     pub is_in_sequence: bool,
+    /// The server did not say that the feed ends here: that was concluded from what it answered.
+    pub is_end_assumed: bool,
+    /// Answers that showed known posts in another order than the feed's class allows.
+    pub answers_against_order: u64,
+    /// The policy that holds: that of the options, or `Unknown` once an answer has disproved it.
+    pub sizes: Sizes,
+    /// Rows of a server's page as far as that is known: stated, or learned.
+    pub rows_per_page: Option<u32>,
 }
 
 /// What is stored about a post, however many feeds hold it. Borrows from the snapshot.
@@ -140,6 +148,7 @@ impl<'cache> Snapshot<'cache> {
                     first_page: c.first_page,
                     sticky: Ids::new(c.sticky).iter().map(<[u8]>::to_vec).collect(),
                     collection: String::from_utf8_lossy(view(c.collection)).into_owned(),
+                    sizes: Sizes::new(c.sizes, c.rows_per_page),
                 },
                 posts: c.posts,
                 riders: c.riders,
@@ -152,6 +161,10 @@ impl<'cache> Snapshot<'cache> {
                 tail: Border::new(c.tail),
                 drift: c.drift,
                 is_in_sequence: c.is_in_sequence != 0,
+                is_end_assumed: c.is_end_assumed != 0,
+                answers_against_order: c.answers_against_order,
+                sizes: Sizes::new(c.sizes_now, c.rows_known),
+                rows_per_page: Some(c.rows_known).filter(|rows| *rows != 0),
             })
         }
     }

@@ -106,6 +106,7 @@ extern "C" {
     ) -> quire_status;
     pub fn quire_request_free(request: *mut quire_request);
     pub fn quire_refusal_name(refusal: i32) -> *const c_char;
+    pub fn quire_help_name(help: i32) -> *const c_char;
     pub fn quire_cancel(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
@@ -120,6 +121,20 @@ extern "C" {
     ) -> quire_status;
     pub fn quire_outcome_free(outcome: *mut quire_outcome);
     pub fn quire_verdict_name(verdict: i32) -> *const c_char;
+    pub fn quire_push(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        answer: *const quire_answer,
+        number: *const u64,
+        follows: quire_bytes,
+        out_outcome: *mut quire_outcome,
+    ) -> quire_status;
+    pub fn quire_begin_live(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        after: *const u64,
+    ) -> quire_status;
+    pub fn quire_end_live(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
     pub fn quire_run_begin(
         feed: *mut quire_feed,
         kind: i32,
@@ -232,6 +247,7 @@ extern "C" {
         feed: *mut quire_feed,
         out_info: *mut quire_feed_info,
     ) -> quire_status;
+    pub fn quire_doubt_name(doubt: i32) -> *const c_char;
     pub fn quire_read_after(
         snapshot: *mut quire_snapshot,
         feed: *mut quire_feed,

@@ -8,7 +8,7 @@ mod picture;
 use json::{Object, Value};
 use quire::{
     Answer, Ask, Cache, Error, Feed, FeedOptions, Order, Outcome, Paging, Place, Post, PrunePolicy, Run,
-    Update,
+    Sizes, Update,
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,7 @@ fn options(line: &Object) -> FeedOptions {
             "offset" => Paging::Offset,
             "page" => Paging::Page,
             "ids" => Paging::Ids,
+            "pages" => Paging::Pages,
             other => panic!("paging {other}"),
         },
         trusts_end: line.flag("trusts_end"),
@@ -83,6 +84,11 @@ fn options(line: &Object) -> FeedOptions {
         first_page: number("first_page"),
         sticky: line.list("sticky").iter().map(|id| id.clone().into_bytes()).collect(),
         collection: String::new(),
+        sizes: match line.text("sizes") {
+            "unknown" => Sizes::Unknown,
+            "free" => Sizes::Free,
+            _ => Sizes::Fixed(number("rows_per_page")),
+        },
     }
 }
 
@@ -99,6 +105,9 @@ fn with_answer<T>(line: &Object, use_it: impl FnOnce(&Answer<'_>) -> T) -> T {
     .fetched_at(line.number("at").unwrap_or(0));
     if line.contains_key("next") {
         answer = answer.next(picture::link(line.text("next")));
+    }
+    if let Some(total) = line.number("total") {
+        answer = answer.total(total as u64);
     }
     if line.contains_key("previous") {
         answer = answer.previous(picture::link(line.text("previous")));
@@ -130,6 +139,7 @@ impl Replay {
 
     fn step(&mut self, op: &str, line: &Object, feed: &Feed) -> Result<(), Error> {
         let id = || line.text("id");
+        let message = line.number("number").map(|number| number as u64);
         match op {
             "plan" => self.plan(line, feed)?,
             "ingest" => {
@@ -137,6 +147,13 @@ impl Replay {
                 let outcome = with_answer(line, |answer| feed.ingest(None, ticket, answer))?;
                 self.describe(&outcome);
             }
+            "push" => {
+                let follows = line.contains_key("follows").then(|| line.text("follows").as_bytes());
+                let outcome = with_answer(line, |answer| feed.push(None, answer, message, follows))?;
+                self.describe(&outcome);
+            }
+            "begin-live" => feed.begin_live(None, message)?,
+            "end-live" => feed.end_live(None)?,
             "cancel" => feed.cancel(None, self.tickets[line.text("ticket")])?,
             "run" => {
                 let run = feed.run_from_head(line.number("start").unwrap() as u64)?;
@@ -203,12 +220,25 @@ impl Replay {
                 _ => u64::MAX, // the number of a gap that is not there
             })
         };
+        let join = || -> Result<String, Error> {
+            let rows = self.cache.snapshot()?;
+            let rows =
+                rows.rows(feed).collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(quire::Row::post);
+            let rank = line.number("join").unwrap() as usize;
+            Ok(rows
+                .filter(|post| post.is_claimed)
+                .nth(rank)
+                .map_or("?".into(), |post| picture::text(post.id)))
+        };
+        let below = if line.contains_key("join") { join()? } else { String::new() };
         let mut place = match line.text("place") {
             "head" => Place::head(),
             "tail" => Place::tail(),
             "open-head" => Place::open_head(),
             "around" => Place::around(line.text("target")),
             "bodies" => Place::bodies(line.list("posts")),
+            "page" => Place::page(line.number("page").unwrap() as u64),
+            "join" => Place::join(&below),
             "gap" => Place::gap(gap()?),
             "above-gap" => Place::above_gap(gap()?),
             other => panic!("place {other}"),
@@ -253,6 +283,7 @@ impl Replay {
             }
             Ask::Other(kind) => panic!("request {kind}"),
         }
+        seen.push(("help", text(request.help().map_or("", quire::Help::name))));
         seen.push(("overlapping", Value::Flag(request.is_overlapping())));
         seen.push(("until", Value::Text(picture::text(request.until().unwrap_or_default()))));
         seen.push(("ticket", Value::Number(request.ticket() as i64)));
@@ -264,6 +295,9 @@ impl Replay {
     fn describe(&mut self, outcome: &Outcome) {
         self.see("outcome", Value::Text(outcome.verdict().name().into()));
         self.see("reason", Value::Text(outcome.reason().into()));
+        self.see("help", Value::Text(outcome.help().map_or("", quire::Help::name).into()));
+        let disproved = outcome.disproved_sizes().map_or(String::new(), picture::policy);
+        self.see("disproved", Value::Text(disproved));
         let numbers = [
             ("page", outcome.page().unwrap_or(0)),
             ("duplicates_in_page", outcome.duplicates_in_page()),
@@ -283,6 +317,8 @@ impl Replay {
             ("displaced", outcome.displaced()),
             ("ignored", outcome.ignored()),
             ("sticky", outcome.sticky()),
+            ("disorder", outcome.disorder()),
+            ("unplaced", outcome.unplaced()),
         ];
         for (name, ids) in lists {
             self.see(name, Value::List(ids.iter().map(picture::text).collect()));
@@ -297,7 +333,11 @@ impl Replay {
         seen.insert("in_sequence".into(), Value::Flag(info.is_in_sequence));
         seen.insert("drift".into(), Value::Number(info.drift));
         seen.insert("page_count".into(), Value::Number(info.pages as i64));
-        seen.insert("claimed".into(), Value::List(picture::claimed_seams(&snapshot, feed)?));
+        seen.insert("assumed_end".into(), Value::Flag(info.is_end_assumed));
+        seen.insert("against_order".into(), Value::Number(info.answers_against_order as i64));
+        seen.insert("size".into(), Value::Number(info.rows_per_page.unwrap_or(0).into()));
+        seen.insert("policy".into(), Value::Text(picture::policy(info.sizes)));
+        picture::doubts(&snapshot, feed, seen)?;
         seen.insert("pages".into(), Value::List(picture::pages(&snapshot, feed)?));
         picture::posts(&snapshot, &self.cache, seen)?;
         picture::cross_check(&snapshot, feed)?;

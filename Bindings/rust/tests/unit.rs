@@ -1,7 +1,7 @@
 //! What the crate adds to the C API: ownership, iterators, errors, batches as closures.
 use quire::{
-    Answer, Ask, Cache, CacheOptions, ChangeKind, Error, Feed, FeedOptions, Link, Order, Paging, Place, Post,
-    Refusal, Row, RowName, Status, Update, Verdict,
+    Answer, Ask, Cache, CacheOptions, ChangeKind, Doubt, Error, Feed, FeedOptions, Help, Link, Order, Paging,
+    Place, Post, Refusal, Row, RowName, Sizes, Status, Update, Verdict,
 };
 use std::time::Duration;
 
@@ -265,6 +265,37 @@ fn bodies_by_id() -> Result<(), Error> {
     feed.ingest(None, request.ticket(), &Answer::new([Post::new("b", "B"), Post::new("d", "D")]))?;
     let refused = feed.plan(None, &Place::bodies(&wanted))?;
     assert!(matches!(refused.ask(), Ask::Nothing(Refusal::End)));
+    Ok(())
+}
+
+#[test]
+fn sizes_joins_and_pushes() -> Result<(), Error> {
+    let scratch = Scratch::new("sizes");
+    let cache = Cache::open(scratch.path())?;
+    let options = FeedOptions { paging: Paging::Page, sizes: Sizes::Fixed(2), ..FeedOptions::default() };
+    let feed = cache.feed_with("f", &options)?;
+    let request = feed.plan(None, &Place::head().limit(50))?;
+    assert!(matches!(request.ask(), Ask::Page { number: 1, limit: 0 }));
+    let page = Answer::new(["b", "a"].map(|id| Post::new(id, ""))).total(2);
+    feed.ingest(None, request.ticket(), &page)?;
+    let refused = feed.plan(None, &Place::join("a"))?;
+    assert!(matches!(refused.ask(), Ask::Nothing(Refusal::NoSuchJoin)));
+    assert_eq!(refused.help(), Some(Help::LookAgain));
+
+    let message = |id| Answer::new([Post::new(id, "")]);
+    feed.begin_live(None, Some(7))?;
+    let repeated = feed.push(None, &message("c"), Some(7), None)?;
+    assert_eq!((repeated.reason(), repeated.help()), ("repeated", Some(Help::PlanAgain)));
+    assert_eq!(feed.push(None, &message("d"), Some(9), None)?.gaps_opened(), 1);
+    assert_eq!(feed.push(None, &message("e"), None, Some(b"d"))?.gaps_opened(), 0);
+    feed.end_live(None)?;
+    let snapshot = cache.snapshot()?;
+    let info = snapshot.info(&feed)?;
+    assert_eq!((&info.options, info.sizes, info.rows_per_page), (&options, Sizes::Fixed(2), Some(2)));
+    assert_eq!(info.tail.link, Link::End, "the total was reached");
+    for row in snapshot.gaps(&feed) {
+        assert!(matches!(row?, Row::Gap(gap) if gap.why == Doubt::Missed && gap.since > 0));
+    }
     Ok(())
 }
 

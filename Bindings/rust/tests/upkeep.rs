@@ -30,8 +30,7 @@ fn upkeep() -> Result<(), Error> {
 #[test]
 fn a_snapshot_that_is_too_old_and_a_write_that_waits_too_long() -> Result<(), Error> {
     let scratch = Scratch::new("limits");
-    let options =
-        CacheOptions { write_timeout_ms: 10, maximum_snapshot_age: 1, ..CacheOptions::default() };
+    let options = CacheOptions { write_timeout_ms: 10, maximum_snapshot_age: 1, ..CacheOptions::default() };
     let cache = Cache::open_with(scratch.path(), &options)?;
     let feed = cache.feed("f")?;
     fill(&feed, None, 2, 8)?;

@@ -84,6 +84,25 @@ public:
         return detail::finish(code, std::move(outcome));
     }
 
+    // Takes in posts that the server says are on top now, unasked; see quire_push(). `number` is that of the
+    // message, `follows` the post directly below the last one.
+    may<outcome> push(const answer &answer, std::optional<std::uint64_t> number = {},
+                      std::string_view follows = {}, batch in = own_commit)
+    {
+        outcome outcome;
+        const quire_answer c_answer = answer.c();
+        const auto code = quire_push(c(), in.c(), &c_answer, number ? &*number : nullptr,
+                                     detail::to_c(follows), outcome.out());
+        return detail::finish(code, std::move(outcome));
+    }
+    // From now on every post that comes on top is pushed, in messages after this number. Refresh after it.
+    may<void> begin_live(std::optional<std::uint64_t> after = {}, batch in = own_commit)
+    {
+        return detail::finish(quire_begin_live(c(), in.c(), after ? &*after : nullptr));
+    }
+    // What comes on top is not pushed any more: the connection is gone.
+    may<void> end_live(batch in = own_commit) { return detail::finish(quire_end_live(c(), in.c())); }
+
     // Recorded crawls: the page with this number is a refresh; below the last post; below a gap.
     may<run> run_from_head(std::uint64_t page) { return begin_run(QUIRE_RUN_HEAD, page); }
     may<run> run_from_tail() { return begin_run(QUIRE_RUN_TAIL, 0); }

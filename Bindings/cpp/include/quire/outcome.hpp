@@ -25,7 +25,32 @@ enum class refusal : std::int32_t {
     no_link = QUIRE_REFUSAL_NO_LINK,
     no_such_gap = QUIRE_REFUSAL_NO_SUCH_GAP,
     fill_first = QUIRE_REFUSAL_FILL_FIRST,
-    unsupported = QUIRE_REFUSAL_UNSUPPORTED
+    unsupported = QUIRE_REFUSAL_UNSUPPORTED,
+    no_such_join = QUIRE_REFUSAL_NO_SUCH_JOIN
+};
+
+// What helps after an answer that changed no posts, or where nothing can be asked.
+enum class help : std::int32_t {
+    none = 0,
+    retry = QUIRE_HELP_RETRY,
+    plan_again = QUIRE_HELP_PLAN_AGAIN,
+    refresh = QUIRE_HELP_REFRESH,
+    fill_first = QUIRE_HELP_FILL_FIRST,
+    reset = QUIRE_HELP_RESET,
+    check_options = QUIRE_HELP_CHECK_OPTIONS,
+    look_again = QUIRE_HELP_LOOK_AGAIN
+};
+
+inline const char *name(help help) noexcept { return quire_help_name(static_cast<std::int32_t>(help)); }
+
+// Who chooses how many rows a page has, in feeds paged by offset or number.
+enum class sizes : std::int32_t {
+    // Not known: the same size is asked for again and again, and what comes back is learned.
+    unknown = QUIRE_SIZES_UNKNOWN,
+    // The server grants any size up to the limit that is asked for.
+    free = QUIRE_SIZES_FREE,
+    // The server fixes the size, whatever is asked for.
+    fixed = QUIRE_SIZES_FIXED
 };
 
 inline const char *name(refusal why) noexcept
@@ -42,11 +67,14 @@ public:
     explicit operator bool() const noexcept { return c_.kind != QUIRE_REQUEST_NONE; }
     request_kind kind() const noexcept { return static_cast<request_kind>(c_.kind); }
     quire::refusal refusal() const noexcept { return static_cast<quire::refusal>(c_.refusal); }
+    // What helps against the refusal.
+    quire::help help() const noexcept { return static_cast<quire::help>(c_.help); }
     // The answer starts above the post at the border, not directly beyond it.
     bool is_overlapping() const noexcept { return c_.is_overlapping != 0; }
     // What the answer must be ingested with. Outlives this object, and the process.
     std::uint64_t ticket() const noexcept { return c_.ticket; }
     std::uint64_t position() const noexcept { return c_.position; }
+    // How many posts to ask for; 0: name no size.
     std::uint64_t limit() const noexcept { return c_.limit; }
     quire::link link() const { return quire::link(c_.link); }
     id_list ids() const { return {c_.ids.items, c_.ids.count}; }
@@ -83,6 +111,8 @@ public:
 
     quire::verdict verdict() const noexcept { return static_cast<quire::verdict>(c_.verdict); }
     bool is_unchanged() const noexcept { return c_.is_unchanged != 0; }
+    // What helps, if the answer changed no posts.
+    quire::help help() const noexcept { return static_cast<quire::help>(c_.help); }
     // Number of the page stored; 0 if none was.
     std::uint64_t page() const noexcept { return c_.page; }
     std::uint64_t duplicates_in_page() const noexcept { return c_.duplicates_in_page; }
@@ -90,7 +120,7 @@ public:
     std::uint64_t gaps_closed() const noexcept { return c_.gaps_closed; }
     std::uint64_t gaps_opened() const noexcept { return c_.gaps_opened; }
     std::uint64_t updated() const noexcept { return c_.updated; }
-    // verdict::stale: "used", "generation", "edge-changed", "feed-changed"; else empty.
+    // verdict::stale: "used", "generation", "edge-changed", "feed-changed", "sizes-changed", "repeated"; else empty.
     std::string_view reason() const { return detail::view(c_.reason); }
     id_list added() const { return list(c_.added); }
     id_list duplicates() const { return list(c_.duplicates); }
@@ -100,6 +130,16 @@ public:
     id_list displaced() const { return list(c_.displaced); }
     id_list ignored() const { return list(c_.ignored); }
     id_list sticky() const { return list(c_.sticky); }
+    // Known posts in another order than the feed's class allows: evidence that the server does not keep it.
+    id_list disorder() const { return list(c_.disorder); }
+    // Posts received that are neither cached afterwards nor in another of these lists.
+    id_list unplaced() const { return list(c_.unplaced); }
+    // The feed's sizes if this answer showed them to be wrong, and the rows of a page that `fixed` stated.
+    std::optional<sizes> disproved_sizes() const
+    {
+        return c_.disproved_sizes != 0 ? std::optional(static_cast<sizes>(c_.disproved_sizes)) : std::nullopt;
+    }
+    std::uint32_t disproved_rows() const noexcept { return c_.disproved_rows; }
 
 private:
     static id_list list(const quire_ids &ids) { return {ids.items, ids.count}; }
@@ -125,7 +165,9 @@ enum class paging : std::int32_t {
     keyset = QUIRE_PAGING_KEYSET,
     offset = QUIRE_PAGING_OFFSET,
     page = QUIRE_PAGING_PAGE,
-    ids = QUIRE_PAGING_IDS
+    ids = QUIRE_PAGING_IDS,
+    // Links come with each page and are positions ("page=2"): posts slide over them.
+    pages = QUIRE_PAGING_PAGES
 };
 
 // What a feed is, fixed when it is first opened. Owns a copy of the sticky ids.
@@ -140,6 +182,9 @@ struct feed_options {
     std::vector<std::string> sticky = {};
     // The collection that its posts belong to: shared within it, never across.
     std::string collection = {};
+    // Who chooses the size of a page; `fixed` goes with the rows of a page, the others with 0.
+    quire::sizes sizes = quire::sizes::unknown;
+    std::uint32_t rows_per_page = 0;
 
     // `sticky_ids` must hold `sticky`; it and the options must outlive the result.
     quire_feed_options c(const ids &sticky_ids) const
@@ -154,6 +199,8 @@ struct feed_options {
         c.first_page = first_page;
         c.sticky = sticky_ids.c();
         c.collection = detail::to_c(collection);
+        c.sizes = static_cast<std::int32_t>(sizes);
+        c.rows_per_page = rows_per_page;
         return c;
     }
 };

@@ -14,6 +14,25 @@ inline namespace QUIRE_MODE {
 // Where a row stands in one snapshot. It means nothing in another one.
 using position = quire_position;
 
+// Why posts may be missing at a gap, or why nothing proves that a post follows the one above it.
+enum class doubt : std::int32_t {
+    none = 0,
+    unfetched = QUIRE_DOUBT_UNFETCHED,
+    evicted = QUIRE_DOUBT_EVICTED,
+    end_in_doubt = QUIRE_DOUBT_END_IN_DOUBT,
+    jump = QUIRE_DOUBT_JUMP,
+    missing_page = QUIRE_DOUBT_MISSING_PAGE,
+    contradiction = QUIRE_DOUBT_CONTRADICTION,
+    drift = QUIRE_DOUBT_DRIFT,
+    numbering = QUIRE_DOUBT_NUMBERING,
+    disorder = QUIRE_DOUBT_DISORDER,
+    unplaced = QUIRE_DOUBT_UNPLACED,
+    missed = QUIRE_DOUBT_MISSED,
+    damage = QUIRE_DOUBT_DAMAGE
+};
+
+inline const char *name(doubt why) noexcept { return quire_doubt_name(static_cast<std::int32_t>(why)); }
+
 // A row of a feed: a post, or a gap. A cheap copy; its views borrow from the snapshot.
 class row {
 public:
@@ -33,13 +52,20 @@ public:
     bool is_rider() const noexcept { return has(QUIRE_ROW_RIDER); }
     bool is_pinned() const noexcept { return has(QUIRE_ROW_PINNED); }
     bool is_fault() const noexcept { return has(QUIRE_ROW_FAULT); }
+    // Nothing proves that it follows the post above; why() says what speaks against it.
     bool is_claimed() const noexcept { return has(QUIRE_ROW_CLAIMED); }
+    // The page above such a join was asked for again and ended there as before; see place::join().
+    bool is_checked() const noexcept { return has(QUIRE_ROW_CHECKED); }
+    // Gaps, and posts that are claimed.
+    doubt why() const noexcept { return static_cast<doubt>(c_.why); }
 
     // Gaps: the number, what continues below the post above, and above the post below.
     std::uint64_t gap() const noexcept { return c_.gap; }
     link down() const { return link(c_.down); }
     link up() const { return link(c_.up); }
     std::uint64_t posts_above() const noexcept { return c_.posts_above; }
+    // Gaps: the clock of the change that opened it, larger is later.
+    std::uint64_t since() const noexcept { return c_.since; }
 
 private:
     bool has(std::uint32_t flag) const noexcept { return (c_.flags & flag) != 0; }
@@ -179,6 +205,8 @@ public:
         for (std::string_view id : id_list(c_.sticky.items, c_.sticky.count))
             options.sticky.emplace_back(id);
         options.collection = std::string(detail::view(c_.collection));
+        options.sizes = static_cast<quire::sizes>(c_.sizes);
+        options.rows_per_page = c_.rows_per_page;
         return options;
     }
     std::uint64_t posts() const noexcept { return c_.posts; }
@@ -193,6 +221,13 @@ public:
     link tail() const { return link(c_.tail); }
     std::int64_t drift() const noexcept { return c_.drift; }
     bool is_in_sequence() const noexcept { return c_.is_in_sequence != 0; }
+    // The server did not say that the feed ends here: that was concluded from what it answered.
+    bool is_end_assumed() const noexcept { return c_.is_end_assumed != 0; }
+    // Answers that showed known posts in another order than the feed's class allows.
+    std::uint64_t answers_against_order() const noexcept { return c_.answers_against_order; }
+    // The policy that holds, and the rows of a server's page: stated or learned, 0 if not known.
+    quire::sizes sizes_now() const noexcept { return static_cast<quire::sizes>(c_.sizes_now); }
+    std::uint32_t rows_known() const noexcept { return c_.rows_known; }
 
 private:
     quire_feed_info c_;

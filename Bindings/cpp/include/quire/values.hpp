@@ -186,6 +186,21 @@ public:
         return bodies;
     }
 
+    // Feeds paged by number: the page with this number, wherever it belongs.
+    static place page(std::uint64_t number)
+    {
+        place page(QUIRE_PLACE_PAGE);
+        page.c_.page = number;
+        return page;
+    }
+    // The join above this post, if only the numbering claims it: asks for the page above it again.
+    static place join(std::string_view below)
+    {
+        place join(QUIRE_PLACE_JOIN);
+        join.c_.target = detail::to_c(below);
+        return join;
+    }
+
     // How many posts to ask for; 0 is the feed's page size.
     place &limit(std::uint32_t count) { return c_.limit = count, *this; }
     // Stop at the far side of the gap, or at the first cached post.
@@ -236,6 +251,8 @@ public:
     answer &opaque_rows(std::uint64_t count) { return c_.opaque_rows = count, *this; }
     answer &next(const link &link) { return c_.next = link.c(), *this; }
     answer &previous(const link &link) { return c_.previous = link.c(), *this; }
+    // Rows of the whole list, where the server says so.
+    answer &total(std::uint64_t rows) { return c_.has_total = 1, c_.total = rows, *this; }
     // Milliseconds since 1970.
     answer &fetched_at(std::int64_t time) { return c_.fetched_at = time, *this; }
 

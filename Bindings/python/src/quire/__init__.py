@@ -17,8 +17,8 @@ from ._errors import (
     ResyncError, Status)
 from ._feed import Feed, Run
 from ._names import (
-    ChangeKind, Detail, Durability, FindingCode, LinkKind, Order, Paging, Place, Refusal, RequestKind,
-    RowFlag, RowKind, RunKind, Update, Verdict)
+    ChangeKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
+    RequestKind, RowFlag, RowKind, RunKind, Sizes, Update, Verdict)
 from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
@@ -31,10 +31,10 @@ __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
     "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
-    "Change", "ChangeKind", "Data", "Detail", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
-    "FindingCode", "ForkedError", "GapRow", "Id", "Link", "LinkKind", "NotFoundError", "Order",
+    "Change", "ChangeKind", "Data", "Detail", "Doubt", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
+    "FindingCode", "ForkedError", "GapRow", "Help", "Id", "Link", "LinkKind", "NotFoundError", "Order",
     "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",
     "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
-    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "Run", "RunKind", "Snapshot",
+    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "Run", "RunKind", "Sizes", "Snapshot",
     "Statistics", "Status", "Update", "Verdict", "__version__", "compact", "repair", "verify",
 ]

@@ -11,7 +11,7 @@ from ._convert import (
     Buffers, Ids, id_in, ids_out, link_in, link_out, number_in, sized, text_out)
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
-from ._names import Place, Refusal, RequestKind, RunKind, Verdict
+from ._names import Help, Place, Refusal, RequestKind, RunKind, Sizes, Verdict
 from ._quire import ffi, lib
 from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
 
@@ -24,6 +24,10 @@ def _batch(batch: Batch | None) -> Any:
     return ffi.NULL if batch is None else batch.handle(batch)
 
 
+def _message(number: int | None) -> Any:
+    return ffi.NULL if number is None else ffi.new("uint64_t *", number_in(number))
+
+
 def _request_out(out: Any) -> Request:
     return Request(
         kind=RequestKind(out.kind),
@@ -34,7 +38,8 @@ def _request_out(out: Any) -> Request:
         link=link_out(out.link),
         ids=ids_out(out.ids),
         until=text_out(out.until) if out.until.size else None,
-        is_overlapping=bool(out.is_overlapping))
+        is_overlapping=bool(out.is_overlapping),
+        help=Help(out.help) if out.help else None)
 
 
 def _outcome_out(out: Any) -> Outcome:
@@ -47,6 +52,7 @@ def _outcome_out(out: Any) -> Outcome:
         gaps_closed=out.gaps_closed,
         gaps_opened=out.gaps_opened,
         updated=out.updated,
+        help=Help(out.help) if out.help else None,
         reason=text_out(out.reason),
         added=ids_out(out.added),
         duplicates=ids_out(out.duplicates),
@@ -55,7 +61,11 @@ def _outcome_out(out: Any) -> Outcome:
         kept=ids_out(out.kept),
         displaced=ids_out(out.displaced),
         ignored=ids_out(out.ignored),
-        sticky=ids_out(out.sticky))
+        sticky=ids_out(out.sticky),
+        disorder=ids_out(out.disorder),
+        unplaced=ids_out(out.unplaced),
+        disproved_sizes=Sizes(out.disproved_sizes) if out.disproved_sizes else None,
+        disproved_rows=out.disproved_rows)
 
 
 class Feed:
@@ -112,11 +122,13 @@ class Feed:
         limit: int = 0,
         is_bounded: bool = False,
         link: Link | str | None = None,
+        page: int = 0,
         batch: Batch | None = None,
     ) -> Request:
         """What to ask the server at a place, or why nothing can be asked there.
 
-        gap: for Place.GAP and ABOVE_GAP. target: for AROUND. posts: for BODIES, in a feed paged by ids:
+        gap: for Place.GAP and ABOVE_GAP. target: for AROUND the post, for JOIN the one below the join.
+        page: for PAGE its number. posts: for BODIES, in a feed paged by ids:
         what is missing of the bodies of these. limit: 0 is the feed's page size.
         is_bounded: stop at the far side of the gap. link: for HEAD, where the server told what leads there.
         """
@@ -127,6 +139,7 @@ class Feed:
         wish.kind = place
         wish.gap = number_in(gap if isinstance(gap, int) else gap.number)
         wish.target = target_in
+        wish.page = number_in(page)
         wish.posts = posts_in.value
         wish.limit = number_in(limit, 32)
         wish.is_bounded = is_bounded
@@ -147,6 +160,7 @@ class Feed:
         previous: Link | str | None = None,
         fetched_at: int | None = None,
         opaque_rows: int = 0,
+        total: int | None = None,
         batch: Batch | None = None,
     ) -> Outcome:
         """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
@@ -154,11 +168,12 @@ class Feed:
         posts: in the server's order, Post or (id, body[, key[, version[, detail]]]); bodies are borrowed until the
         call returns. next: what continues below, Link.END only if the server said so. fetched_at: in
         milliseconds since 1970, None is now. opaque_rows: rows that have no id.
+        total: rows of the whole list, where the server says so.
         """
         ticket = request if isinstance(request, int) else request.ticket
         out = sized("quire_outcome")
         with Buffers() as buffers:
-            answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows)
+            answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
             check(lib.quire_ingest(
                 self._handle, _batch(batch), number_in(ticket), answer.value, out))
         try:
@@ -170,6 +185,43 @@ class Feed:
         """The request failed, or nobody waits for it. A late answer is still judged."""
         ticket = request if isinstance(request, int) else request.ticket
         check(lib.quire_cancel(self._handle, _batch(batch), number_in(ticket)))
+
+    def push(
+        self,
+        posts: Iterable[Post | tuple[Any, ...]],
+        *,
+        number: int | None = None,
+        follows: Id | None = None,
+        fetched_at: int | None = None,
+        batch: Batch | None = None,
+    ) -> Outcome:
+        """Takes in posts that the server says are on top now, without having been asked.
+
+        posts: topmost first, as for ingest(). number: that of the message, where they have one. follows: the
+        post directly below the last one, where the server tells. A gap opens below them unless nothing can
+        have been missed.
+        """
+        follows_in = (ffi.NULL, 0) if follows is None else id_in(follows)
+        out = sized("quire_outcome")
+        with Buffers() as buffers:
+            answer = GivenAnswer(buffers, posts, None, None, fetched_at, 0)
+            check(lib.quire_push(
+                self._handle, _batch(batch), answer.value, _message(number), follows_in, out))
+        try:
+            return _outcome_out(out)
+        finally:
+            lib.quire_outcome_free(out)
+
+    def begin_live(self, after: int | None = None, *, batch: Batch | None = None) -> None:
+        """From now on every post that comes on top is pushed. Refresh after this call.
+
+        after: the number of the last message before, where they have one.
+        """
+        check(lib.quire_begin_live(self._handle, _batch(batch), _message(after)))
+
+    def end_live(self, *, batch: Batch | None = None) -> None:
+        """What comes on top is not pushed any more: the connection is gone."""
+        check(lib.quire_end_live(self._handle, _batch(batch)))
 
     def run(self, kind: RunKind = RunKind.HEAD, start: int | None = None) -> Run:
         """Starts a recorded run: pages that were fetched before, without tickets.
@@ -326,6 +378,7 @@ class Run:
         previous: Link | str | None = None,
         fetched_at: int | None = None,
         opaque_rows: int = 0,
+        total: int | None = None,
         batch: Batch | None = None,
     ) -> Outcome:
         """Takes in a page. page: its number, None is the one after the one before; the rest as ingest().
@@ -339,7 +392,7 @@ class Run:
             raise failure(Status.WRONG_THREAD, "another thread uses the run right now")
         try:
             with Buffers() as buffers:
-                answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows)
+                answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
                 check(lib.quire_record(self._handle, _batch(batch), number, answer.value, out))
             return _outcome_out(out)
         finally:

@@ -18,6 +18,7 @@ class GivenAnswer:
     def __init__(
         self, buffers: Buffers, posts: Iterable[Post | tuple[Any, ...]], next: Link | str | None,
         previous: Link | str | None, fetched_at: int | None, opaque_rows: int,
+        total: int | None = None,
     ) -> None:
         self._posts = [self._post(buffers, *post) for post in posts]
         self._array = ffi.new("quire_post[]", self._posts)
@@ -29,6 +30,9 @@ class GivenAnswer:
         self.value.opaque_rows = number_in(opaque_rows)
         self.value.next, self.value.previous = self._links
         self.value.fetched_at = int(time.time() * 1000) if fetched_at is None else fetched_at
+        if total is not None:
+            self.value.has_total = 1
+            self.value.total = number_in(total)
 
     @staticmethod
     def _post(
@@ -56,3 +60,5 @@ class GivenOptions:
         self.value.first_page = number_in(options.first_page, 32)
         self.value.sticky = self._sticky.value
         self.value.collection = self._collection
+        self.value.sizes = options.sizes
+        self.value.rows_per_page = number_in(options.rows_per_page, 32)

@@ -32,6 +32,19 @@ class Paging(IntEnum):
     OFFSET = lib.QUIRE_PAGING_OFFSET
     PAGE = lib.QUIRE_PAGING_PAGE
     IDS = lib.QUIRE_PAGING_IDS
+    #: Links come with each page and are positions ("page=2"): posts slide over them.
+    PAGES = lib.QUIRE_PAGING_PAGES
+
+
+class Sizes(IntEnum):
+    """Who chooses how many rows a page has, in feeds paged by offset or number."""
+
+    #: Not known: the same size is asked for again and again, and what comes back is learned.
+    UNKNOWN = lib.QUIRE_SIZES_UNKNOWN
+    #: The server grants any size up to the limit that is asked for.
+    FREE = lib.QUIRE_SIZES_FREE
+    #: The server fixes the size, whatever is asked for.
+    FIXED = lib.QUIRE_SIZES_FIXED
 
 
 class LinkKind(IntEnum):
@@ -57,6 +70,8 @@ class Place(IntEnum):
     OPEN_HEAD = lib.QUIRE_PLACE_OPEN_HEAD
     AROUND = lib.QUIRE_PLACE_AROUND
     BODIES = lib.QUIRE_PLACE_BODIES
+    PAGE = lib.QUIRE_PLACE_PAGE
+    JOIN = lib.QUIRE_PLACE_JOIN
 
 
 class RequestKind(IntEnum):
@@ -81,6 +96,19 @@ class Refusal(IntEnum):
     NO_SUCH_GAP = lib.QUIRE_REFUSAL_NO_SUCH_GAP
     FILL_FIRST = lib.QUIRE_REFUSAL_FILL_FIRST
     UNSUPPORTED = lib.QUIRE_REFUSAL_UNSUPPORTED
+    NO_SUCH_JOIN = lib.QUIRE_REFUSAL_NO_SUCH_JOIN
+
+
+class Help(IntEnum):
+    """What helps after an answer that changed no posts, or where nothing can be asked."""
+
+    RETRY = lib.QUIRE_HELP_RETRY
+    PLAN_AGAIN = lib.QUIRE_HELP_PLAN_AGAIN
+    REFRESH = lib.QUIRE_HELP_REFRESH
+    FILL_FIRST = lib.QUIRE_HELP_FILL_FIRST
+    RESET = lib.QUIRE_HELP_RESET
+    CHECK_OPTIONS = lib.QUIRE_HELP_CHECK_OPTIONS
+    LOOK_AGAIN = lib.QUIRE_HELP_LOOK_AGAIN
 
 
 class Verdict(IntEnum):
@@ -144,6 +172,24 @@ class RowFlag(IntFlag):
     CLAIMED = lib.QUIRE_ROW_CLAIMED
     OUTDATED = lib.QUIRE_ROW_OUTDATED
     PARTIAL = lib.QUIRE_ROW_PARTIAL
+    CHECKED = lib.QUIRE_ROW_CHECKED
+
+
+class Doubt(IntEnum):
+    """Why posts may be missing at a gap, or why nothing proves that a post follows the one above it."""
+
+    UNFETCHED = lib.QUIRE_DOUBT_UNFETCHED
+    EVICTED = lib.QUIRE_DOUBT_EVICTED
+    END_IN_DOUBT = lib.QUIRE_DOUBT_END_IN_DOUBT
+    JUMP = lib.QUIRE_DOUBT_JUMP
+    MISSING_PAGE = lib.QUIRE_DOUBT_MISSING_PAGE
+    CONTRADICTION = lib.QUIRE_DOUBT_CONTRADICTION
+    DRIFT = lib.QUIRE_DOUBT_DRIFT
+    NUMBERING = lib.QUIRE_DOUBT_NUMBERING
+    DISORDER = lib.QUIRE_DOUBT_DISORDER
+    UNPLACED = lib.QUIRE_DOUBT_UNPLACED
+    MISSED = lib.QUIRE_DOUBT_MISSED
+    DAMAGE = lib.QUIRE_DOUBT_DAMAGE
 
 
 class ChangeKind(IntEnum):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from ._convert import link_out, text_out
 from ._errors import Status, failure
 from ._lease import Lease
-from ._names import RowFlag
+from ._names import Doubt, RowFlag
 from ._quire import ffi, lib
 from ._values import Link
 
@@ -38,6 +38,8 @@ class PostRow:
     #: Number of the page that last delivered it.
     page: int | None
     flags: int
+    #: Why nothing proves that it follows the post above; None if that is proven, or a gap lies between.
+    why: Doubt | None
     _position: bytes = field(repr=False)
     _lease: Lease = field(repr=False)
     _address: int = field(repr=False)
@@ -77,8 +79,13 @@ class PostRow:
 
     @property
     def is_claimed(self) -> bool:
-        """Only the server's numbering joins it to the post above."""
+        """Nothing proves that it follows the post above; `why` says what speaks against it."""
         return bool(self.flags & RowFlag.CLAIMED)
+
+    @property
+    def is_checked(self) -> bool:
+        """The page above such a join was asked for again and ended there as before (Place.JOIN)."""
+        return bool(self.flags & RowFlag.CHECKED)
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +99,10 @@ class GapRow:
     up: Link
     #: How many posts of the server's sequence the segment above has.
     posts_above: int
+    #: Why it exists.
+    why: Doubt
+    #: The clock of the change that opened it, larger is later.
+    since: int
     _position: bytes = field(repr=False)
     _lease: Lease = field(repr=False)
 
@@ -103,12 +114,13 @@ def row_out(row: Any, lease: Lease) -> Row:
     position = bytes(ffi.buffer(ffi.addressof(row, "position"), _position_size))
     if row.kind != _POST:
         return GapRow(
-            row.gap, link_out(row.down), link_out(row.up), row.posts_above, position, lease)
+            row.gap, link_out(row.down), link_out(row.up), row.posts_above, Doubt(row.why), row.since,
+            position, lease)
     flags = row.flags
     body = row.body
     return PostRow(
         text_out(row.id), row.key if flags & _HAS_KEY else None,
-        row.page if flags & _HAS_PAGE else None, flags, position, lease,
+        row.page if flags & _HAS_PAGE else None, flags, Doubt(row.why) if row.why else None, position, lease,
         int(ffi.cast("uintptr_t", body.data)), body.size)
 
 

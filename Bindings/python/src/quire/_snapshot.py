@@ -13,7 +13,7 @@ from ._convert import bytes_out, id_in, ids_out, link_out, number_in, sized, tex
 from ._errors import Status, check, failure
 from ._feed import Feed
 from ._lease import Lease
-from ._names import ChangeKind, Order, Paging, RowKind
+from ._names import ChangeKind, Order, Paging, RowKind, Sizes
 from ._quire import ffi, lib
 from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows, position_in, row_out
 from ._values import Change, FeedInfo, FeedOptions, Id, Page, PostInfo, RowName
@@ -243,12 +243,15 @@ def _info_out(out: Any) -> FeedInfo:
         order=Order(out.order), paging=Paging(out.paging), page_size=out.page_size,
         minimum_run=out.minimum_run, first_page=out.first_page, sticky=tuple(ids_out(out.sticky)),
         trusts_end=bool(out.flags & lib.QUIRE_FEED_TRUSTS_END),
-        is_strict=bool(out.flags & lib.QUIRE_FEED_STRICT), collection=text_out(out.collection))
+        is_strict=bool(out.flags & lib.QUIRE_FEED_STRICT), collection=text_out(out.collection),
+        sizes=Sizes(out.sizes), rows_per_page=out.rows_per_page)
     return FeedInfo(
         name=text_out(out.name), number=out.number, options=options, posts=out.posts,
         riders=out.riders, faults=out.faults, pages=out.pages, gaps=out.gaps,
         claimed_seams=out.claimed_seams, body_bytes=out.body_bytes, head=link_out(out.head),
-        tail=link_out(out.tail), drift=out.drift, is_in_sequence=bool(out.is_in_sequence))
+        tail=link_out(out.tail), drift=out.drift, is_in_sequence=bool(out.is_in_sequence),
+        is_end_assumed=bool(out.is_end_assumed), answers_against_order=out.answers_against_order,
+        sizes=Sizes(out.sizes_now), rows_per_page=out.rows_known or None)
 
 
 def _row_name(kind: int, id: Any, gap: int) -> RowName | None:

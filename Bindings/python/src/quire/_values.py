@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Union
 
 from ._names import (
-    ChangeKind, Detail, FindingCode, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Verdict)
+    ChangeKind, Detail, FindingCode, Help, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Sizes,
+    Verdict)
 
 #: Anything with a contiguous buffer is taken without copying; text is taken as UTF-8.
 Data = Union[bytes, bytearray, memoryview, str]
@@ -63,6 +64,9 @@ class FeedOptions:
     is_strict: bool = False
     #: The collection that its posts belong to: shared within it, never across.
     collection: str = ""
+    #: Who chooses the size of a page; FIXED goes with the rows of a page, the others with 0.
+    sizes: Sizes = Sizes.UNKNOWN
+    rows_per_page: int = 0
 
 
 class Post(NamedTuple):
@@ -87,6 +91,7 @@ class Request:
     #: What the answer must be ingested with. It survives restarts and may be used by any process.
     ticket: int
     position: int
+    #: How many posts to ask for; 0: name no size.
     limit: int
     link: Link
     #: RequestKind.BODIES: the posts whose bodies are wanted.
@@ -94,6 +99,8 @@ class Request:
     #: Bounded requests: stop at this post. The end that the answer claims is that of the range.
     until: str | None
     is_overlapping: bool
+    #: What helps against the refusal.
+    help: Help | None
 
     def __bool__(self) -> bool:
         return self.kind != RequestKind.NONE
@@ -114,7 +121,9 @@ class Outcome:
     gaps_opened: int
     #: Posts, known before in whatever feed, whose stored body this answer replaced.
     updated: int
-    #: Verdict.STALE: "used", "generation", "edge-changed", "feed-changed".
+    #: What helps, if the answer changed no posts.
+    help: Help | None
+    #: Verdict.STALE: "used", "generation", "edge-changed", "feed-changed", "sizes-changed", "repeated".
     reason: str
     added: list[str]
     duplicates: list[str]
@@ -124,6 +133,13 @@ class Outcome:
     displaced: list[str]
     ignored: list[str]
     sticky: list[str]
+    #: Known posts in another order than the feed's class allows: evidence that the server does not keep it.
+    disorder: list[str]
+    #: Posts received that are neither cached afterwards nor in another of these lists.
+    unplaced: list[str]
+    #: The feed's `sizes` if this answer showed them to be wrong, and the rows of a page that FIXED stated.
+    disproved_sizes: Sizes | None
+    disproved_rows: int
 
 
 class PruneResult(NamedTuple):
@@ -208,6 +224,14 @@ class FeedInfo:
     drift: int
     #: No gap is known.
     is_in_sequence: bool
+    #: The server did not say that the feed ends here: that was concluded from what it answered.
+    is_end_assumed: bool
+    #: Answers that showed known posts in another order than the feed's class allows.
+    answers_against_order: int
+    #: The policy that holds: that of the options, or UNKNOWN once an answer has disproved it.
+    sizes: Sizes
+    #: Rows of a server's page as far as that is known: stated, or learned.
+    rows_per_page: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,11 @@ pub struct quire_feed_options {
     pub page_size: u32,
     pub minimum_run: u32,
     pub first_page: u32,
-    pub reserved: u32,
+    pub sizes: i32,
     pub sticky: quire_ids,
     pub collection: quire_bytes,
+    pub rows_per_page: u32,
+    pub reserved: u32,
 }
 
 #[repr(C)]
@@ -169,6 +171,7 @@ pub struct quire_place {
     pub is_bounded: i32,
     pub link: quire_link,
     pub posts: quire_ids,
+    pub page: u64,
 }
 
 #[repr(C)]
@@ -185,6 +188,8 @@ pub struct quire_request {
     pub ids: quire_ids,
     pub until: quire_bytes,
     pub owner: *mut c_void,
+    pub help: i32,
+    pub reserved: i32,
 }
 
 #[repr(C)]
@@ -209,6 +214,9 @@ pub struct quire_answer {
     pub next: quire_link,
     pub previous: quire_link,
     pub fetched_at: i64,
+    pub has_total: i32,
+    pub reserved: i32,
+    pub total: u64,
 }
 
 #[repr(C)]
@@ -217,7 +225,7 @@ pub struct quire_outcome {
     pub struct_size: u32,
     pub verdict: i32,
     pub is_unchanged: i32,
-    pub reserved: i32,
+    pub help: i32,
     pub page: u64,
     pub duplicates_in_page: u64,
     pub opaque_rows: u64,
@@ -233,6 +241,10 @@ pub struct quire_outcome {
     pub displaced: quire_ids,
     pub ignored: quire_ids,
     pub sticky: quire_ids,
+    pub disorder: quire_ids,
+    pub unplaced: quire_ids,
+    pub disproved_sizes: i32,
+    pub disproved_rows: u32,
     pub owner: *mut c_void,
 }
 
@@ -290,8 +302,13 @@ pub struct quire_feed_info {
     pub tail: quire_link,
     pub drift: i64,
     pub is_in_sequence: i32,
-    pub reserved: i32,
+    pub is_end_assumed: i32,
     pub collection: quire_bytes,
+    pub sizes: i32,
+    pub rows_per_page: u32,
+    pub sizes_now: i32,
+    pub rows_known: u32,
+    pub answers_against_order: u64,
 }
 
 #[repr(C)]
@@ -314,6 +331,9 @@ pub struct quire_row {
     pub down: quire_link,
     pub up: quire_link,
     pub posts_above: u64,
+    pub why: i32,
+    pub reserved: i32,
+    pub since: u64,
 }
 
 #[repr(C)]

@@ -1,6 +1,6 @@
 //! What a feed looks like: the notation of conformance.json, and everything else a line can expect.
 use super::json::{Object, Value};
-use quire::{Border, Cache, Error, Feed, Link, Row, Snapshot};
+use quire::{Border, Cache, Error, Feed, Link, PostRow, Row, Sizes, Snapshot};
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -68,11 +68,28 @@ pub fn show(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<String, Error> {
     Ok(format!("{line}[{}] |{}", segment.join(" "), border(info.tail)))
 }
 
-pub fn claimed_seams(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<Vec<String>, Error> {
+pub fn policy(sizes: Sizes) -> String {
+    match sizes {
+        Sizes::Unknown => "unknown".into(),
+        Sizes::Free => "free".into(),
+        Sizes::Fixed(rows) => format!("fixed {rows}"),
+    }
+}
+
+/// What is in doubt: seams and why, those that were asked about, gaps, why and since when.
+pub fn doubts(snapshot: &Snapshot<'_>, feed: &Feed, seen: &mut Object) -> Result<(), Error> {
     let rows = snapshot.rows(feed).collect::<Result<Vec<_>, _>>()?;
-    let posts: Vec<_> = rows.into_iter().filter_map(Row::post).filter(|post| !post.is_rider).collect();
+    let mut see = |name: &str, list: Vec<String>| drop(seen.insert(name.into(), Value::List(list)));
+    let gaps = || rows.iter().filter_map(|row| if let Row::Gap(gap) = row { Some(gap) } else { None });
+    see("why", gaps().map(|gap| gap.why.name().into()).collect());
+    see("since", gaps().map(|gap| gap.since.to_string()).collect());
+    let posts: Vec<_> = rows.iter().filter_map(|row| row.post()).filter(|post| !post.is_rider).collect();
     let seams = posts.windows(2).filter(|pair| pair[1].is_claimed);
-    Ok(seams.map(|pair| format!("{} {}", text(pair[0].id), text(pair[1].id))).collect())
+    let name = |pair: &[PostRow<'_>]| format!("{} {}", text(pair[0].id), text(pair[1].id));
+    see("claimed", seams.clone().map(name).collect());
+    see("checked", seams.filter(|pair| pair[1].is_checked).map(name).collect());
+    see("seams", posts.iter().filter_map(|post| Some(post.why?.name().into())).collect());
+    Ok(())
 }
 
 /// Lines such as "0 own=head", for page 0 and every member.
