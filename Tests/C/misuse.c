@@ -264,6 +264,7 @@ int main(int argc, char **argv)
     misuse_paths();
     misuse_feeds();
     misuse_writes();
+    misuse_numbers();
     misuse_reads();
     misuse_upkeep();
     misuse_batches();

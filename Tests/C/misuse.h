@@ -36,6 +36,7 @@ void misuse_handles(void);
 void misuse_paths(void);
 void misuse_feeds(void);
 void misuse_writes(void);
+void misuse_numbers(void);
 void misuse_reads(void);
 void misuse_upkeep(void);
 void misuse_batches(void);

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ._convert import (
-    Buffers, Ids, id_in, ids_out, link_in, link_out, number_in, sized, text_out)
+from ._convert import Buffers, Ids, id_in, link_in, number_in, sized
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
-from ._names import Help, Place, Refusal, RequestKind, RunKind, Sizes, Verdict
+from ._names import Place, RunKind
+from ._outcome import outcome_out, request_out
 from ._quire import ffi, lib
 from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
 
@@ -26,46 +26,6 @@ def _batch(batch: Batch | None) -> Any:
 
 def _message(number: int | None) -> Any:
     return ffi.NULL if number is None else ffi.new("uint64_t *", number_in(number))
-
-
-def _request_out(out: Any) -> Request:
-    return Request(
-        kind=RequestKind(out.kind),
-        refusal=Refusal(out.refusal) if out.refusal else None,
-        ticket=out.ticket,
-        position=out.position,
-        limit=out.limit,
-        link=link_out(out.link),
-        ids=ids_out(out.ids),
-        until=text_out(out.until) if out.until.size else None,
-        is_overlapping=bool(out.is_overlapping),
-        help=Help(out.help) if out.help else None)
-
-
-def _outcome_out(out: Any) -> Outcome:
-    return Outcome(
-        verdict=Verdict(out.verdict),
-        is_unchanged=bool(out.is_unchanged),
-        page=out.page or None,
-        duplicates_in_page=out.duplicates_in_page,
-        opaque_rows=out.opaque_rows,
-        gaps_closed=out.gaps_closed,
-        gaps_opened=out.gaps_opened,
-        updated=out.updated,
-        help=Help(out.help) if out.help else None,
-        reason=text_out(out.reason),
-        added=ids_out(out.added),
-        duplicates=ids_out(out.duplicates),
-        moved=ids_out(out.moved),
-        removed=ids_out(out.removed),
-        kept=ids_out(out.kept),
-        displaced=ids_out(out.displaced),
-        ignored=ids_out(out.ignored),
-        sticky=ids_out(out.sticky),
-        disorder=ids_out(out.disorder),
-        unplaced=ids_out(out.unplaced),
-        disproved_sizes=Sizes(out.disproved_sizes) if out.disproved_sizes else None,
-        disproved_rows=out.disproved_rows)
 
 
 class Feed:
@@ -147,7 +107,7 @@ class Feed:
         out = sized("quire_request")
         check(lib.quire_plan(self._handle, _batch(batch), wish, out))
         try:
-            return _request_out(out)
+            return request_out(out)
         finally:
             lib.quire_request_free(out)
 
@@ -177,7 +137,7 @@ class Feed:
             check(lib.quire_ingest(
                 self._handle, _batch(batch), number_in(ticket), answer.value, out))
         try:
-            return _outcome_out(out)
+            return outcome_out(out)
         finally:
             lib.quire_outcome_free(out)
 
@@ -208,7 +168,7 @@ class Feed:
             check(lib.quire_push(
                 self._handle, _batch(batch), answer.value, _message(number), follows_in, out))
         try:
-            return _outcome_out(out)
+            return outcome_out(out)
         finally:
             lib.quire_outcome_free(out)
 
@@ -394,7 +354,7 @@ class Run:
             with Buffers() as buffers:
                 answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
                 check(lib.quire_record(self._handle, _batch(batch), number, answer.value, out))
-            return _outcome_out(out)
+            return outcome_out(out)
         finally:
             lib.quire_outcome_free(out)
             self._lock.release()

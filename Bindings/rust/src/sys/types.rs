@@ -34,7 +34,6 @@ pub struct quire_snapshot {
     _opaque: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_error {
@@ -44,21 +43,18 @@ pub struct quire_error {
     pub reserved: i32,
     pub message: *const c_char,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_bytes {
     pub data: *const c_void,
     pub size: usize,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_ids {
     pub items: *const quire_bytes,
     pub count: usize,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_list {
@@ -68,7 +64,6 @@ pub struct quire_list {
     pub items: *const quire_bytes,
     pub owner: *mut c_void,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_link {
@@ -76,7 +71,6 @@ pub struct quire_link {
     pub is_overlapping: i32,
     pub text: quire_bytes,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_cache_options {
@@ -88,7 +82,6 @@ pub struct quire_cache_options {
     pub flags: u32,
     pub reserved: u32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_statistics {
@@ -108,7 +101,6 @@ pub struct quire_statistics {
     pub oldest_snapshot_process: i64,
     pub pinned_bytes: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_finding {
@@ -117,7 +109,6 @@ pub struct quire_finding {
     pub place: quire_bytes,
     pub message: quire_bytes,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_repaired_feed {
@@ -130,7 +121,6 @@ pub struct quire_repaired_feed {
     pub is_lost: i32,
     pub reserved: i32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_repair_report {
@@ -142,7 +132,6 @@ pub struct quire_repair_report {
     pub kept_file: quire_bytes,
     pub owner: *mut c_void,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_feed_options {
@@ -159,7 +148,6 @@ pub struct quire_feed_options {
     pub rows_per_page: u32,
     pub reserved: u32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_place {
@@ -173,7 +161,6 @@ pub struct quire_place {
     pub posts: quire_ids,
     pub page: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_request {
@@ -191,7 +178,6 @@ pub struct quire_request {
     pub help: i32,
     pub reserved: i32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_post {
@@ -202,7 +188,6 @@ pub struct quire_post {
     pub flags: u32,
     pub detail: u32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_answer {
@@ -218,7 +203,6 @@ pub struct quire_answer {
     pub reserved: i32,
     pub total: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_outcome {
@@ -247,14 +231,12 @@ pub struct quire_outcome {
     pub disproved_rows: u32,
     pub owner: *mut c_void,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_field {
     pub name: quire_bytes,
     pub value: quire_bytes,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_prune_policy {
@@ -268,7 +250,6 @@ pub struct quire_prune_policy {
     pub visible: quire_ids,
     pub budget: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_prune_result {
@@ -277,7 +258,6 @@ pub struct quire_prune_result {
     pub pages: u64,
     pub posts: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_feed_info {
@@ -310,13 +290,11 @@ pub struct quire_feed_info {
     pub rows_known: u32,
     pub answers_against_order: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_position {
     pub opaque: [u64; 2],
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_row {
@@ -335,7 +313,6 @@ pub struct quire_row {
     pub reserved: i32,
     pub since: u64,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_page {
@@ -353,7 +330,6 @@ pub struct quire_page {
     pub is_full: i32,
     pub reserved: i32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_post_info {
@@ -367,7 +343,6 @@ pub struct quire_post_info {
     pub detail: u32,
     pub is_outdated: i32,
 }
-
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_change {
