@@ -40,6 +40,8 @@ extension FeedState {
             let isNext = subscription.live != nil && last.map { number == $0 + 1 } ?? false
             if !isNext { state.subscription.live = now }  // some were missed, or may have been
             state.subscription.message = number
+        } else if subscription.message != nil {  // without its number it tells not what came before it
+            (state.subscription.live, state.subscription.message) = (nil, nil)
         }
         var ticket = TicketRecord(
             number: 0, operation: .push, generation: generation, issued: now)

@@ -27,6 +27,8 @@ class Pushes:
             if self.live is None or self.message is None or number > self.message + 1:
                 self.live = now                                # some messages were missed, or may have been
             self.message = number
+        elif self.message is not None:                         # without its number it tells not what came before it
+            self.live = self.message = None
         ticket = Ticket(0, "push", self.generation, now, own=UNKNOWN, after=follows)
         return self._ingest(ticket, answer, Outcome())
 
