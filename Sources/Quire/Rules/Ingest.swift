@@ -248,9 +248,6 @@ extension Draft {
                 state.entries[lower].claim = Claim(why: why, since: now)
             }
         }
-        for entry in state.entries.indices where state.entries[entry].isChecked {
-            if !state.entries[entry].isClaimed { state.entries[entry].isChecked = false }
-        }
         if let checkedJoin, state.entries[checkedJoin].isClaimed {
             state.entries[checkedJoin].isChecked = true
         }

@@ -103,6 +103,7 @@ extension FeedState {
     mutating func setClaims(_ claims: [Int: Claim]) {
         for entry in entries.indices where entries[entry].isClaimed || !claims.isEmpty {
             entries[entry].claim = claims[entry]
+            if entries[entry].claim == nil { entries[entry].isChecked = false }
         }
     }
 

@@ -87,6 +87,7 @@ class Rows:
             while bottom and bottom[-1] not in result:         # an end below a claimed seam is no better than the claim
                 self.tail.assumed |= bottom.pop() in self.claimed
             self.claimed = self._carry_claims(self.rows, result)
+            self.checked &= self.claimed.keys()
         self.rows = self._with_riders(result, rows)
 
     @staticmethod
