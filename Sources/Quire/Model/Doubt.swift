@@ -1,4 +1,4 @@
-/// Why posts may be missing at a gap, or why a join is not proven (RULES.md, section 8).
+/// Why posts may be missing at a gap, or why a join is not proven (Docs/rules.md, section 8).
 public enum Doubt: String, Sendable, CaseIterable, Hashable {
     /// What lies here was never asked for.
     case unfetched

@@ -1,4 +1,4 @@
-/// What a server promises about the order of a feed (RULES.md, section 3).
+/// What a server promises about the order of a feed (Docs/rules.md, section 3).
 public enum OrderClass: String, Sendable, CaseIterable, Hashable {
     /// Total, immutable, descending keys.
     case stable
@@ -62,7 +62,8 @@ public struct FeedOptions: Sendable, Hashable {
     public var firstPage: Int
     /// Open a gap where only the numbering claims contiguity (R25, R26).
     public var isStrict: Bool
-    /// Who chooses the size of a page, in feeds paged by offset or number (R26).
+    /// Who chooses the size of a page, in feeds paged by offset or number (R26). nil: the server grants any size, and is
+    /// asked for more than the limit where pages must overlap (R19, R20).
     public var sizes: SizePolicy? {
         didSet { if case .fixed(let size) = sizes { sizes = .fixed(min(max(1, size), Self.countLimit)) } }
     }

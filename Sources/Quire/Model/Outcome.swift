@@ -1,4 +1,4 @@
-/// What an ingest did (RULES.md, section 8).
+/// What an ingest did (Docs/rules.md, section 8).
 public struct Outcome: Sendable, Hashable {
     /// The verdict on an answer.
     public enum Verdict: String, Sendable, CaseIterable {

@@ -5,7 +5,7 @@
 // `elided` row. The rules never guess what is in it: whoever must know throws `Interruption.needs`,
 // storage loads that part, and the rule starts again from the beginning.
 
-/// An open side of the cached sequence: where a request may attach (RULES.md, section 1).
+/// An open side of the cached sequence: where a request may attach (Docs/rules.md, section 1).
 struct Edge: Hashable {
     var link: Link
     /// Changes whenever the link changes; tickets name this number. Never reused within a feed.

@@ -227,7 +227,7 @@ final class PagerSession {
         clock.letGo()
         network.isQuiet = true
         let mode = history.mode
-        guard mode != .ranked else { return }  // it claims no completeness (RULES.md, section 9)
+        guard mode != .ranked else { return }  // it claims no completeness (Docs/rules.md, section 9)
         try await converge()
         guard !history.server.isEmpty else { return }  // an empty answer is never believed
         for id in history.view.pinned.sorted(by: { "\($0)" < "\($1)" }) { try history.feed.unpin(id) }

@@ -125,7 +125,7 @@ class Rows:
         self.pages = {number: page for number, page in self.pages.items() if number in used}
 
     def check(self):
-        """Invariants that can be checked from the inside (RULES.md section 2)."""
+        """Invariants that can be checked from the inside (Docs/rules.md section 2)."""
         ids = self.ids()
         assert len(ids) == len(set(ids)), "I1 an id twice in one feed"
         kinds = [isinstance(row, Gap) for row in self.server_rows()]

@@ -95,7 +95,7 @@ struct Knowledge {
     }
 
     /// The answer put back posts that had left, and kept others, which arrived meanwhile, beside what was left of
-    /// their neighbours: on which side of those that are back is known to nobody (RULES.md, section 9).
+    /// their neighbours: on which side of those that are back is known to nobody (Docs/rules.md, section 9).
     ///
     ///     [11 12 10 9] ~ [7]       a request for the top is on its way, answered by 11 10 9 before 12 was there
     ///     [11 12] ~ [9] ~ [7]      10 is evicted
@@ -171,7 +171,7 @@ struct Knowledge {
     }
 
     /// Settled entries stand in the server's order: in feeds with keys everywhere, in others within
-    /// each segment (RULES.md, section 9).
+    /// each segment (Docs/rules.md, section 9).
     func requireOrder(in view: OracleView, on server: SimulatedServer, everywhere: Bool) throws {
         let settled = settled(in: view, on: server)
         for run in everywhere ? [view.entries] : view.segments {

@@ -6,7 +6,7 @@ extension OracleHistory {
     /// the client has thrown away all but one post and read on, the cache equals the server.
     func heal() throws {
         pending = []
-        guard mode != .ranked else { return }  // it claims no completeness (RULES.md, section 9)
+        guard mode != .ranked else { return }  // it claims no completeness (Docs/rules.md, section 9)
         try converge("first")
         guard !server.isEmpty else { return }  // an empty answer is never believed: reset() is manual
         for id in view.pinned.sorted(by: { "\($0)" < "\($1)" }) { try feed.unpin(id) }
