@@ -81,7 +81,9 @@ struct PieceRecord: Record {
         writer.number(expected.asked)
         let isMixed = entries.contains { $0.asked != expected.asked }
         let arePushed = entries.contains { $0.pushed != 0 }
-        let hasDetails = entries.contains { $0.detail != .full || $0.newest != nil }
+        let hasDetails = entries.contains {
+            $0.body.record != 0 && ($0.detail != .full || $0.newest != nil)
+        }
         writer.byte(
             (epoch == nil ? 0 : Feature.places) | (isMixed ? Feature.asked : 0)
                 | (hasDetails ? Feature.details : 0) | (arePushed ? Feature.pushed : 0))
@@ -125,7 +127,7 @@ struct PieceRecord: Record {
     private static func encodePlace(_ entry: Entry, _ above: Spot?, _ writer: inout ByteWriter) {
         var follows = false
         if let spot = entry.spot, let above {
-            follows = spot.number == above.number && spot.row == above.row &+ 1
+            follows = spot.number == above.number && above.row < .max && spot.row == above.row + 1
         }
         writer.byte(
             (entry.spot == nil ? 0 : PlaceFlag.spot)
