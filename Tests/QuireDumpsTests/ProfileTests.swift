@@ -13,7 +13,7 @@ import Testing
         }
         let profile = try #require(Profile.named("stackexchange"))
         #expect(profile.order == .keyless && profile.paging == .page && profile.firstPage == 1)
-        #expect(profile.options == FeedOptions(order: .keyless, paging: .page, firstPage: 1))
+        #expect(profile.options == FeedOptions(order: .keyless, paging: .page, firstPage: 1, sizes: .free))
         #expect(!profile.hasKey)
         #expect(Profile.named("nobody") == nil)
     }
@@ -22,6 +22,7 @@ import Testing
         let profile = try Profile(json: Array(#"{"name":"x","id":{}}"#.utf8), name: "x")
         #expect(profile.title == "x" && profile.order == .keyless && profile.paging == .cursor)
         #expect(profile.firstPage == 1 && profile.items == .here && profile.id.path == .here)
+        #expect(profile.sizes == .unknown)
         #expect(profile.id.type == .any && profile.next == nil && !profile.hasOpaqueRows)
     }
 
@@ -42,6 +43,11 @@ import Testing
         (#"{"name":"x","id":{"path":"a\\"}}"#, "p.json: id.path: \"a\\\" ends in a backslash"),
         (#"{"name":"x","id":{"path":"a\\b"}}"#, "p.json: id.path: \"a\\b\": only \\. and \\\\ are escapes"),
         (#"{"name":"x","id":{},"key":{}}"#, "p.json: key.path: missing"),
+        (#"{"name":"x","id":{},"sizes":"free"}"#, "p.json: sizes: only paging page and offset have it"),
+        (
+            #"{"name":"x","id":{},"paging":"page","sizes":0}"#,
+            "p.json: sizes: not free, unknown, or a number from 1 to 1000000"
+        ),
         (
             #"{"name":"x","id":{},"next":{}}"#,
             "p.json: next: none of path, header, link, template, counted, more"

@@ -94,6 +94,6 @@ import Testing
             profile.next.map { String(describing: $0.way).prefix { $0 != "(" } }
         })
         #expect(ways == ["token", "relation", "template", "counted", "flag"])
-        #expect(Set(profiles.map(\.paging)) == [.cursor, .keyset, .page, .ids])
+        #expect(Set(profiles.map(\.paging)) == [.cursor, .pages, .keyset, .page, .ids])
     }
 }

@@ -37,6 +37,8 @@ public struct Profile: Sendable {
     public var paging: Paging
     /// The number of its first page.
     public var firstPage: Int
+    /// Who chooses how many rows a page has, where pages are asked for by number or position (R26).
+    public var sizes: SizePolicy
     /// The JSON it was read from.
     public let source: String
 
@@ -78,7 +80,7 @@ public struct Profile: Sendable {
 
     /// The options of a feed of this API.
     public var options: FeedOptions {
-        FeedOptions(order: order, paging: paging, firstPage: firstPage)
+        FeedOptions(order: order, paging: paging, firstPage: firstPage, sizes: sizes)
     }
 
     /// Takes the items from another array; `path` starts at the document.

@@ -44,6 +44,7 @@ private struct Contents: Decodable {
             order: try fields.choice("order", among: OrderClass.allCases) ?? .keyless,
             paging: try fields.choice("paging", among: Paging.allCases) ?? .cursor,
             firstPage: try fields.value("first_page", Int.self) ?? 1,
+            sizes: try fields.sizes("sizes") ?? .unknown,
             source: decoder.userInfo[Self.source] as? String ?? "",
             mark: try fields.object("mark") {
                 Mark(
@@ -83,6 +84,9 @@ private struct Contents: Decodable {
         }
         if !(0...1_000_000 ~= profile.firstPage) {
             throw fields.problem("first_page", "not from 0 to 1000000")
+        }
+        if fields.has("sizes"), profile.paging != .page, profile.paging != .offset {
+            throw fields.problem("sizes", "only paging page and offset have it")
         }
         let outside = [
             "items", "items_absent", "sequence", "self", "request", "page", "pages", "total", "page_size", "backoff",

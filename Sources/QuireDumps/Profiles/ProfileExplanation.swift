@@ -34,10 +34,19 @@ extension Profile {
         add("error", error.map { "a response with \($0.path) is an error document" })
         add("order", order.rawValue)
         add("paging", isNumberedFrom.map { "\(paging.rawValue), the first is \($0)" } ?? paging.rawValue)
+        add("sizes", sizesInWords)
         return lines
     }
 
     private var isNumberedFrom: Int? { paging == .page ? firstPage : nil }
+
+    private var sizesInWords: String? {
+        switch sizes {
+        case .free: "as many rows on a page as are asked for"
+        case .fixed(let rows): "\(rows) rows on a page, whatever is asked for"
+        case .unknown: nil
+        }
+    }
 
     private var itemsInWords: String {
         if isLines { return "one on each line" }

@@ -17,7 +17,7 @@ struct ProfileFields {
         "request": ["below", "above", "newer", "around"], "page": places.union(["query"]), "pages": places,
         "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
         "error": ["path", "name", "message"],
-        "order": [], "paging": [], "first_page": [],
+        "order": [], "paging": [], "first_page": [], "sizes": [],
     ]
 
     private struct Name: CodingKey {
@@ -51,6 +51,21 @@ struct ProfileFields {
 
     func string(_ name: String) throws -> String {
         try value(name, String.self) ?? missing(name)
+    }
+
+    /// `free`, `unknown`, or the number of rows that each page has.
+    func sizes(_ name: String) throws -> SizePolicy? {
+        guard has(name) else { return nil }
+        let key = Name(stringValue: name)
+        switch try? container.decode(String.self, forKey: key) {
+        case "free": return .free
+        case "unknown": return .unknown
+        default: break
+        }
+        guard let rows = try? container.decode(Int.self, forKey: key), 1...1_000_000 ~= rows else {
+            throw problem(name, "not free, unknown, or a number from 1 to 1000000")
+        }
+        return .fixed(rows)
     }
 
     func path(_ name: String) throws -> FieldPath? {
