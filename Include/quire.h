@@ -1375,7 +1375,7 @@ enum {
     QUIRE_ROW_FAULT = 16,
     /* Nothing proves that it follows the post above, mostly only the server's numbering: see quire_row.why. */
     QUIRE_ROW_CLAIMED = 32,
-    /* A newer version was seen, of which only less detail came: ask for its body (QUIRE_PLACE_BODIES). */
+    /* A newer version was seen, but only with less detail: ask for its body (QUIRE_PLACE_BODIES). */
     QUIRE_ROW_OUTDATED = 64,
     /* The body is not all of the post; quire_post_get_info() says how much. */
     QUIRE_ROW_PARTIAL = 128,
@@ -1530,7 +1530,7 @@ typedef struct quire_post_info {
     size_t field_count;
     /* How much of the post its body holds. */
     uint32_t detail;
-    /* 1: a newer version was seen, of which only less detail came. */
+    /* 1: a newer version was seen, but only with less detail. */
     int32_t is_outdated;
 } quire_post_info;
 

@@ -103,7 +103,7 @@ pub struct PostInfo<'s> {
     pub body: &'s [u8],
     /// How much of the post its body holds; 255 is all.
     pub detail: u8,
-    /// A newer version was seen, of which only less detail came.
+    /// A newer version was seen, but only with less detail.
     pub is_outdated: bool,
     /// Values that were updated one by one, by name.
     pub fields: Vec<(&'s [u8], &'s [u8])>,

@@ -27,7 +27,7 @@ public struct PostRow: Sendable, Hashable {
     /// How much of the post its body holds, and the version of the body; nil if the server does not say.
     public let detail: Detail
     public let version: Int64?
-    /// A newer version was seen, of which only less detail came: ask for its body (``Place/bodies(_:)``).
+    /// A newer version was seen, but only with less detail: ask for its body (``Place/bodies(_:)``).
     public let isOutdated: Bool
     /// Size of the body in bytes.
     public let bodySize: Int

@@ -170,7 +170,7 @@ public struct PostInfo: Sendable, Hashable {
     public let version: Int64?
     /// How much of the post its body holds.
     public let detail: Detail
-    /// A newer version was seen, of which only less detail came.
+    /// A newer version was seen, but only with less detail.
     public let isOutdated: Bool
     /// Number of feeds that hold it.
     public let feeds: Int

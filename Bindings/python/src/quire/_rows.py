@@ -55,7 +55,7 @@ class PostRow:
 
     @property
     def is_outdated(self) -> bool:
-        """A newer version was seen, of which only less detail came."""
+        """A newer version was seen, but only with less detail."""
         return bool(self.flags & RowFlag.OUTDATED)
 
     @property

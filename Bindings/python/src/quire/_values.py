@@ -286,5 +286,5 @@ class PostInfo:
     fields: dict[str, bytes]
     #: How much of the post its body holds.
     detail: int
-    #: A newer version was seen, of which only less detail came: ask for its body (Place.BODIES).
+    #: A newer version was seen, but only with less detail: ask for its body (Place.BODIES).
     is_outdated: bool
