@@ -113,6 +113,7 @@ struct FeedCheck {
                 if try transaction.get(.pieces(of: feed), key) == nil {
                     find(.gap, "gap \(gap.id) lies above no entry")
                 }
+                if gap.since > counters.clock { find(.ahead, "gap \(gap.id) was opened in the future") }
                 if gap.down.link == .end { find(.gap, "gap \(gap.id) lies below an end") }
                 check(gap.down, index)
                 check(gap.up, index)
@@ -161,6 +162,9 @@ struct FeedCheck {
         _ piece: PieceRecord, at position: UInt64, _ index: PostIndex, _ bodies: BodyTally
     ) throws {
         if piece.entries.isEmpty { find(.missing, "a piece without entries") }
+        if let epoch = piece.epoch, epoch > record.shifts.epoch {
+            find(.ahead, "a piece of epoch \(epoch) of \(record.shifts.epoch)")
+        }
         var seen = Set<PostID>(minimumCapacity: piece.ids.count)
         index.prefetch(piece.ids)
         for (id, entry) in zip(piece.ids, piece.entries) {
@@ -171,7 +175,7 @@ struct FeedCheck {
             {
                 find(.index, "post \(id) stands where the index does not have it")
             }
-            if entry.confirmed > counters.clock { find(.ahead, "post \(id) was seen in the future") }
+            checkTimes(of: id, entry)
             try checkBody(of: id, entry, places, bodies)
             if entry.body.record != 0,
                 let damage = try shown.damage(of: entry.body, for: index.address(of: id))
@@ -185,6 +189,13 @@ struct FeedCheck {
             if entry.key == nil { segment.unkeyed += 1 }
             above = .entry
         }
+    }
+
+    private func checkTimes(of id: PostID, _ entry: Entry) {
+        for (time, what) in [
+            (entry.confirmed, "seen"), (entry.asked, "asked for"), (entry.pushed, "pushed"),
+            (entry.claim?.since ?? 0, "joined by a claim"),
+        ] where time > counters.clock { find(.ahead, "post \(id) was \(what) in the future") }
     }
 
     /// All entries of a post show one body, except faults. The feed with the lowest number that shows it
@@ -289,6 +300,9 @@ struct FeedCheck {
             (record.generation, "resets"),
         ] where number >= Numbers.limit { find(.ahead, "\(name): \(number)") }
         if record.changed > counters.clock { find(.ahead, "changed at \(record.changed)") }
+        for case let time? in [record.subscription.headAsOf, record.subscription.live] where time > counters.clock {
+            find(.ahead, "told what is on top at \(time)")
+        }
         let options = record.options
         for number in [
             record.drift, record.overlap, record.skippedAbove, options.pageSize, options.minimumRun,
