@@ -1323,7 +1323,7 @@ typedef struct quire_feed_info {
     quire_link tail;
     /* Positional feeds: observed minus expected position of the border. */
     int64_t drift;
-    /* 1: no gap is known. */
+    /* 1: no post is known to be missing: there is no gap, and the head is closed. The tail may go on. */
     int32_t is_in_sequence;
     /* 1: the server did not say that the feed ends here; that was concluded from what it answered. */
     int32_t is_end_assumed;

@@ -123,6 +123,10 @@ public struct FeedInfo: Sendable, Hashable {
     /// Rows of a server's page, as far as that is known: stated, or learned (R26.6).
     public let rowsPerPage: Int?
 
-    /// No gap is known. Ask ``claimedSeams`` too: those are only as good as the numbering.
-    public var isInSequence: Bool { gaps == 0 }
+    /// Posts may be missing above the first one. Only an answer to the request for the head closes it (R25.4).
+    public var isHeadOpen: Bool { posts > 0 && head != .end }
+
+    /// No post is known to be missing: there is no gap, and the head is closed. The tail may go on. Ask
+    /// ``claimedSeams`` too: those are only as good as the numbering.
+    public var isInSequence: Bool { gaps == 0 && !isHeadOpen }
 }

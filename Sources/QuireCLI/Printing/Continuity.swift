@@ -32,8 +32,3 @@ struct Continuity {
             + (claimed == 0 ? "" : "; \(seams) by the numbering")
     }
 }
-
-extension FeedInfo {
-    /// Posts may be missing above the first one.
-    var isHeadOpen: Bool { posts > 0 && head != .end }
-}

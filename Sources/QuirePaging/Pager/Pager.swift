@@ -221,8 +221,8 @@ public actor Pager {
         var policy = PrunePolicy()
         policy.dropsOutOfSequence = true
         while let result = try prune(policy), !result.isDone {}
-        let isInSequence = try feed.cache.withSnapshot { try $0.info(of: feed).isInSequence }
-        if isInSequence { try changeManners { $0.isDropPending = false } }
+        let gaps = try feed.cache.withSnapshot { try $0.info(of: feed).gaps }
+        if gaps == 0 { try changeManners { $0.isDropPending = false } }
     }
 }
 

@@ -21,7 +21,8 @@ class Rows:
         return runs if runs[-1] else []
 
     def in_sequence(self):
-        return not self.gaps()
+        """R25.4. An open head is a place where something is missing, as a gap is."""
+        return not self.gaps() and (not self.server_rows() or self.head.link == "end")
 
     def claimed_seams(self):
         """R25. Pairs of neighbours that only the server's numbering joins."""
