@@ -291,6 +291,10 @@ void faults()
     feed.ingest(request.ticket(), quire::answer().add("b", "B").add("d", "D"));
     must(feed.plan(quire::place::bodies(wanted)).refusal() == quire::refusal::end, "nothing is missing any longer");
     must(cache.snapshot().find(feed, "d")->body() == "D", "it is there");
+    quire::feed other = cache.feed("g");
+    other.ingest(other.plan(quire::place::head()).ticket(), quire::answer().add({"a", "A..", {}, 1}));
+    other.ingest(other.plan(quire::place::head()).ticket(), quire::answer().add({"a", "A", {}, 2, 64}));
+    must(cache.snapshot().find(other, "a")->is_outdated(), "a newer version with less detail");
 }
 
 // check() and verify() tell how far they are, and can be ended.

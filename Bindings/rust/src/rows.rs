@@ -58,6 +58,10 @@ pub struct PostRow<'s> {
     pub is_pinned: bool,
     /// Its place is known, its body is missing.
     pub is_fault: bool,
+    /// A newer version was seen, but only with less detail: ask for its body (`Place::bodies`).
+    pub is_outdated: bool,
+    /// The body is not all of the post; `PostInfo::detail` says how much it is.
+    pub is_partial: bool,
     /// Nothing proves that it follows the post above; `why` says what speaks against it.
     pub is_claimed: bool,
     /// The page above such a join was asked for again and ended there as before; see `Place::join`.
@@ -106,6 +110,8 @@ impl<'s> Row<'s> {
             is_rider: has(sys::QUIRE_ROW_RIDER),
             is_pinned: has(sys::QUIRE_ROW_PINNED),
             is_fault: has(sys::QUIRE_ROW_FAULT),
+            is_outdated: has(sys::QUIRE_ROW_OUTDATED),
+            is_partial: has(sys::QUIRE_ROW_PARTIAL),
             is_claimed: has(sys::QUIRE_ROW_CLAIMED),
             is_checked: has(sys::QUIRE_ROW_CHECKED),
             why: has(sys::QUIRE_ROW_CLAIMED).then(|| c.why.into()),

@@ -269,6 +269,25 @@ fn bodies_by_id() -> Result<(), Error> {
 }
 
 #[test]
+fn detail() -> Result<(), Error> {
+    let scratch = Scratch::new("detail");
+    let cache = Cache::open(scratch.path())?;
+    let feed = cache.feed("f")?;
+    let versions = [(1, None), (2, Some(64)), (2, None)];
+    for (version, detail) in versions {
+        let post = Post { version: Some(version), detail, ..Post::new("a", "A") };
+        feed.ingest(None, feed.plan(None, &Place::head())?.ticket(), &Answer::new([post]))?;
+        let snapshot = cache.snapshot()?;
+        let row = snapshot.find(&feed, "a")?.unwrap();
+        assert_eq!((row.post().unwrap().is_outdated, row.post().unwrap().is_partial), (detail.is_some(), false));
+    }
+    let post = Post { detail: Some(64), ..Post::new("b", "B") };
+    feed.ingest(None, feed.plan(None, &Place::head())?.ticket(), &Answer::new([post]))?;
+    assert!(cache.snapshot()?.find(&feed, "b")?.unwrap().post().unwrap().is_partial);
+    Ok(())
+}
+
+#[test]
 fn sizes_joins_and_pushes() -> Result<(), Error> {
     let scratch = Scratch::new("sizes");
     let cache = Cache::open(scratch.path())?;

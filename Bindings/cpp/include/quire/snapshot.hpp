@@ -14,25 +14,6 @@ inline namespace QUIRE_MODE {
 // Where a row stands in one snapshot. It means nothing in another one.
 using position = quire_position;
 
-// Why posts may be missing at a gap, or why nothing proves that a post follows the one above it.
-enum class doubt : std::int32_t {
-    none = 0,
-    unfetched = QUIRE_DOUBT_UNFETCHED,
-    evicted = QUIRE_DOUBT_EVICTED,
-    end_in_doubt = QUIRE_DOUBT_END_IN_DOUBT,
-    jump = QUIRE_DOUBT_JUMP,
-    missing_page = QUIRE_DOUBT_MISSING_PAGE,
-    contradiction = QUIRE_DOUBT_CONTRADICTION,
-    drift = QUIRE_DOUBT_DRIFT,
-    numbering = QUIRE_DOUBT_NUMBERING,
-    disorder = QUIRE_DOUBT_DISORDER,
-    unplaced = QUIRE_DOUBT_UNPLACED,
-    missed = QUIRE_DOUBT_MISSED,
-    damage = QUIRE_DOUBT_DAMAGE
-};
-
-inline const char *name(doubt why) noexcept { return quire_doubt_name(static_cast<std::int32_t>(why)); }
-
 // A row of a feed: a post, or a gap. A cheap copy; its views borrow from the snapshot.
 class row {
 public:
@@ -52,6 +33,10 @@ public:
     bool is_rider() const noexcept { return has(QUIRE_ROW_RIDER); }
     bool is_pinned() const noexcept { return has(QUIRE_ROW_PINNED); }
     bool is_fault() const noexcept { return has(QUIRE_ROW_FAULT); }
+    // A newer version was seen, but only with less detail: ask for its body (place::bodies).
+    bool is_outdated() const noexcept { return has(QUIRE_ROW_OUTDATED); }
+    // The body is not all of the post; post_info::detail says how much it is.
+    bool is_partial() const noexcept { return has(QUIRE_ROW_PARTIAL); }
     // Nothing proves that it follows the post above; why() says what speaks against it.
     bool is_claimed() const noexcept { return has(QUIRE_ROW_CLAIMED); }
     // The page above such a join was asked for again and ended there as before; see place::join().

@@ -220,6 +220,25 @@ private:
     quire_place c_ = QUIRE_PLACE_INIT;
 };
 
+// Why posts may be missing at a gap, or why nothing proves that a post follows the one above it.
+enum class doubt : std::int32_t {
+    none = 0,
+    unfetched = QUIRE_DOUBT_UNFETCHED,
+    evicted = QUIRE_DOUBT_EVICTED,
+    end_in_doubt = QUIRE_DOUBT_END_IN_DOUBT,
+    jump = QUIRE_DOUBT_JUMP,
+    missing_page = QUIRE_DOUBT_MISSING_PAGE,
+    contradiction = QUIRE_DOUBT_CONTRADICTION,
+    drift = QUIRE_DOUBT_DRIFT,
+    numbering = QUIRE_DOUBT_NUMBERING,
+    disorder = QUIRE_DOUBT_DISORDER,
+    unplaced = QUIRE_DOUBT_UNPLACED,
+    missed = QUIRE_DOUBT_MISSED,
+    damage = QUIRE_DOUBT_DAMAGE
+};
+
+inline const char *name(doubt why) noexcept { return quire_doubt_name(static_cast<std::int32_t>(why)); }
+
 // One post of an answer. Borrows the id and the body.
 struct post {
     std::string_view id;
