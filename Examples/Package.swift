@@ -12,7 +12,7 @@ func example(_ name: String) -> Target {
     .executableTarget(name: name, dependencies: ["Stage"] + quire, swiftSettings: strict)
 }
 
-// A package of its own, so that nobody who builds Quire builds a web server.
+// A package of its own, so that a build of Quire does not build a web server.
 let package = Package(
     name: "quire-examples",
     platforms: [.macOS(.v15)],

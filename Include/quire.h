@@ -37,7 +37,7 @@
  *           and flags, counts that overflow: QUIRE_BAD_ARGUMENT, and nothing happened. Where NULL means
  *           something, the parameter is marked QUIRE_NULLABLE and the comment says what.
  * Handles   quire_cache, quire_feed, quire_run, quire_snapshot. They are names, not addresses: never
- *           dereference one. Whoever received a handle from an out_ parameter owns it and releases it
+ *           dereference one. The caller that received a handle from an out_ parameter owns it and releases it
  *           once. Releasing NULL, a released handle or garbage does nothing; any other use of those, or
  *           of a handle of another type, gives QUIRE_BAD_HANDLE. A handle keeps its cache open: the order
  *           of releases does not matter, and the file is closed with the last one.
@@ -346,7 +346,7 @@ typedef struct quire_statistics {
     /* Commits to the file since the oldest of them began, and the process that has it open. */
     uint64_t oldest_snapshot_age;
     int64_t oldest_snapshot_process;
-    /* Bytes of the file that are free but for the oldest snapshot: writers may use them when it ends. */
+    /* Bytes that writers could reuse if the oldest snapshot were closed. */
     uint64_t pinned_bytes;
 } quire_statistics;
 
@@ -420,8 +420,8 @@ enum {
  * Tests every record and every invariant in one snapshot, while others go on reading and writing.
  * Changes nothing. QUIRE_OK means that it ran: the cache is sound if *out_count is 0, and there may be more to
  * find if *out_count is the limit. If `progress` stops it, `found` still gets what was found until then.
- * limit: stop after so many findings; 0 is 100. found: NULL only counts. progress: NULL is nobody. context: what
- * both of them get. [any] Since 0.1
+ * limit: the most findings to report; 0 means 100. found: called for each finding; NULL only counts. progress: may be
+ * NULL. context: passed to both callbacks. [any] Since 0.1
  */
 quire_status quire_check(
     quire_cache *QUIRE_NONNULL cache, uint32_t flags, size_t limit,
@@ -827,7 +827,7 @@ const char *QUIRE_NONNULL quire_refusal_name(int32_t refusal);
 const char *QUIRE_NONNULL quire_help_name(int32_t help);
 
 /*
- * The request failed, or nobody waits for its answer any longer. Plan again when you like; an answer that
+ * The request failed, or its answer is no longer wanted. Plan again when you like; an answer that
  * comes late is still judged. An unknown ticket is fine.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
@@ -1558,7 +1558,7 @@ quire_status quire_generation(
 /*
  * Waits, in the calling thread, until more than `since` commits have been made by whatever process.
  * *out_now gets their number, also on QUIRE_TIMEOUT. It looks at the file at growing intervals of at most
- * 10 ms; nobody has to be told, so it works across processes and languages. 0 ms looks once.
+ * 10 ms; the writer need not notify anything, so it works across processes and languages. 0 ms looks once.
  * Errors: QUIRE_TIMEOUT; QUIRE_BAD_HANDLE if the handle is closed meanwhile. [any] Since 0.1
  */
 quire_status quire_wait(

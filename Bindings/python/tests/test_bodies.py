@@ -97,7 +97,7 @@ def test_what_was_made_from_a_view_stays_good(
     snapshot = cache.snapshot()
     derived = derive(first(snapshot, feed).body)  # type: ignore[operator]
     # No "as caught": CPython before 3.12.7 crashes when the collector meets a memoryview with exports in
-    # a cycle, whoever made it (python/cpython#77894).
+    # a cycle, in any library (python/cpython#77894).
     with pytest.raises(quire.BodiesInUseError, match="bodies-in-use: 1 bodies"):
         snapshot.close()
     snapshot.close()  # a second time does nothing

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// A commit that is being put together. Lent to the closure of [`Cache::batch`], and to nobody else: it
+/// A commit that is being put together. Lent to the closure of [`Cache::batch`] only: it
 /// belongs to one thread, so it is neither `Send` nor `Sync`.
 ///
 /// ```compile_fail,E0277
@@ -56,7 +56,7 @@ impl Cache {
 }
 
 /// # Safety
-/// `context` must be a `State<F, T, E>` that nobody else uses.
+/// `context` must be a `State<F, T, E>` with no other user.
 unsafe extern "C" fn call<T, E, F>(context: *mut c_void, batch: *mut sys::quire_batch) -> sys::quire_status
 where
     F: FnMut(&Batch) -> Result<T, E>,

@@ -34,7 +34,7 @@ impl Feed {
         Ok(request)
     }
 
-    /// The request failed, or nobody waits for its answer any longer.
+    /// The request failed, or its answer is no longer wanted.
     pub fn cancel(&self, batch: Option<&Batch>, ticket: u64) -> Result<(), Error> {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_cancel(self.c, batch::c(batch), ticket) })

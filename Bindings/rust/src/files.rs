@@ -1,4 +1,4 @@
-//! What is done to a cache that nobody has open.
+//! Work on a cache that no process has open.
 use crate::bytes::{slice, view};
 use crate::cache::c_path;
 use crate::error::static_name;
@@ -84,7 +84,7 @@ impl<'a> Teller<'a> {
 }
 
 /// # Safety
-/// `context` must be a `Teller` that nobody else uses.
+/// `context` must be a `Teller` with no other user.
 unsafe extern "C" fn tell(context: *mut c_void, done: f64) -> i32 {
     let teller = &mut *context.cast::<Teller>();
     match catch_unwind(AssertUnwindSafe(|| (teller.progress)(done))) {
@@ -114,14 +114,14 @@ impl<'a> Search<'a> {
 }
 
 /// # Safety
-/// `context` must be a `Search` that nobody else uses.
+/// `context` must be a `Search` with no other user.
 pub(crate) unsafe extern "C" fn tell_search(context: *mut c_void, done: f64) -> i32 {
     let teller: *mut Teller = &mut (*context.cast::<Search>()).teller;
     tell(teller.cast(), done)
 }
 
 /// # Safety
-/// `context` must be a `Search` that nobody else uses, and `finding` valid. Allocates, which may abort but
+/// `context` must be a `Search` with no other user, and `finding` valid. Allocates, which may abort but
 /// not unwind.
 pub(crate) unsafe extern "C" fn collect(context: *mut c_void, finding: *const sys::quire_finding) {
     let (search, finding) = (&mut *context.cast::<Search>(), &*finding);
@@ -186,7 +186,7 @@ impl Cache {
         Ok(Some(report))
     }
 
-    /// Writes the cache anew without free space and deleted bodies, in place; nobody may have it open.
+    /// Writes the cache anew without free space and deleted bodies, in place; no process may have it open.
     /// Returns by how many bytes the file became smaller.
     pub fn compact(path: impl AsRef<Path>) -> Result<u64, Error> {
         let freed = Cache::compact_with(path, &mut |_| ControlFlow::Continue(()))?;

@@ -1,4 +1,4 @@
-//! Checks, limits, and what is done to files that nobody has open.
+//! Checks, limits, and work on files that no process has open.
 use quire::{Cache, CacheOptions, CheckLevel, Error, Finding, PrunePolicy, Row, Status};
 use std::ops::ControlFlow;
 

@@ -57,7 +57,7 @@ typedef struct {
     int (*read_page)(peer *, uint32_t feed, uint64_t index, peer_read *out);          // every byte touched, by peer_sum
     int (*scroll)(peer *, uint32_t feed, uint64_t index, uint64_t pages, peer_read *out);
     int (*contains)(peer *, uint32_t feed, const uint64_t *ids, size_t count, uint8_t *found);  // exact answers
-    int (*post)(peer *, uint64_t id, peer_read *out);                                 // posts = 0 if nobody holds it
+    int (*post)(peer *, uint64_t id, peer_read *out);                                 // posts = 0 if no feed holds it
     uint64_t (*page_count)(peer *, uint32_t feed);
     // For reads on another thread beside a writer: another handle on the same files.
     int (*open_reader)(peer *writer, peer **out);

@@ -35,7 +35,7 @@ struct SizeRun {
         try measure { !$0.isSynced && !$0.destroys }
         if operations.contains(where: { $0.isSynced && $0 != .bulkSynced }) {
             try all(Command(work: .reopen, isSyncing: true))
-            // Nobody's first commit shall have to wait for what was not synced before.
+            // No engine's first commit may wait for data that an earlier step left unsynced.
             for engine in engines { forEachFile(in: path(engine)) { fsync($0) } }
             try measure(\.isSynced)
             try all(Command(work: .reopen, isSyncing: false))

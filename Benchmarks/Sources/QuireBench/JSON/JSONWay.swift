@@ -86,7 +86,7 @@ struct JSONWay {
             var run = RecordedRun(startingAt: .head(page: 1))
             for first in stride(from: 0, to: source.pages.count, by: Self.batch) {
                 let pages = source.pages[first..<min(source.pages.count, first + Self.batch)]
-                // The tool parses the pages of a commit first, too: nobody waits for the writer meanwhile.
+                // The tool also parses the pages of a commit first: no other writer waits meanwhile.
                 let answers = try pages.map(answer)
                 try cache.batch { batch in
                     for (i, answer) in answers.enumerated() {

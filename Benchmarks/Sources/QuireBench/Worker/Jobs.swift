@@ -16,7 +16,7 @@ final class RunningThread: @unchecked Sendable {
     func wait() { done.wait() }
 }
 
-/// What a reading thread does. Only that thread uses it while it runs, and nobody before or after.
+/// What a reading thread does. No other thread uses it.
 final class ReaderJob: @unchecked Sendable {
     let reader: any Engine
     private let expected: [ReadTotal]
@@ -44,7 +44,7 @@ final class ReaderJob: @unchecked Sendable {
     }
 }
 
-/// What a writing thread does. Only that thread uses it while it runs, and nobody before or after.
+/// What a writing thread does. No other thread uses it.
 final class WriterJob: @unchecked Sendable {
     private let writer: any Engine
     private let pages: [FeedPage]

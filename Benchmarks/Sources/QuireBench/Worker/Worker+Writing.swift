@@ -121,7 +121,7 @@ extension Worker {
             ], checks: checks)
     }
 
-    /// Feeds of the bulk load by size: all short ones but the last, which nobody refreshes.
+    /// Feeds of the bulk load by size: all short ones except the last, which is never refreshed.
     func feeds(_ size: FeedSize) throws -> [Int] {
         let sizes = stream.plan.sizes
         switch size {

@@ -8,7 +8,7 @@ enum IDOrder: String, Codable, CaseIterable, Sendable {
     case sequential
 }
 
-/// Makes posts from their serial number, so nobody has to remember them: the id, the size and every byte
+/// Makes posts from their serial number, so they need not be stored: the id, the size and every byte
 /// of the body follow from it.
 struct PostFactory: Sendable {
     let order: IDOrder

@@ -211,7 +211,7 @@ public:
         return detail::finish(code, std::move(result));
     }
 
-    // Writes the cache anew without free space and deleted bodies, in place; nobody may have it open.
+    // Writes the cache anew without free space and deleted bodies, in place; no process may have it open.
     // Returns by how many bytes the file became smaller.
     static may<std::uint64_t> compact(const std::string &path, const progress &progress = nullptr)
     {

@@ -69,7 +69,7 @@ public:
         return detail::finish(code, std::move(request));
     }
 
-    // The request failed, or nobody waits for it any longer.
+    // The request failed, or its answer is no longer wanted.
     may<void> cancel(std::uint64_t ticket, batch in = own_commit)
     {
         return detail::finish(quire_cancel(c(), in.c(), ticket));

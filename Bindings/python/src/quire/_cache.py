@@ -52,7 +52,7 @@ class _Work:
 
 
 def _keep_error(kind: object, error: BaseException, traceback: TracebackType) -> int:
-    """Control-C may come between the lines of a callback; whoever called the library gets to see it."""
+    """Control-C may arrive between the lines of a callback; the caller of the library receives it."""
     ffi.from_handle(traceback.tb_frame.f_locals["context"]).error = error
     return Status.BAD_ARGUMENT.value
 
@@ -159,7 +159,7 @@ def compact(
 ) -> int:
     """Writes the cache anew without free space and deleted bodies; returns the bytes saved.
 
-    Nobody may have it open. progress: see repair().
+    No process may have it open. progress: see repair().
     """
     work = _Progress(progress)
     context = ffi.new_handle(work)

@@ -142,7 +142,7 @@ class Feed:
             lib.quire_outcome_free(out)
 
     def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
-        """The request failed, or nobody waits for it. A late answer is still judged."""
+        """The request failed, or its answer is no longer wanted. A late answer is still judged."""
         ticket = request if isinstance(request, int) else request.ticket
         check(lib.quire_cancel(self._handle, _batch(batch), number_in(ticket)))
 

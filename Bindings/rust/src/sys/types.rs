@@ -359,7 +359,7 @@ pub struct quire_change {
 
 macro_rules! growing {
     ($($name:ident)*) => { $(impl $name {
-        /// Zero but for its size.
+        /// All zero, except its size.
         pub const EMPTY: Self = Self {
             struct_size: std::mem::size_of::<Self>() as u32,
             // SAFETY: numbers and nullable pointers, for which zero is a value.
