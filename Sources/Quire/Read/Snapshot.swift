@@ -9,7 +9,7 @@
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
     private let bodies: BodyReader
-    /// Whoever lends the snapshot keeps it.
+    /// Kept alive by the caller that lends the snapshot.
     private unowned(unsafe) let environment: Environment
 
     init(_ transaction: Transaction, _ bodies: BodyReader, of environment: Environment) {

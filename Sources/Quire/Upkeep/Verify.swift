@@ -28,7 +28,7 @@ extension Cache {
         return try verify(at: path, limit: limit, isAlone: false, progress: progress)
     }
 
-    /// - Parameter isAlone: nobody else can have the file open, and nobody needs to be kept from it.
+    /// - Parameter isAlone: no other process can have the file open, and none needs to be kept from it.
     static func verify(
         at path: String, limit: Int = 100, isAlone: Bool, progress: (CheckProgress) -> Bool
     ) throws(QuireError) -> CheckReport {

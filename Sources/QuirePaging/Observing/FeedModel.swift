@@ -185,7 +185,7 @@ import Quire
         return await load(.gap(gap)) ?? false
     }
 
-    /// What `body` throws becomes the state of the place, but for the end of the task: that says nothing about it.
+    /// An error of `body` becomes the state of the place. A cancellation does not: it says nothing about the place.
     private func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
         waiting[place, default: 0] += 1
         defer { waiting[place] = waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }

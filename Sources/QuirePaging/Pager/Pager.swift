@@ -151,7 +151,7 @@ public actor Pager {
     /// Asks for the page around a post, wherever it is.
     @discardableResult
     public func jump(to id: PostID) async throws -> PageResult {
-        try await page(at: .around(id), isForced: true)  // a jump is nobody's next page
+        try await page(at: .around(id), isForced: true)  // a jump is never a prefetch
     }
 
     /// Asks for the page with this number, wherever it belongs; only in feeds paged by number.
@@ -199,8 +199,8 @@ public actor Pager {
         try dropOutOfSequence()
     }
 
-    /// Forgets pages to save space, except what is visible or pinned; nil, and nothing is forgotten, as
-    /// long as nobody told what is visible.
+    /// Forgets pages to save space, except what is visible or pinned. Returns nil, and forgets nothing, until
+    /// the caller has said what is visible.
     @discardableResult
     public func prune(_ policy: PrunePolicy) throws -> PruneResult? {
         guard let visible else { return nil }

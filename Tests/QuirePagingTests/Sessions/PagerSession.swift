@@ -169,7 +169,7 @@ final class PagerSession {
     private func cancelAll() async throws {
         for number in ledger.open.sorted() { try await cancel(number) }
         try await settle()
-        while network.answerAny(&random) { try await settle() }  // what nobody waits for
+        while network.answerAny(&random) { try await settle() }  // cancelled requests
     }
 
     // MARK: Waiting
