@@ -31,7 +31,7 @@ struct Faults: TortureCommand {
         }
     }
 
-    /// So many commits follow when the disk is well again.
+    /// How many commits follow when the disk is well again.
     private static let later = 3
     /// How often the story goes through all operations before.
     private static let rounds = 3

@@ -59,7 +59,7 @@ final class Environment: @unchecked Sendable {
         Self.forget(file)
     }
 
-    /// After so many commits, readers of other processes that were killed lose their slots: until then no
+    /// How many commits pass before the slots of killed readers are freed: until then no
     /// page that they saw is used again, and the file grows. With 64 a small cache grew sevenfold.
     private static let reapInterval = 8
 
@@ -110,7 +110,7 @@ final class Environment: @unchecked Sendable {
         alive.withLock { $0 -= 1 }
     }
 
-    /// Throws if so many commits were made since it began that it keeps too much of the file from reuse.
+    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
         let age = age(ofTransaction: snapshot.number)
         if age > options.maximumSnapshotAge { throw expired(age) }

@@ -90,7 +90,7 @@ final class Inspection {
         if findings.count == limit { isStopped = true }
     }
 
-    /// Something follows that takes as long as so many steps; ``expect(_:)`` will say of what.
+    /// Reserves `steps` of the progress for work that follows; ``expect(_:)`` will say for what.
     func reserve(_ steps: UInt64) {
         reserved = Self.bounded(steps)
         total += reserved

@@ -15,7 +15,7 @@ extension Cache {
     /// It needs 4 MiB, a bit for each LMDB page, and what ``check(_:limit:progress:)``
     /// needs.
     /// - Parameters:
-    ///   - limit: Stop after so many findings, at least 1.
+    ///   - limit: Stop after this many findings, at least 1.
     ///   - progress: Called now and then on the calling thread; false stops.
     /// - Throws: `.notACache` and `.newerFormat` for files that are no caches of this format, `.badArgument`
     ///   if this process has the cache open, `.io` if others go on writing to it.

@@ -118,7 +118,7 @@ public actor Pager {
         return try await page(at: place, isForced: isForced)
     }
 
-    /// And for bodies, of which the tail of a feed of ids would ask for the same again.
+    /// And for bodies: the tail of a feed of ids would ask for the same ones again.
     func waitForRefresh() async throws {
         while let place = flights.keys.first(where: \.goesFirst) {
             _ = try? await page(at: place)  // its own callers hear of its failure
@@ -127,7 +127,7 @@ public actor Pager {
     }
 
     /// Closes a gap from above, or from below where no link leads down into it.
-    /// - Parameter pages: ask for so many pages at most; what is missing then stays a gap.
+    /// - Parameter pages: the most pages to ask for; what is missing then stays a gap.
     @discardableResult
     public func fill(_ gap: GapID, pages: Int = 1, isForced: Bool = false) async throws -> PageResult {
         var last = PageResult.refused(.noSuchGap)

@@ -242,7 +242,7 @@ final class PagerSession {
 
     private func converge() async throws {
         let budget = 60 + 4 * (history.server.ids.count + history.view.entries.count)
-        let firstSize = 6  // no session asks for so many: what was deleted here only is to come back
+        let firstSize = 6  // no session asks for more: what was deleted here only is to come back
         var size = firstSize
         var hasRefreshed = false
         var next: Place? = .head

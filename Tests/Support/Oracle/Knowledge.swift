@@ -8,7 +8,7 @@ import QuireSimulator
 struct CoverageMap {
     private var pieces: [(range: ClosedRange<Int64>, time: Int)] = []
 
-    /// The server time as of which a place is known; nil if nothing is known about it.
+    /// The server time at which a place was last known; nil if nothing is known about it.
     func time(at place: Int64) -> Int? { pieces.lazy.filter { $0.range.contains(place) }.map(\.time).max() }
 
     /// An answer covered a range as of a time.

@@ -98,7 +98,7 @@ struct Rebuilding {
                     try loader.loadBottom()
                     try loader.load(posts: now.ids)
                     for number in now.pagesBefore {
-                        // One of which everything was lost so far was not stored.
+                        // Pages whose posts have all been lost so far were never written; skip them.
                         let key = NumberKey(newestFirst: number)
                         let page = try session.transaction.get(.pages(of: feed.number), key)
                         if page != nil { _ = try loader.page(number) }
