@@ -136,7 +136,15 @@ final class ScenarioRunner {
         case "pin": try feed.pin(id!)
         case "unpin": try feed.unpin(id!)
         case "insert_local": try feed.insertLocal(id!, body: [])
-        case "confirm_local": try feed.removeLocal(id!)
+        case "confirm_local":
+            guard let server = step["as"]?.text.flatMap({ PostID($0) }) else {
+                try feed.removeLocal(id!)
+                return
+            }
+            seen["result"] = .text(try feed.confirmLocal(id!, as: server).rawValue)
+        case "alias":
+            let name = PostID(step["as"]!.text!)!
+            seen["result"] = .text(try storage.cache.addAlias(id!, of: name).rawValue)
         case "reset": try feed.reset()
         case "look": break
         default: throw Unknown(word: operation)
