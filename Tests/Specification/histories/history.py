@@ -171,7 +171,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
         if job["op"] == "snapshot":
             self.last_snapshot = facts["raw"]
         if border not in (None, *seen["moved"]):
-            border = self.effective_border(job, before, border, facts["raw"])
+            border = self.effective_border(job, before, border, [id for id in facts["raw"] if id not in seen["moved"]])
         if border in seen["moved"]:
             border = None                                       # the border itself came back elsewhere
         self.check_cover(job, before, border, seen)
