@@ -23,6 +23,7 @@ import QuirePaging
 /// | `{page}`, `{offset}` | where the page begins, in feeds whose pages are computed |
 /// | `{token}` | the server's words for the page |
 /// | `{below}`, `{above}`, `{around}`, `{until}` | the id of a post |
+/// | `{since}` | the token with which a server is asked what has changed |
 /// | `{ids}` | the ids whose bodies are wanted, joined by commas |
 /// | any other | the feed's parameter of that name |
 ///
@@ -115,6 +116,7 @@ public struct HTTPSource: PagingSource {
             try address(pages, Self.values("offset", offset, limit), for: request)
         case .page(let number, let limit):
             try address(pages, Self.values("page", number, limit), for: request)
+        case .delta(let since): try address(pages, ["since": since], for: request)
         case .around(let id): try address(pages, ["around": id.description], for: request)
         case .link, .bodies: throw HTTPSourceError("nothing can be asked with this link")
         }

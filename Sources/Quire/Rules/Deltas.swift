@@ -24,25 +24,22 @@ extension Draft {
         let deleted = try leaveDeleted()
         let page = page.filter { !deleted.contains($0) }
         if page.isEmpty && answer.deleted.isEmpty && answer.since == nil { throw .refused(.empty) }
-        var places = places()
+        let places = places()
         shown = page.filter { places[$0] != nil }
-        var placed = try putNewOnTop(page, isWhole: isWhole)
-        let hasRisen = EntrySet(moved)
-        for entry in page {
-            places = self.places()
-            if places[entry] != nil { continue }
-            guard let key = key(entry), try hasKeys([entry]),
-                try hasRisen.contains(entry) || isInsideRun(key)
-            else {
-                ignored.append(entry)  // its place is not cached, or not known
+        let onTop = try putNewOnTop(page, isWhole: isWhole)
+        var placed = onTop
+        let isPlaced = EntrySet(shown + onTop)
+        for entry in page where !isPlaced.contains(entry) {
+            guard try hasKnownPlace(entry) else {
+                ignored.append(entry)
                 continue
             }
             try splice([entry], upper: .unknown, lower: nil)
             try keepProvenRun()
             placed.append(entry)
         }
-        places = self.places()
-        accepted = placed.filter { places[$0] != nil }
+        let remain = EntrySet(rows.lazy.compactMap(\.entry))
+        accepted = placed.filter(remain.contains)
         if !rows.contains(where: { !$0.isGap }) {  // as after the last deletion (R14)
             rows = []
             (head, tail) = (state.newEdge(.end), state.newEdge(.unknown))
@@ -53,7 +50,11 @@ extension Draft {
     /// that are gone on the server, cached or not.
     private mutating func leaveDeleted() throws(Interruption) -> EntrySet {
         var seen = EntrySet()
-        let deleted = answer.deleted.map { number(of: $0) }.filter { seen.insert($0) }
+        var deleted: [Int] = []
+        for id in answer.deleted {
+            let entry = number(of: id)
+            if seen.insert(entry) { deleted.append(entry) }
+        }
         kept += deleted.filter { isEntry($0) && isNewer($0) }
         goneForGood = deleted.filter { !(isEntry($0) && isNewer($0)) }
         let gone = EntrySet(goneForGood)
@@ -86,8 +87,10 @@ extension Draft {
         return above
     }
 
-    /// The place of this key is inside a cached run.
-    private func isInsideRun(_ key: Int64) throws(Interruption) -> Bool {
+    /// It rose, or the place of its key is inside a cached run.
+    private func hasKnownPlace(_ entry: Int) throws(Interruption) -> Bool {
+        guard let key = key(entry), try hasKeys([entry]) else { return false }
+        if moved.contains(entry) { return true }
         let at = try placeForKey(key)
         return at > 0 && at < rows.count && !rows[at - 1].isGap
     }

@@ -74,6 +74,7 @@ extension Request.Target {
         case .position(let offset, let limit): "offset \(offset)" + (limit.map { " limit \($0)" } ?? "")
         case .page(let number, let limit): "page \(number)" + (limit.map { " limit \($0)" } ?? "")
         case .around(let id): "around \(id.description.debugDescription)"
+        case .delta(let since): "changes since \(since.debugDescription)"
         case .snapshot: "all ids"
         case .bodies(let ids): "bodies \(ids.map { $0.description.debugDescription }.joined(separator: " "))"
         }
