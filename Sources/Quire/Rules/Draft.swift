@@ -52,6 +52,8 @@ struct Draft {
     /// R27: this answer told the top of the list, and what was pushed meanwhile stands above it.
     var isTopTold = false
     var liftedEntries: [Int] = []
+    /// R18: posts of this answer that stand inside a proven run.
+    var insideRun = EntrySet()
     /// Known entries shown against the order class.
     var disorder: [Int] = []
     /// R21: bodies the server did not return. R29: what the server says is deleted, cached or not.
