@@ -21,7 +21,7 @@ static double now(void)
     return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
 }
 
-/* Plans, and answers with so many posts whose ids and keys descend from this one. Returns milliseconds. */
+/* Plans, and answers with `count` posts whose ids and keys descend from this one. Returns milliseconds. */
 static double fetch(int32_t kind, uint64_t gap, long top, int count)
 {
     static char ids[PAGE][24];

@@ -198,9 +198,9 @@ typedef struct quire_bytes {
  * its decimal text; canonical numbers below 2^64 are stored as integers.
  */
 #define QUIRE_ID_LIMIT 65536
-/* Links of servers and names of fields: UTF-8, 1 to so many bytes. */
+/* The most bytes of a server's link or of a field's name: UTF-8, at least 1 byte. */
 #define QUIRE_TEXT_LIMIT 1048576
-/* Names of feeds: UTF-8, 1 to so many bytes. */
+/* The most bytes of a feed's name: UTF-8, at least 1 byte. */
 #define QUIRE_NAME_LIMIT 255
 /* The bodies of one answer, together. */
 #define QUIRE_BODIES_LIMIT 1073741824
@@ -293,8 +293,8 @@ typedef struct quire_cache_options {
      */
     uint32_t write_timeout_ms;
     /*
-     * So many commits after it began, a snapshot gives QUIRE_SNAPSHOT_EXPIRED instead of anything new: what
-     * it sees cannot be reused, so the file grows with each of them. What it has given stays valid until it
+     * Maximum age of a snapshot, in commits. Reading from an older one fails with QUIRE_SNAPSHOT_EXPIRED. An open
+     * snapshot keeps freed space from reuse, so the file grows meanwhile. What it has given stays valid until it
      * ends. 0 is 100,000, UINT32_MAX is no limit.
      */
     uint32_t maximum_snapshot_age;
@@ -583,7 +583,7 @@ typedef struct quire_feed_options {
     uint32_t flags;
     /* How many posts a request asks for unless it says otherwise. 1 to QUIRE_COUNT_LIMIT. */
     uint32_t page_size;
-    /* Ranked feeds: so many neighbours prove that a page joins what is cached. At least 1. */
+    /* Ranked feeds: how many neighbours prove that a page joins what is cached. At least 1. */
     uint32_t minimum_run;
     /* The number of the first page in feeds paged by number. At most QUIRE_COUNT_LIMIT. */
     uint32_t first_page;
@@ -712,7 +712,7 @@ typedef struct quire_place {
     int32_t is_bounded;
     /* QUIRE_PLACE_HEAD: what leads to the first page, where the server told; else UNKNOWN. */
     quire_link link;
-    /* QUIRE_PLACE_BODIES: the posts. Only so many of them as the limit says are asked for. */
+    /* QUIRE_PLACE_BODIES: the posts. At most `limit` of them are asked for. */
     quire_ids posts;
     /* QUIRE_PLACE_PAGE: the page's number, less than QUIRE_PAGE_LIMIT. */
     uint64_t page;
@@ -893,7 +893,7 @@ typedef struct quire_answer {
     /* 1: the server said how many rows the whole list has, in `total`; else 0. */
     int32_t has_total;
     int32_t reserved;
-    /* Feeds paged by offset or number: a page that reaches so many rows is the last one. */
+    /* Feeds paged by offset or number: the rows of the whole list. A page that reaches the last one ends the feed. */
     uint64_t total;
     /*
      * With this token what has changed after this answer can be asked for (QUIRE_PLACE_DELTA): the server's own words,
@@ -1223,7 +1223,7 @@ quire_status quire_feed_set_options(
     quire_feed *QUIRE_NONNULL feed, const quire_feed_options *QUIRE_NONNULL options,
     quire_feed *QUIRE_NULLABLE *QUIRE_NONNULL out_feed);
 
-/* The value of an attribute has at most so many bytes, its name at most QUIRE_NAME_LIMIT. */
+/* The most bytes of an attribute's value. Its name has at most QUIRE_NAME_LIMIT. */
 #define QUIRE_ATTRIBUTE_LIMIT 65536
 
 /*
@@ -1253,7 +1253,7 @@ enum {
 typedef struct quire_prune_policy {
     uint32_t struct_size;
     uint32_t flags;
-    /* BY_AGE: forget pages received more than so many milliseconds before now. Not negative. */
+    /* BY_AGE: forget pages received more than this many milliseconds before now. Not negative. */
     int64_t maximum_age;
     /* BY_AGE: the caller's clock, in milliseconds since 1970. */
     int64_t now;
@@ -1263,7 +1263,7 @@ typedef struct quire_prune_policy {
     uint64_t maximum_bytes;
     /* Posts on the screen: their pages stay. */
     quire_ids visible;
-    /* Stop after so many posts; call again to go on. 0 is 10,000. One page leaves at least. */
+    /* Stop after this many posts; call again to go on. 0 is 10,000. One page leaves at least. */
     uint64_t budget;
 } quire_prune_policy;
 

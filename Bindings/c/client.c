@@ -129,7 +129,7 @@ static int32_t fetch(int32_t kind, uint64_t gap)
 }
 
 /*
- * The user scrolls from the top over so many rows, a screenful at a time. A gap that comes into view is
+ * The user scrolls from the top over `rows_wanted` rows, a screenful at a time. A gap that comes into view is
  * filled, and the end of what is cached is continued. Returns 0 at the end of the list.
  */
 static int scroll(int rows_wanted)

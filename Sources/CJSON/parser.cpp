@@ -41,7 +41,7 @@ error_code cjson_parser::look_up() {
     return has_items ? walk(document, document_paths, document_spans.data()) : walk_item(document);
 }
 
-/// The start of the next token: the end, but for white space, of a value just read.
+/// The start of the next token: the end of the value just read, plus white space.
 const char *cjson_parser::location() {
     const char *place;
     return document.current_location().get(place) == SUCCESS ? place : buffer.get() + length;

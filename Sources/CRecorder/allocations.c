@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* What is behind malloc and its like, under names that nobody stands before. */
+/* The real malloc and its like, under names that nothing interposes. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);

@@ -75,7 +75,7 @@ public struct Batch: ~Copyable {
         try session.record(answer, page: page, in: &run, of: feed)
     }
 
-    /// R3. The request failed, or nobody waits for its answer any longer. A late answer is still judged.
+    /// R3. The request failed, or its answer is no longer wanted. A late answer is still judged.
     public borrowing func cancel(_ ticket: Ticket, in feed: Feed) throws {
         try session.cancel(ticket, in: feed.number)
     }
@@ -102,8 +102,8 @@ public struct Batch: ~Copyable {
     public borrowing func reset(_ feed: Feed) throws { try session.reset(feed.number) }
 
     /// Removes the feed with all that is only of it. Posts that other feeds of its collection hold stay there.
-    /// Whoever has this ``Feed`` still finds nothing in it, answers to its requests are stale, and any other write
-    /// throws `.notFound`.
+    /// A ``Feed`` value that is still held finds nothing afterwards. Answers to its requests are stale. Any other
+    /// write to it throws `.notFound`.
     public borrowing func drop(_ feed: Feed) throws { try session.drop(feed.number) }
 
     /// Gives the feed another name. Its posts, tickets and collection stay; this ``Feed`` goes on working, only

@@ -22,7 +22,7 @@ public func quire_generation(
     attempt(clear(out)) { out!.pointee = try generation(cache) }
 }
 
-/// Polling needs nobody to wake us, which is what makes it work across processes: a look costs less than
+/// Polls, because a writer in another process cannot wake us. A look costs less than
 /// a microsecond. The pauses grow from a quarter of a millisecond to 10 ms.
 @_cdecl("quire_wait") @implementation
 public func quire_wait(

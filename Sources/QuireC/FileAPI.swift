@@ -1,7 +1,7 @@
 import CQuire
 import Quire
 
-// What quire.h does with a cache that nobody has open.
+// Work on a cache that no process has open.
 
 @_cdecl("quire_verify") @implementation
 public func quire_verify(

@@ -28,7 +28,7 @@ struct JSONOption: ParsableArguments {
     var isOn = false
 }
 
-/// Opening a cache would create it; whoever only reads must not.
+/// Opening a cache would create it; a command that only reads must not.
 func openCache(_ path: String) throws -> Cache {
     guard FileManager.default.fileExists(atPath: path) else {
         throw Failure(.noInput, "\(path): no such cache")

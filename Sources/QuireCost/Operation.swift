@@ -1,6 +1,6 @@
 import Quire
 
-/// What is measured, so many times, on a cache that ``Bench`` has filled.
+/// What is measured, a number of times, on a cache that ``Bench`` has filled.
 enum Operation: String, CaseIterable {
     /// 32 pages in one commit.
     case bulk

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Does one operation so many times on a fixed cache, for `Scripts/check-cost`, which counts instructions.
+/// Does one operation a number of times on a fixed cache, for `Scripts/check-cost`, which counts instructions.
 /// Prints the bytes that were written meanwhile.
 @main
 struct QuireCost {

@@ -18,7 +18,7 @@ public struct OrderFit: Sendable {
     /// What is known of a field that has descended so far.
     fileprivate struct Field {
         var values: [PostID: Int64] = [:]
-        /// Neighbours on one page of which the lower one has the smaller value.
+        /// Neighbours on one page whose lower one has the smaller value.
         var descents = 0
         /// A post was shown again with another value: it has risen.
         var hasChanged = false

@@ -73,7 +73,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         task.resume()
     }
 
-    /// The first end counts: what a connection says after it was given up interests nobody.
+    /// The first end counts: what a connection says after it was given up is ignored.
     func end(_ task: URLSessionTask, _ result: Result<Received, any Error>) {
         let transfer = arriving.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         transfer?.continuation.resume(with: result)

@@ -18,9 +18,9 @@ public struct ServerKind: Sendable, Hashable {
     /// Rows that count but show no post. Each post is such a row for ever, or never.
     public enum Filter: Sendable, Hashable {
         case nothing
-        /// So many rows of a hundred are left out: pages are shorter than their size.
+        /// How many rows of a hundred are left out: pages are shorter than their size.
         case leftOut(percent: Int)
-        /// So many rows of a hundred have no id.
+        /// How many rows of a hundred have no id.
         case withoutID(percent: Int)
 
         var percent: Int {
@@ -68,7 +68,7 @@ public struct ServerKind: Sendable, Hashable {
     /// What a server sends where the request names no size.
     static let usualSize = 30
 
-    /// How many rows a page has when so many are asked for; nil: the request is refused.
+    /// How many rows a page has when `count` are asked for; nil: the request is refused.
     func rows(askedFor count: Int?) -> Int? {
         switch size {
         case .free: count ?? Self.usualSize

@@ -25,7 +25,7 @@ extension SimulatedServer {
     ///   - options: Keys are sent in feeds whose order class promises them.
     ///   - position: Where the client last saw a post (requests like `.below(id)`). The server's own
     ///     memory if nil.
-    /// - Returns: Nil if nobody knows the post that the request names, if the server refuses (``kind``), or if the
+    /// - Returns: Nil if the post that the request names never existed, if the server refuses (``kind``), or if the
     ///   target is no request.
     public func reply(
         to target: Request.Target, until: PostID? = nil, limit: Int, options: FeedOptions,

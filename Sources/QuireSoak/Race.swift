@@ -26,6 +26,6 @@ func race() -> Never {
     pthread_create(&threads.1, nil, count, racers)
     pthread_join(threads.0, nil)
     pthread_join(threads.1, nil)
-    print("nobody stopped us at \(racers.pointee.number)")
+    print("not stopped at \(racers.pointee.number)")
     exit(0)
 }

@@ -39,7 +39,7 @@ final class Soak: Sendable {
     // MARK: Writing
 
     static let feeds = ["one", "two", "three"]
-    /// Feeds are pruned to so many posts: the soak's file must stay as it is.
+    /// How many posts a feed keeps when it is pruned: the soak's file must stay as it is.
     private static let most = 200
 
     /// A page of a server whose posts are all numbers up to one that grows, or a change by the user. Writers of

@@ -16,7 +16,7 @@ struct Child {
         case killed(signal: Int32)
     }
 
-    /// Runs `body` in a child that is stopped by SIGALRM after so many seconds.
+    /// Runs `body` in a child that SIGALRM stops after a number of seconds.
     init(seconds: UInt32 = 20, _ body: (_ tell: (UInt64) -> Void) -> Int32) {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0, "no pipe")

@@ -19,7 +19,7 @@ struct Faults: TortureCommand {
         let error: Int32
         let isSticky: Bool
 
-        /// Whoever is interrupted for ever waits for ever.
+        /// A lasting EINTR would make the call wait for ever, so it is not among them.
         static let all = [(EIO, false), (EIO, true), (ENOSPC, false), (ENOSPC, true), (EINTR, false),
             (CInt(RECORDER_SHORT), false), (CInt(RECORDER_SHORT), true)].map(Fault.init)
 
@@ -31,7 +31,7 @@ struct Faults: TortureCommand {
         }
     }
 
-    /// So many commits follow when the disk is well again.
+    /// How many commits follow when the disk is well again.
     private static let later = 3
     /// How often the story goes through all operations before.
     private static let rounds = 3
@@ -114,7 +114,7 @@ struct Faults: TortureCommand {
             if count.failures == 0 { return .untouched }
             // One that was interrupted is made again, with all that was written before it.
             if count.syncs > 0 && outcome == .committed && fault.error != EINTR {
-                complain("a sync failed, and nobody was told")
+                complain("a sync failed, and the caller was not told")
                 return .wrong
             }
             let survivor = try story ?? Story(at: stage.path)

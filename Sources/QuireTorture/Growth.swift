@@ -16,7 +16,7 @@ struct Growth: TortureCommand {
         case read, begin, end
     }
 
-    /// A file is large enough after so many bodies.
+    /// A file is large enough after this many bodies.
     private static let chapter = 20
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
@@ -44,7 +44,7 @@ struct Growth: TortureCommand {
         return summary
     }
 
-    /// The process must find so many posts.
+    /// The process must find this number of posts.
     private func ask(_ process: Assistant, _ order: Order, _ posts: Int) throws {
         let answer = process.ask(order.rawValue)
         if answer != UInt64(posts) {

@@ -91,7 +91,7 @@ struct HostileFiles: TortureCommand {
             isSound = false
         }
         if isSound { return .sound }
-        // Whoever opens files of strangers asks for this, and is refused with an error that says why.
+        // A program that opens untrusted files asks for this, and gets an error that says why.
         do throws(QuireError) {
             _ = try Cache(at: path, options: CacheOptions(verifiesOnOpen: true))
         } catch {
@@ -134,7 +134,7 @@ struct HostileFiles: TortureCommand {
             try tryEverything(story)
             return findings.isEmpty ? Verdict.sound.rawValue : Verdict.reported.rawValue
         } catch let error as QuireError where isOpen || error.code != .io {
-            // a feed may have been given other options, which is nobody's damage
+            // other options of a feed are not damage
             if !isOpen || error.code == .optionsDiffer { return Verdict.refused.rawValue }
             if error.code == .corrupt { return Verdict.reported.rawValue }
             dup2(stderr, STDERR_FILENO)

@@ -16,7 +16,7 @@ struct Kill: TortureCommand {
     @Option(help: "How many writers are killed.") var count = 200
     @Flag(help: "Another process keeps the cache open and writes, too.") var survivors = false
 
-    /// The story starts anew after so many commits: what must be compared stays small.
+    /// The story starts anew after this many commits: what must be compared stays small.
     static let chapter = 5 * Operation.allCases.count
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
@@ -69,7 +69,7 @@ struct Kill: TortureCommand {
         }
     }
 
-    /// Kills a writer after so many microseconds. Returns the state the cache is in then.
+    /// Kills a writer after a number of microseconds. Returns the state the cache is in then.
     private func kill(
         _ path: String, in state: UInt64, after time: UInt32, _ survivor: Assistant?, _ digests: [UInt64],
         _ tally: inout Tally

@@ -19,7 +19,7 @@ struct Limits: TortureCommand {
 
     /// Longest that is tried to run into the limit.
     private static let chapter = 60
-    /// So many commits follow when there is room again.
+    /// How many commits follow when there is room again.
     private static let later = 3
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {

@@ -111,8 +111,8 @@ struct Step {
     /// Those with a key; an optimistic post has none.
     private var serverPosts: [PostRow] { posts.filter { $0.key != nil } }
 
-    /// So many posts more than before are on top; the page ends with `joining` that are known, or above
-    /// them if that is negative.
+    /// `new` posts are on top. The page ends with `joining` known ones, or above them if that is
+    /// negative.
     private mutating func refresh(
         _ batch: borrowing Batch, by new: UInt64, joining: Int64, size: Int
     ) throws {

@@ -19,7 +19,7 @@ struct PowerCut: TortureCommand {
     /// How often the story goes through all operations before a recording: free pages are used again then.
     private static let rounds = 3
 
-    /// What was recorded: a few commits, the first of which is this act.
+    /// What was recorded: a few commits, and the first is this act.
     private struct Workload {
         let act: Stage.Act
         let durability: CacheOptions.Durability

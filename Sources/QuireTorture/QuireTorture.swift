@@ -7,7 +7,7 @@ import QuireSimulator
 struct QuireTorture: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quire-torture", abstract: "Puts caches through crashes, power cuts and damage.",
-        discussion: "The same seed repeats the same faults, but for the moments at which processes die.",
+        discussion: "The same seed repeats the same faults, except the moments at which processes die.",
         subcommands: [
             Kill.self, KillPoints.self, PowerCut.self, Faults.self, Allocations.self, FileSystems.self, FullDisk.self,
             Suspended.self, Growth.self, ReaderSlots.self, Limits.self, Clocks.self, Readers.self, HostileFiles.self,

@@ -95,8 +95,8 @@ struct Disk {
         }
     }
 
-    /// A file that may be found after a cut at this moment, of which each piece not synced is there by this
-    /// chance.
+    /// A file that may be found after a cut at this moment. `chance` decides for each piece that was not synced
+    /// whether it is there.
     func image(_ chance: () -> Bool) -> [UInt8] {
         var image = durable
         for piece in pending where chance() { Self.put(piece, into: &image) }

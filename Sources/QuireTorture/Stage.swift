@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Quire
 
-/// A cache just before something happens to it, of which each accident meets a copy.
+/// A cache just before something happens to it. Each accident meets a copy of it.
 struct Stage {
     enum Act: Hashable, CustomStringConvertible {
         /// There is no file yet.

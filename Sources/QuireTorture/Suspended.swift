@@ -17,7 +17,7 @@ struct Suspended: TortureCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "How many writers are stopped.") var count = 40
 
-    /// The story starts anew after so many commits.
+    /// The story starts anew after this many commits.
     private static let chapter = 120
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {

@@ -65,7 +65,7 @@ static void numbers(void)
     quire_feed_close(paged);
 }
 
-/* Messages that nobody asked for. */
+/* Pushed messages. */
 static void pushes(void)
 {
     quire_feed_options options = QUIRE_FEED_OPTIONS_INIT;

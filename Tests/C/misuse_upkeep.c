@@ -89,7 +89,7 @@ static void checks(void)
     REQUIRE(count == 0 && told.calls > 0);
 }
 
-/* ---- Files that nobody has open -------------------------------------------------------------------- */
+/* ---- Files that are not open ----------------------------------------------------------------------- */
 
 static quire_status stop(void *context, double done)
 {

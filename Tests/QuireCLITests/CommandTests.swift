@@ -214,7 +214,7 @@ struct CommandTests {
         #expect(try box.quire("repair", box.path("text")).status == 65)
     }
 
-    @Test("nobody repairs or compacts what another process has open")
+    @Test("what another process has open is neither repaired nor compacted")
     func openElsewhere() throws {
         let box = try cacheWithGap()
         let pipe = Pipe()

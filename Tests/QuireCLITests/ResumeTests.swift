@@ -3,7 +3,7 @@ import Testing
 
 @Suite("quire ingest --resume")
 struct ResumeTests {
-    /// Everything of a feed that a reader can see, but for when its pages were fetched.
+    /// Everything of a feed that a reader can see, except when its pages were fetched.
     private func state(of cache: String, _ box: Sandbox) throws -> [String] {
         let pages = try box.quire("pages", cache, "a", "--json").out
             .replacing(#/"fetched_at":\d+/#, with: "")

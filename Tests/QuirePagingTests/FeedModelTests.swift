@@ -94,7 +94,7 @@ import Testing
         #expect("\(model.state(at: .tail))" == "idle")
     }
 
-    /// Whoever is first and whoever comes late: as many requests as one reader makes who scrolls as far.
+    /// Many callers make as many requests as one reader who scrolls as far.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func callsAtRandomAskNoMoreThanNeeded(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)

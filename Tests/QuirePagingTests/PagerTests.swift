@@ -62,7 +62,7 @@ import Testing
                 case .around(9): .page([9, 8])
                 case .around: .page([3, 2], next: .end, previous: .token("above 3"))
                 case .link(.token("above 3")): .page([8, 7, 3])
-                default: throw PageFailure("nobody asks for \(request.target)", isTransient: false)
+                default: throw PageFailure("no request for \(request.target) is expected", isTransient: false)
                 }
             })
         try await pager.jump(to: 9)

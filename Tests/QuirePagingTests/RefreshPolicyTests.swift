@@ -128,7 +128,7 @@ import Testing
         try await pager.fill(GapID(1), pages: 9)
         try await pager.setVisible([])
         #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 2 1] |end")
-        try desk.feed.evict([6])  // to save space: another gap, which nobody wants dropped
+        try desk.feed.evict([6])  // to save space: another gap, which must stay
         try await pager.setVisible([12])
         #expect(try desk.picture == "[12 11 10 9 8 7] ~ [5 4 3 2 1] |end")
     }

@@ -34,7 +34,7 @@ import Testing
     /// A post that one feed shows and the other knows only by its id: its body goes with the first.
     ///
     ///     ids  [?1]  is told that 1 exists, its body was evicted
-    ///     feed [1]   shows it; evicts it: nobody shows the body
+    ///     feed [1]   shows it; evicts it: no feed shows the body
     @Test(arguments: [0, 1, 2]) func aFaultHoldsNoBody(_ order: Int) throws {
         let ids = try cache.feed(named: "ids", options: FeedOptions(paging: .ids))
         let feed = try cache.feed(named: "feed")

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Records nobody asked for: of a feed that does not exist, of a table that does not.
+    /// Records that must not be there: of a feed that does not exist, of a table that does not.
     @Test func strangeRecordsAreFound() throws {
         let (_, _, piece) = try forgery.records().first { $0.table.name.description == "pieces" }!
         for table in Table.parts(of: 77) {

@@ -4,7 +4,7 @@ import Testing
 @testable import Quire
 
 /// A rule that sees only part of a feed does exactly what it does when it sees all of it: it asks for
-/// what it needs and never guesses. Random feeds, of which only the posts in question are loaded, and the gaps next
+/// what it needs and never guesses. In random feeds only the posts in question are loaded, and the gaps next
 /// to them.
 @Suite struct ElidedRunTests {
     @Test func partsAreAsGoodAsTheWhole() {
@@ -256,7 +256,7 @@ extension FeedState {
         return (part, runs)
     }
 
-    /// The gaps that end a segment of which something is loaded, the first gap and the last.
+    /// The gaps that end a partly loaded segment, the first gap and the last.
     private func gaps(nextTo loaded: Set<Int>) -> Set<Int> {
         var shown = Set([gapRows.first, gapRows.last].compactMap(\.self))
         for (at, row) in rows.enumerated() where row.entry.map(loaded.contains) ?? false {

@@ -72,7 +72,7 @@ import Testing
         #expect(try cache.feeds().isEmpty)
     }
 
-    @Test("L5: whoever opens it by a link meets the same gate")
+    @Test("L5: an opener that uses a link meets the same gate")
     func links() throws {
         let cache = try Cache(at: path)
         let link = folder.path + "/link.quire"
@@ -185,7 +185,7 @@ import Testing
         #expect(try cache.check().isEmpty)
     }
 
-    @Test("L7: whoever has begun is not given up, and limits may be anything")
+    @Test("L7: an opener that has begun is not given up, and limits may be anything")
     func limits() throws {
         for limit in [.zero, .seconds(-5), .seconds(Int64.max)] as [Duration] {
             let path = "\(folder.path)/\(limit.components.seconds).quire"

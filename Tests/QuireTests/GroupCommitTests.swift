@@ -5,7 +5,7 @@ import Testing
 
 @testable import Quire
 
-/// Writers that wait at the same time share one transaction, and nobody notices.
+/// Writers that wait at the same time share one transaction, without any visible effect.
 @Suite struct GroupCommitTests {
     private let storage: TemporaryCache
     private var cache: Cache { storage.cache }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct HistoryTests {
     static let count = Specification.number("QUIRE_HISTORIES") ?? 270
     static let start = Specification.number("QUIRE_START") ?? 1_000_000
-    /// So many are written at a time.
+    /// How many are written at a time.
     private static let chunk = 90
 
     /// The programs that write histories: well-behaved servers, those that do what is rare, and those that

@@ -109,7 +109,7 @@ import Testing
         #expect(code { try put(2) } == .closed)
     }
 
-    /// Reading it would be a crash that nobody can catch.
+    /// Reading it would be a crash that cannot be caught.
     @Test("L17: a file that was cut off is not written to")
     func cutOff() throws {
         #expect(truncate(storage.path, 4096 * 3) == 0)

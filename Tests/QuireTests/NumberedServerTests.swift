@@ -9,7 +9,7 @@ import Testing
 struct NumberedServerTests {
     private static let limits = [20, 30, 100]
 
-    /// What a list of 300 posts costs that nobody changes, read to its end.
+    /// The cost of reading a list of 300 posts, which does not change, to its end.
     private static func cell(_ setting: NumberedServer, _ limit: Int) throws -> String {
         let history = try NumberedHistory(setting, seed: 2, posts: 300, limit: limit)
         do {

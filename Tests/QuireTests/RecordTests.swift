@@ -4,7 +4,7 @@ import Testing
 
 @testable import Quire
 
-/// What is written reads back, and bytes that nobody wrote are an error or a value, never a crash: all
+/// What is written reads back. Forged bytes are an error or a value, never a crash: all
 /// values end where the process may not read on.
 @Suite struct RecordTests {
     /// Seeds of the values; a failure names its own.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A new folder for one test: in memory where there is such a place, because these tests are about rules
-/// and not about disks. Whoever asks for it removes it.
+/// and not about disks. The caller removes it.
 enum TestFolder {
     static func make() throws -> String {
         let isShared = FileManager.default.fileExists(atPath: "/dev/shm")

@@ -88,7 +88,7 @@ pub struct FeedOptions {
     pub is_strict: bool,
     /// How many posts a request asks for unless it says otherwise.
     pub page_size: u32,
-    /// Ranked feeds: so many neighbours prove that a page joins what is cached.
+    /// Ranked feeds: how many neighbours prove that a page joins what is cached.
     pub minimum_run: u32,
     /// The number of the first page in feeds paged by number.
     pub first_page: u32,
@@ -144,7 +144,7 @@ impl FeedOptions {
 pub struct PrunePolicy<'a> {
     /// Forget every segment but the top one, unless one of its posts is pinned or visible.
     pub out_of_sequence: bool,
-    /// Forget pages received more than so many milliseconds before `now`.
+    /// Forget pages received more than this many milliseconds before `now`.
     pub maximum_age: Option<i64>,
     /// The caller's clock, in milliseconds since 1970.
     pub now: i64,
@@ -156,7 +156,7 @@ pub struct PrunePolicy<'a> {
     pub maximum_bytes: Option<u64>,
     /// Posts on the screen: their pages stay.
     pub visible: Vec<&'a [u8]>,
-    /// Stop after so many posts; 0 is 10,000.
+    /// Stop after this many posts; 0 is 10,000.
     pub budget: u64,
     /// Say what would be done, without doing it. Not in a batch.
     pub rehearse: bool,

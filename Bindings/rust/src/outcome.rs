@@ -76,7 +76,7 @@ numbers! {
 pub enum Ask<'a> {
     /// Nothing can be asked, which is not an error.
     Nothing(Refusal),
-    /// Follow this link; so many posts where the server takes a number.
+    /// Follow this link; the number of posts counts where the server takes one.
     Link { link: Link<'a>, limit: u64 },
     /// `limit` rows from row `position` on, 0 is the first. A limit of 0: name no size.
     Position { position: u64, limit: u64 },

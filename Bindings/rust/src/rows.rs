@@ -200,7 +200,7 @@ impl<C: Copy> Screen<C> {
         Screen { items: Vec::new(), at: 0, done: 0, is_last: false }
     }
 
-    /// The next item; `fetch` fills up to SCREENFUL items after so many, the last of which is given.
+    /// The next item; `fetch` gets how many items came before and the last of them, and fills up to SCREENFUL.
     fn next(
         &mut self, fetch: impl FnOnce(usize, Option<&C>, *mut C, &mut usize) -> sys::quire_status,
     ) -> Option<Result<C, Error>> {

@@ -5,7 +5,7 @@
 #ifndef DISKS_H
 #define DISKS_H
 
-/* From now on, what this process mounts is seen by nobody else and gone when it and its children end. */
+/* From now on, mounts of this process are private to it and its children, and end with them. */
 int disk_keep_mounts_private(void);
 
 /* Mounts an empty file system in memory, of this many KiB. */

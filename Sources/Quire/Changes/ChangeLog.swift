@@ -3,9 +3,9 @@
 struct ChangeLog {
     let transaction: Transaction
 
-    /// So many commits can be replayed, at least.
+    /// How many commits can be replayed, at least.
     static let length: UInt64 = 1024
-    /// Old ones are dropped so many at a time: each time dirties the oldest page of the table.
+    /// How many old ones are dropped at a time: each time dirties the oldest page of the table.
     private static let slack: UInt64 = 64
 
     func append(_ changes: [(feed: UInt32, changes: [Change])], generation: UInt64) throws {
@@ -18,7 +18,7 @@ struct ChangeLog {
         }
     }
 
-    /// The oldest commit in the log of a cache with so many commits.
+    /// The oldest commit in the log of a cache after `generation` commits.
     static func oldest(at generation: UInt64) -> UInt64 {
         let dropped = generation / slack * slack
         return dropped > length ? dropped - length + 1 : 1

@@ -14,8 +14,8 @@ public struct CacheOptions: Sendable, Hashable {
     /// How long a write waits for other writers, of this process or another, before it throws `.busy`. Other
     /// programs than Quire that write to the file are waited for without a limit.
     public var writeTimeout: Duration
-    /// So many commits after it began, a snapshot is read no longer and throws `.snapshotExpired`: what it
-    /// sees cannot be reused, so the file grows with each of them. What it has lent stays until it ends.
+    /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open snapshot
+    /// keeps freed space from reuse, so the file grows meanwhile. What it has lent stays valid until it ends.
     public var maximumSnapshotAge: Int
     /// Test the whole file before it is used, as ``Cache/verify(at:limit:progress:)`` does: for files from
     /// somebody else, which could otherwise crash the process. It reads all of it. A cache that this process

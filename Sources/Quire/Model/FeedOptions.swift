@@ -54,7 +54,7 @@ public struct FeedOptions: Sendable, Hashable {
     public var trustsEnd: Bool
     /// How many posts a request asks for unless it says otherwise; at least 1.
     public var pageSize: Int
-    /// Ranked feeds: so many neighbours prove that a page joins what is cached (R22).
+    /// Ranked feeds: how many neighbours prove that a page joins what is cached (R22).
     public var minimumRun: Int
     /// Posts that the server shows out of order, such as announcements (R4).
     public var sticky: Set<PostID>

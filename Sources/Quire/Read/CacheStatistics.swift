@@ -21,7 +21,7 @@ public struct CacheStatistics: Sendable, Hashable {
     /// Commits to the file since the oldest of them began, and the process that has it open.
     public let oldestSnapshotAge: Int
     public let oldestSnapshotProcess: Int32
-    /// Bytes of the file that are free but for the oldest snapshot: writers may use them when it ends.
+    /// Bytes that writers could reuse if the oldest snapshot were closed.
     public let pinnedBytes: UInt64
 
     init(_ transaction: Transaction, of environment: Environment) throws {

@@ -55,8 +55,8 @@ struct RowReader {
 
     // MARK: Pages
 
-    /// Up to `limit` pages from this index on. Finding an index walks the pieces above it, of which it
-    /// reads the first bytes.
+    /// Up to `limit` pages from this index on. Finding an index walks the pieces above it and
+    /// reads the first bytes of each.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
@@ -87,7 +87,7 @@ struct RowReader {
         try rows(ofPage: page.number, count: page.posts, from: page.start)
     }
 
-    /// The same for a page of which only the number is known.
+    /// The posts of a page by its number.
     func rows(ofPage number: UInt64) throws -> [PostRow] {
         let key = NumberKey(newestFirst: number)
         guard let value = try transaction.get(.pages(of: feed), key) else { return [] }

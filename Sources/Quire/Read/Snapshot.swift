@@ -9,7 +9,7 @@
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
     private let bodies: BodyReader
-    /// Whoever lends the snapshot keeps it.
+    /// Kept alive by the caller that lends the snapshot.
     private unowned(unsafe) let environment: Environment
 
     init(_ transaction: Transaction, _ bodies: BodyReader, of environment: Environment) {
@@ -82,7 +82,7 @@ public struct Snapshot: ~Copyable {
         try reader(feed).rows(of: page)
     }
 
-    /// The posts a page still has, in order, of a page of which only the number is known; none if the
+    /// The posts still stored for page `number`, in feed order. Empty if the
     /// feed has no such page.
     public func posts(ofPage number: UInt64, in feed: Feed) throws -> [PostRow] {
         try reader(feed).rows(ofPage: number)

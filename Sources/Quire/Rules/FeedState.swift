@@ -2,7 +2,7 @@
 // clock but the counter in the state, no lock.
 //
 // A long feed is not loaded whole. A run of entries that was left out stands in the list as one
-// `elided` row. The rules never guess what is in it: whoever must know throws `Interruption.needs`,
+// `elided` row. The rules never guess what is in it: a rule that needs it throws `Interruption.needs`,
 // storage loads that part, and the rule starts again from the beginning.
 
 /// An open side of the cached sequence: where a request may attach (Docs/rules.md, section 1).

@@ -7,7 +7,7 @@ extension FeedState {
         return try linkBelow(entry, &ends)
     }
 
-    /// The same for one of many entries, of which the upper ones come first.
+    /// The same for many entries in turn, from the top down.
     mutating func linkBelow(_ entry: Int, _ ends: inout PageEnds) throws(Interruption) -> Edge {
         let page = page(of: entry)
         if options.paging.isPositional {

@@ -91,7 +91,7 @@ extension Draft {
         guard
             let lowest = known.max(by: { serverPosition[$0.entry]! < serverPosition[$1.entry]! })
         else {
-            if ticket.operation == .refresh {  // at least so many are above it now
+            if ticket.operation == .refresh {  // at least the accepted ones are above it now
                 let rows = state.serverRows
                 try state.moveSpots(in: rows, by: accepted.count) { [state] entry in
                     !isSeen.contains(entry) && state.entries[entry].spot != nil

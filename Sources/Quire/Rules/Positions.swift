@@ -29,9 +29,9 @@ struct Spot: Hashable {
 struct Search: Hashable {
     /// Nil before a first page without entries was followed by one with some.
     let border: PostID?
-    /// Look so many pages (offset: rows) further up.
+    /// How many pages (offset: rows) further up to look.
     var back = 0
-    /// So many pages (rows) below the border were empty.
+    /// How many pages (rows) below the border were empty.
     var skip = 0
     /// Empty answers in a row.
     var blanks = 0
@@ -87,8 +87,8 @@ extension FeedState {
         return (distance, isByNumber && (distance + 1) % unit == 0)
     }
 
-    /// Evidence that what stands in these rows has moved: estimates follow, and what was seen as a page's last row
-    /// is so no more. Entries of which `isMoved` is false stay.
+    /// Evidence that what stands in these rows has moved: estimates follow, and no row counts as a page's last one
+    /// any longer. Entries for which `isMoved` is false stay.
     mutating func moveSpots(
         in rows: some Sequence<Row>, by distance: Int, where isMoved: (Int) -> Bool
     ) throws(Interruption) {

@@ -41,7 +41,7 @@ struct TicketRecord: Hashable {
     /// Id snapshots: the bodies asked for. A jump: its target.
     var ids: [PostID] = []
     var limit = 0
-    /// Nobody waits for it any longer; equal requests do not share it, its answer is still judged.
+    /// The answer is no longer wanted; equal requests do not share it, its answer is still judged.
     var isCancelled = false
 
     /// Two requests that agree in all of this share one ticket. Requests for bodies must name the same

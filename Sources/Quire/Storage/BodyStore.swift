@@ -42,7 +42,7 @@ struct BodyStore {
         return (payload, UnsafeRawBufferPointer(rebasing: value[payload..<payload + count * 8]))
     }
 
-    /// Posts no longer refer to so many bytes of a record; it goes with the last.
+    /// Posts no longer refer to `count` bytes of a record; it goes with the last.
     func release(_ count: Int, of number: UInt64) throws {
         let key = NumberKey(number)
         var use: BodyUse

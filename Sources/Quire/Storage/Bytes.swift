@@ -95,8 +95,8 @@ struct ByteReader {
         end = value.count - 4
     }
 
-    /// What `body` makes of a value, to its last byte. `what` names the record if that fails; nobody
-    /// builds the name before.
+    /// What `body` makes of a value, to its last byte. `what` names the record; it is
+    /// built only if that fails.
     static func read<T>(
         _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String,
         _ body: (inout ByteReader) throws(QuireError) -> T

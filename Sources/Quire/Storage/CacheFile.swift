@@ -5,7 +5,7 @@ import CLMDB
 final class CacheFile: Sendable {
     /// The path of the cache, for messages.
     let path: String
-    /// The secret of this cache that spreads ids over the index: nobody can choose ids that collide.
+    /// The secret of this cache that spreads ids over the index, so a server cannot choose ids that collide.
     let seed: UInt64
 
     /// Raised when an older program could misread the file.

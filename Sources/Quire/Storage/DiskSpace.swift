@@ -56,7 +56,7 @@ enum DiskSpace {
         #endif
     }
 
-    /// What LMDB makes it for so many readers; it counts the slots of a file that is there.
+    /// The size that LMDB gives the lock file for `readerLimit` readers; in an existing file it counts the slots.
     static let readerLimit: UInt32 = 1024
     private static let lockFileSize = off_t(readerLimit) * 64 + 128
 

@@ -27,7 +27,7 @@ final class Environment: @unchecked Sendable {
     /// Read transactions that were reset and wait for their next use: renewing one costs 13 ns, a new
     /// one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
-    private struct Idle: @unchecked Sendable {  // nobody uses a transaction while it is idle
+    private struct Idle: @unchecked Sendable {  // an idle transaction has no user
         let transaction: OpaquePointer
     }
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
@@ -59,7 +59,7 @@ final class Environment: @unchecked Sendable {
         Self.forget(file)
     }
 
-    /// After so many commits, readers of other processes that were killed lose their slots: until then no
+    /// How many commits pass before the slots of killed readers are freed: until then no
     /// page that they saw is used again, and the file grows. With 64 a small cache grew sevenfold.
     private static let reapInterval = 8
 
@@ -110,7 +110,7 @@ final class Environment: @unchecked Sendable {
         alive.withLock { $0 -= 1 }
     }
 
-    /// Throws if so many commits were made since it began that it keeps too much of the file from reuse.
+    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
         let age = age(ofTransaction: snapshot.number)
         if age > options.maximumSnapshotAge { throw expired(age) }
@@ -197,7 +197,7 @@ final class Environment: @unchecked Sendable {
             } catch is Undone {
                 queue.putBack(group)
             } catch {
-                // Its own body failed before anybody followed, or nobody can commit.
+                // Its own body failed before another writer joined, or no commit is possible.
                 queue.finish(group, .failed(error))
                 throw error
             }
@@ -350,8 +350,8 @@ final class Environment: @unchecked Sendable {
         (handle, isLost) = (fresh, false)
     }
 
-    /// Whoever removed the file, or put another one in its place, would never see what is written now. One
-    /// that was cut off must not be written, either. For the writer only.
+    /// A write to a file that was removed or replaced would never be seen. A file that was cut off must not
+    /// be written either. For the writer only.
     private func requireFile() throws(QuireError) {
         var descriptor: mdb_filehandle_t = -1
         mdb_env_get_fd(handle, &descriptor)

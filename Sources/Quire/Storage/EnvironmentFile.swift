@@ -25,8 +25,8 @@ extension Environment {
         try FileCheck.name(draft, path, isNew: false)  // somebody may have been faster
     }
 
-    /// Runs `body` on the newest commit of a file that `verify` has tested: without locks if nobody else can
-    /// have it open, and for who may not write to it.
+    /// Runs `body` on the newest commit of a file that `verify` has tested: without locks if no other
+    /// process can have it open, and for callers that may not write to it.
     static func withTested<R>(
         _ path: String, isAlone: Bool, _ body: (Transaction) throws -> R
     ) throws -> R {
@@ -60,7 +60,7 @@ extension Environment {
     }
 
     /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has no
-    /// locks: nobody may be writing.
+    /// locks: no process may be writing.
     static func openHandle(
         _ path: String, _ options: CacheOptions, isReadOnly: Bool = false
     ) throws(QuireError) -> OpaquePointer {

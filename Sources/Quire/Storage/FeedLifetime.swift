@@ -1,7 +1,7 @@
 // How a feed ends, gets another name, or begins anew.
 
 extension WriteSession {
-    /// Everything of the feed goes. Its number is never given out again, so whoever still has it finds nothing.
+    /// Everything of the feed goes. Its number is never given out again, so a caller that still holds it finds nothing.
     func drop(_ feed: UInt32) throws {
         try reset(feed)  // posts, bodies, the index, the log
         forgetLoaded(feed)

@@ -60,7 +60,7 @@ extension WriteSession {
         }
     }
 
-    /// R3. The request failed, or nobody waits for it any longer; its ticket may still be answered.
+    /// R3. The request failed, or its answer is no longer wanted; its ticket may still be answered.
     func cancel(_ ticket: Ticket, in feed: UInt32) throws {
         guard var record = try tickets.record(ticket, of: feed), !record.isCancelled else { return }
         record.isCancelled = true

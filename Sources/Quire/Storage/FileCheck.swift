@@ -120,7 +120,7 @@ enum FileCheck {
     }
 
     /// Makes a new name in the folder durable. Some folders may not be read, and some file systems cannot sync
-    /// one: nobody can do better there.
+    /// one: no program can do better there.
     static func syncFolder(of path: String) throws(QuireError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
         var failure = descriptor < 0 ? errno : 0

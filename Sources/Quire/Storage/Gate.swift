@@ -44,7 +44,7 @@ final class Gate: @unchecked Sendable {
         private static let pageSize = 4096
         private static let (ownerOffset, fileOffset) = (128, 136)
         private static let (door, use, processes) = (0 as off_t, 1 as off_t, 16 as off_t)
-        /// For whoever is at the door: opening takes milliseconds.
+        /// How long an opener waits: opening takes milliseconds.
         private static let doorLimit = 5_000
     #endif
 
@@ -178,7 +178,7 @@ final class Gate: @unchecked Sendable {
             return page
         }
 
-        /// Nobody else has the cache open: whatever the page says is of processes that are no more.
+        /// No other process has the cache open, so what the page says is left from processes that have ended.
         private func setUp(_ key: Environment.FileKey) {
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)

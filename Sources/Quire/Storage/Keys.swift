@@ -93,7 +93,7 @@ enum PostKey {
         withUnsafeBytes(of: collection.bigEndian) { Array($0) } + bytes(id)
     }
 
-    /// Of which collection a post is whose key begins with it.
+    /// The collection of a post, from the beginning of its key.
     static func collection(_ key: UnsafeRawBufferPointer) -> UInt32? {
         key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }

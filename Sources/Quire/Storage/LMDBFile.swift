@@ -29,8 +29,8 @@ final class LMDBFile {
         (self.path, self.descriptor) = (path, descriptor)
     }
 
-    /// Opens a file of which not even the first page is believed: the size of its pages is what a meta page
-    /// says that stands where it says, else what LMDB takes on this machine.
+    /// Opens a damaged file without trusting its first page. The page size comes from a meta page that stands
+    /// where it says it does, else it is LMDB's default on this machine.
     init(damaged path: String) throws(QuireError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
@@ -110,7 +110,7 @@ final class LMDBFile {
     }
 
     /// The meta page that LMDB will read, if both are as LMDB writes them and what this one names lies in the
-    /// file. With so many of the first pages of each tree this is the cheap part of ``Cache/verify(at:limit:)``,
+    /// file. With the first `firstPages` pages of each tree this is the cheap part of ``Cache/verify(at:limit:)``,
     /// done whenever a cache is opened: a few reads, whatever the size of the file.
     func soundMeta(firstPages: Int = 0) throws(QuireError) -> MetaPage {
         var metas = try metaPages()

@@ -43,7 +43,7 @@ extension Transaction {
         throw .corrupt("the place of post \(id)")
     }
 
-    /// An entry of the post, rather one with a body than a fault; nil if no feed holds it.
+    /// An entry of the post, preferably one with a body; nil if no feed holds it.
     func post(
         _ id: PostID, at positions: [(feed: UInt32, position: UInt64)]
     ) throws(QuireError) -> Entry? {

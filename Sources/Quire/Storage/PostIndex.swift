@@ -151,7 +151,7 @@ struct PostIndex {
 
     // MARK: Keeping few runs
 
-    /// So many runs of about one size become one. 4 and not 8: a look-up visits half as many runs, and
+    /// How many runs of about one size become one. 4 and not 8: a look-up visits half as many runs, and
     /// a location is written 7 instead of 5 times on its way to the largest one.
     private static let fanOut = 4
     private static let smallest = 32

@@ -58,7 +58,7 @@ extension WriteSession {
         }
     }
 
-    /// The entry in another feed of a post that came with this answer, rather one with a body.
+    /// The entry in another feed of a post that came with this answer, preferably one with a body.
     private func elsewhere(_ id: PostID, _ loader: FeedLoader) throws -> Entry? {
         if loader.elsewhere.isEmpty { return nil }
         var found: Entry?

@@ -58,7 +58,7 @@ extension Environment {
             try FileCheck.requireCache(path)
         }
         try FileCheck.requireLocalFileSystem(path)
-        // Whoever opens it by a link must find the same companions.
+        // An opener that uses a link must find the same companion files.
         let gate = try Gate(FileCheck.resolved(path))
         removeDraft(of: path)
         if isMissing {

@@ -124,7 +124,7 @@ final class Salvage {
     }
 
     /// What is neither free nor reached, and a leaf, hung below a page that was lost. Without a sound list of
-    /// free pages nobody can tell it from one that was given up long ago.
+    /// free pages it cannot be told from one that was given up long ago.
     private func findStrays() throws(QuireError) {
         guard let unused else { return }
         var page: UInt64 = 2

@@ -8,9 +8,8 @@ import CLMDB
     import Darwin
 #endif
 
-/// A cache file that nobody else has open, by its ``Gate``: who comes to open it waits at the door, or hears that
-/// it is busy. This is for putting another file in the place of the cache, which no open handle would survive.
-/// Elsewhere than on Linux, other processes are not noticed.
+/// Exclusive access to a cache file, by its ``Gate``. Other openers wait up to five seconds, then get `.busy`. Needed
+/// to replace the file of a cache, which no open handle would survive. Only Linux notices other processes.
 struct SoleUse: ~Copyable {
     /// Without links.
     let path: String
@@ -71,8 +70,8 @@ struct SoleUse: ~Copyable {
         }
     }
 
-    /// Puts a whole, closed cache in the place of this one. Whoever looks sees one of the two, whatever
-    /// happens.
+    /// Puts a whole, closed cache in the place of this one. An opener sees one of the two files, even after a
+    /// power cut.
     func replace(with draft: String) throws(QuireError) {
         let descriptor = open(draft, O_RDWR | O_CLOEXEC)
         if descriptor < 0 { throw QuireError.system("cannot replace the cache", path, errno) }

@@ -42,7 +42,7 @@ extension QuireError {
     }
 }
 
-/// Throws unless LMDB's return code says success. Nobody builds the message before that is known.
+/// Throws unless LMDB's return code says success. The message is built only for a failure.
 func check(
     _ status: Int32, _ what: @autoclosure () -> String, _ path: String
 ) throws(QuireError) {

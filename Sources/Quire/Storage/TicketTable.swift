@@ -4,7 +4,7 @@ struct TicketTable {
     private let transaction: Transaction
     private var fresh: [UInt32: [UInt64: TicketRecord]] = [:]
 
-    /// So many are kept for a feed; an answer to an older one is stale.
+    /// How many are kept for a feed; an answer to an older one is stale.
     static let limit = 256
 
     init(_ transaction: Transaction) { self.transaction = transaction }

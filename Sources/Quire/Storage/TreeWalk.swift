@@ -64,7 +64,7 @@ final class TreeWalk {
         findLostPages()
     }
 
-    /// After a part of the pages nobody knows.
+    /// Unknown after a walk over only some of the pages.
     private func findLostPages() {
         if inspection.isStopped || isPartial { return }
         if let lost = used.firstMissing(from: 2) { find(.space, "page \(lost)", "is neither in use nor free") }

@@ -11,8 +11,8 @@
 /// The first to come leads: it begins LMDB's transaction and alone may end it, because LMDB's write lock
 /// belongs to the thread that took it. When its body has run, the baton goes to those who wait: one after
 /// the other runs its body, each on its own thread, in the leader's transaction. The last one gives the
-/// baton back, the leader commits, and all return. Who comes later waits for the next commit; its first
-/// writer leads. Nobody waits for others to come.
+/// baton back, the leader commits, and all return. A later writer waits for the next commit; its first
+/// writer leads. No writer waits for others to arrive.
 final class WriteQueue: @unchecked Sendable {
     // @unchecked: everything that changes is behind `lock`.
 
@@ -85,7 +85,7 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// Nil if the turn did not come in time. Whoever was called in time to share a commit stays with it.
+    /// Nil if the turn did not come in time. A writer that was called in time to share a commit stays with it.
     func wait(at place: Place, until end: timespec) -> Turn? {
         withLock { awaitTurn(place, until: end) }
     }

@@ -1,5 +1,5 @@
-/// How many bytes of each body record the entries show: of so many records as memory is set aside for, the
-/// newest first. The rest takes another tally, and another look at all entries.
+/// How many bytes of each body record the entries show. Memory bounds the number of records, newest first. The
+/// rest takes another tally, and another look at all entries.
 final class BodyTally {
     private let transaction: Transaction
     /// The numbers descend.
@@ -9,7 +9,7 @@ final class BodyTally {
     private var recent = 0
     private let isAll: Bool
 
-    /// The first so many records with numbers below this one; nil is of all.
+    /// The first `limit` records with numbers below this one; nil is of all.
     init(_ transaction: Transaction, below number: UInt64?, atMost limit: Int) throws {
         self.transaction = transaction
         var numbers: [UInt64] = []

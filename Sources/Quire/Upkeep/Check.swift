@@ -19,7 +19,7 @@ extension Cache {
     /// Beside the map it needs at most 16 MiB and, for each feed and each gap, about 50 bytes. It keeps its
     /// snapshot to the end: what others free meanwhile is used again only afterwards.
     /// - Parameters:
-    ///   - limit: Stop after so many findings, at least 1.
+    ///   - limit: Stop after this many findings, at least 1.
     ///   - progress: Called now and then on the calling thread; false stops. It must not write to the cache.
     /// - Throws: ``QuireError`` if the cache cannot be read at all. Damage is a finding.
     public func check(
@@ -55,7 +55,7 @@ struct Check {
     /// Feed -> its entries, to be compared with the index, and its collection.
     private var entries: [UInt32: Int] = [:]
     private var collections: [UInt32: UInt32] = [:]
-    /// So many body records, and so many pages, are counted at a time: 16 and 24 bytes each.
+    /// How many body records, and how many pages, are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
 
@@ -224,7 +224,7 @@ struct Check {
 
     // MARK: The index
 
-    /// So many runs cost minutes; the engine has a few dozen.
+    /// More runs than this would take minutes; the engine has a few dozen.
     private static let mostRuns = 1024
 
     private mutating func openIndex() throws {

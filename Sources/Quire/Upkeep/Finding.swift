@@ -68,9 +68,9 @@ final class Inspection {
     /// What a step counts: fewer or more of them than were reserved take as long.
     private var weight = 1.0
     private(set) var findings: [Finding] = []
-    /// Whoever works for it ends soon when this is true.
+    /// True once the check should stop. Long loops poll it.
     private(set) var isStopped = false
-    /// It was told to stop: nobody waits for a result.
+    /// It was told to stop, and its result is not wanted.
     private(set) var isAbandoned = false
     /// True while what was tested is read again for its counts only.
     var isMuted = false
@@ -90,7 +90,7 @@ final class Inspection {
         if findings.count == limit { isStopped = true }
     }
 
-    /// Something follows that takes as long as so many steps; ``expect(_:)`` will say of what.
+    /// Reserves `steps` of the progress for work that follows; ``expect(_:)`` will say for what.
     func reserve(_ steps: UInt64) {
         reserved = Self.bounded(steps)
         total += reserved

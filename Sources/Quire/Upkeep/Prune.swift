@@ -104,7 +104,7 @@ extension WriteSession {
             case .endsWalk: return false
             case .stays: return true
             case .leaves:
-                // a page of which only riders are left stays, and uses up no budget (R13)
+                // a page whose last entries are riders stays, and uses up no budget (R13)
                 if page.hasOnlyRiders || page.isProtected(by: policy) { return true }
             }
             if result.pages > 0 && result.posts + leaving.count >= policy.budget {

@@ -1,5 +1,5 @@
 extension Cache {
-    /// Moves bodies together: a record of which less than a quarter is still in use is written anew
+    /// Moves bodies together: a record that is used for less than a quarter is written anew
     /// without the rest. Looks at the records with the lowest numbers first and stops after moving
     /// `budget` bytes. Returns the bytes that became free for reuse; 0 means nothing was left to do.
     @discardableResult

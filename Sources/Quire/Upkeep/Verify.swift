@@ -15,7 +15,7 @@ extension Cache {
     /// It needs 4 MiB, a bit for each LMDB page, and what ``check(_:limit:progress:)``
     /// needs.
     /// - Parameters:
-    ///   - limit: Stop after so many findings, at least 1.
+    ///   - limit: Stop after this many findings, at least 1.
     ///   - progress: Called now and then on the calling thread; false stops.
     /// - Throws: `.notACache` and `.newerFormat` for files that are no caches of this format, `.badArgument`
     ///   if this process has the cache open, `.io` if others go on writing to it.
@@ -28,7 +28,7 @@ extension Cache {
         return try verify(at: path, limit: limit, isAlone: false, progress: progress)
     }
 
-    /// - Parameter isAlone: nobody else can have the file open, and nobody needs to be kept from it.
+    /// - Parameter isAlone: no other process can have the file open, and none needs to be kept from it.
     static func verify(
         at path: String, limit: Int = 100, isAlone: Bool, progress: (CheckProgress) -> Bool
     ) throws(QuireError) -> CheckReport {

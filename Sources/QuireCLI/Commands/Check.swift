@@ -23,7 +23,7 @@ struct Check: ToolCommand {
 
 /// How check and verify go, and how they say what they found.
 struct SearchOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Stop after so many findings.", valueName: "number"))
+    @Option(help: ArgumentHelp("Stop after this many findings.", valueName: "number"))
     var limit = 100
 
     @OptionGroup var progress: ProgressOption

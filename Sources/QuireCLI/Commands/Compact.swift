@@ -7,7 +7,7 @@ struct Compact: ToolCommand {
         discussion: """
             The file shrinks to what it holds, and bodies that were deleted, replaced or pruned are in it no longer. \
             The disk may still have them in blocks that it has not used again, an SSD above all; so may \
-            backups. Ids of posts deleted lately stay in the cache's log. Nobody may have the cache open; it is \
+            backups. Ids of posts deleted lately stay in the cache's log. No process may have the cache open; it is \
             tested before, and the new file before it takes the old one's place. Ctrl-C stops it, with exit code \
             130, and nothing has changed.
             """)

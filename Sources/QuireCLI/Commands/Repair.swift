@@ -7,7 +7,7 @@ struct Repair: ToolCommand {
         discussion: """
             Builds a new cache of everything that reads back, tests it, and puts it in place of the damaged \
             file, which is kept beside it as CACHE.corrupt-1 or the next free number. What is lost becomes a gap, \
-            with the link that fills it where one is left. A sound cache is left as it is. Nobody may have the \
+            with the link that fills it where one is left. A sound cache is left as it is. No process may have the \
             cache open. Exit code 1 if something was lost. Ctrl-C stops it, with exit code 130, and nothing has \
             changed.
             """)

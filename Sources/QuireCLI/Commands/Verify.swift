@@ -6,7 +6,7 @@ struct Verify: ToolCommand {
         abstract: "Test a file before it is opened, without trust in any byte of it.",
         discussion: """
             For files from somewhere else, or after an accident: reads the file without LMDB, which would \
-            crash on a damaged one; if LMDB can read it, tests all that check tests. Nobody may be writing \
+            crash on a damaged one; if LMDB can read it, tests all that check tests. No process may be writing \
             to it. Exit code 1 when there are findings. Changes nothing. Ctrl-C stops it, with exit code 130, \
             after it has said what it found until then.
             """)

@@ -37,7 +37,7 @@ struct Ingestion {
         let isContradiction: Bool
     }
 
-    /// Commits what comes out of the queue, in batches of up to so many bytes, until its end, an
+    /// Commits what comes out of the queue, in batches of limited size, until its end, an
     /// interruption, or one complaint too many.
     mutating func take(_ queue: PageQueue, batchBytes: Int) throws {
         defer { progress.clear() }

@@ -9,7 +9,7 @@ struct OrderEvidence: Codable {
     private(set) var unplaced: [String] = []
     /// Those beyond the limit of names.
     private(set) var moreUnplaced = 0
-    /// Posts of which a newer state is cached.
+    /// Posts whose newer state is cached.
     private(set) var outdated = 0
 
     private static let nameLimit = 256

@@ -12,7 +12,7 @@ struct OrderWatch {
     private var seen: [PostID: Sighting] = [:]
     private var page = 0
 
-    /// So many posts are remembered, then it begins anew.
+    /// How many posts are remembered; then it begins anew.
     private static let limit = 100_000
 
     /// True if two posts of the page stood the other way round on the last page that showed both, with the same keys.

@@ -1,7 +1,7 @@
 import Foundation
 import QuireDumps
 
-/// Pages on their way from the thread that reads them to the one that commits them. Whoever is ahead
+/// Pages on their way from the thread that reads them to the one that commits them. The thread that is ahead
 /// waits: the queue never holds more than its limit, or one page.
 final class PageQueue: @unchecked Sendable {
     // Everything below is only touched while the condition is locked.
@@ -35,7 +35,7 @@ final class PageQueue: @unchecked Sendable {
         return queue
     }
 
-    /// Returns false if nobody wants pages any longer.
+    /// Returns false if no more pages are wanted.
     private func push(_ page: InputPage) -> Bool {
         condition.withLock {
             while !isCancelled && !pages.isEmpty && bytes + page.size > limit { condition.wait() }
@@ -69,7 +69,7 @@ final class PageQueue: @unchecked Sendable {
         }
     }
 
-    /// Whoever reads stops with the page that is being read.
+    /// The reading thread stops after its current page.
     func cancel() {
         condition.withLock {
             isCancelled = true

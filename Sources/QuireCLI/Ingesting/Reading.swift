@@ -32,7 +32,7 @@ struct Reading: Codable, Equatable {
         key = options.key ?? key
     }
 
-    /// Nobody has said what the responses are.
+    /// The caller did not say what the responses are.
     var isByDefault: Bool {
         var plain = Reading()
         plain.kind = kind

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Nobody reads stdout any longer.
+/// The reader of stdout has closed it.
 struct OutputClosed: Error {}
 
 /// Standard output, buffered. Every method throws ``OutputClosed`` once the reader has gone.

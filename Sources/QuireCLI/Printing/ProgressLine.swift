@@ -33,7 +33,7 @@ final class ProgressLine {
         next = mode == .always ? .zero : .seconds(1)
     }
 
-    /// Draws what `text` says after so many seconds, if it is time.
+    /// Draws what `text` says for the seconds that have passed, if it is time.
     func draw(_ text: (_ seconds: Double) -> Text) {
         if !isShown { return }
         let elapsed = began.duration(to: .now)
@@ -50,7 +50,7 @@ final class ProgressLine {
 
     struct Text {
         let text: String
-        /// So many characters of the bar are filled.
+        /// How many characters of the bar are filled.
         let filled: Int
 
         init(_ text: String) { (self.text, filled) = (text, 0) }

@@ -57,7 +57,7 @@ public struct PageFile: Sendable, Hashable {
     /// The bytes of the file.
     ///
     /// Throws ``DumpError`` with `.noInput` if the file cannot be read, and with `.limit` if it has more
-    /// than `limit` bytes, of which the rest is not read.
+    /// than `limit` bytes; the rest is not read.
     public func read(limit: Int = PageParser.defaultLimit) throws(DumpError) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
             let exists = Self.kind(of: path) != nil

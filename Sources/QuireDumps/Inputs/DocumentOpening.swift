@@ -1,7 +1,7 @@
 /// Finds out what a document is, by its first bytes.
 struct DocumentOpening {
     let options: InputOptions
-    /// Files of a folder or an archive, of which only some may be part of the feed.
+    /// Files of a folder or an archive; only some may be part of the feed.
     let isOneOfMany: Bool
     let place: String
     /// The file that the document is, if it is not part of one.

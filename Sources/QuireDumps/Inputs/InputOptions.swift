@@ -33,9 +33,9 @@ public struct InputOptions: Sendable {
     public var keyIsVersion = false
     /// The most bytes that a response or an item may have.
     public var recordLimit = PageParser.defaultLimit
-    /// So many bytes of items make a page.
+    /// How many bytes of items make a page.
     public var pageBytes = 1 << 20
-    /// So many items make a page.
+    /// How many items make a page.
     public var pageItems = 1_000
     /// How many times its stored size a file may have when unpacked; the first 16 MiB are free.
     public var ratioLimit = 250

@@ -33,7 +33,7 @@ public struct InputPage: Sendable {
     public var kind: Kind
     /// For messages: the file, and the file within it.
     public var place: String
-    /// The number in the name of a file of which this is the first page.
+    /// The number in the name of the file, if this is its first page.
     public var number: Int?
     /// Posts that the page before showed, too: they prove that nothing lies between the two.
     public var repeated = 0

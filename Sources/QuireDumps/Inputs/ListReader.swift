@@ -2,7 +2,7 @@ import Quire
 
 /// A list of items or of responses, one a line or in one array, of any length.
 ///
-/// A long list of items comes in several pages, each of which begins with the last item of the page
+/// A long list of items comes in several pages. Each begins with the last item of the page
 /// before: they are one answer in truth, and that proves it to the engine.
 final class ListReader: DocumentReader {
     enum Content { case items, responses }

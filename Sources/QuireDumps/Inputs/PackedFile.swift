@@ -10,7 +10,7 @@ final class PackedFile {
     private var unpacked = 0
     private var entries = 0
     private var hasEnded = false
-    /// What libarchive has unpacked and nobody has read yet; its memory, until the next block.
+    /// Unpacked by libarchive and not yet read; libarchive's memory, valid until the next block.
     private var block = UnsafeRawBufferPointer(start: nil, count: 0)
     /// It is a tar or 7z archive, known once the first entry has been asked for.
     private(set) var isArchive = false

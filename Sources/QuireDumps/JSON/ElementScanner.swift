@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds where a JSON value ends without looking at what is in it; whoever reads the value checks it.
+/// Finds where a JSON value ends without looking at what is in it; the reader of the value checks it.
 /// It goes on where it stopped, as more of the document arrives.
 struct ElementScanner {
     private var depth = 0

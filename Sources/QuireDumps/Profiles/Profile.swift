@@ -62,7 +62,7 @@ public struct Profile: Sendable {
     var own: Source?
     /// Which parameters of a request name a place, where the links do not say it.
     var request: RequestField?
-    /// The places of the page's number, of which the first that is there counts.
+    /// The places of the page's number; the first that is there counts.
     var page: [Source]
     var pages: Source?
     var total: Source?

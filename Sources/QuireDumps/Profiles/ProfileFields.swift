@@ -1,7 +1,7 @@
 import Foundation
 import Quire
 
-/// The fields of an object, of which only the known ones may be there.
+/// The fields of an object. An unknown field is an error.
 struct ProfileFields {
     private static let places: Set = ["path", "header"]
     private static let links: Set = [

@@ -56,7 +56,7 @@ final class XMLParser {
             if let encoding { XMLParser.of(owner).check(encoding: String(cString: encoding)) }
         }
         XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in XMLParser.of(owner).hasDocumentType = true }
-        // Without this a parameter entity that nobody declares is passed over in silence. Nothing is fetched: there
+        // Without this an undeclared parameter entity is passed over in silence. Nothing is fetched: there
         // is no handler for what lies elsewhere.
         XML_SetParamEntityParsing(parser, XML_PARAM_ENTITY_PARSING_ALWAYS)
         XML_SetEntityDeclHandler(parser) { owner, name, _, _, _, _, _, _, _ in

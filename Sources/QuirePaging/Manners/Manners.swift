@@ -35,7 +35,7 @@ struct Manners: Codable, Equatable {
     /// When the server confirmed the first page, and how long it said that this holds.
     var confirmed: Span?
     var firstPage: FirstPage?
-    /// Out-of-sequence pages are to leave as soon as nobody sees them.
+    /// Out-of-sequence pages are to leave as soon as they are no longer visible.
     var isDropPending = false
 
     /// No server is left alone for longer than this, whatever it says.
@@ -110,7 +110,7 @@ struct Manners: Codable, Equatable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up so that nobody comes back too early.
+    /// Whole milliseconds, rounded up so that no request comes too early.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (thousand, overflow) = seconds.multipliedReportingOverflow(by: 1_000)

@@ -31,7 +31,7 @@ import Quire
     /// So near to a row in view nothing is to be missing.
     @ObservationIgnored private let reach: Int
     @ObservationIgnored private let posts: TypedPosts<Model>
-    /// The commit as of which the rows are.
+    /// The commit that the rows show.
     @ObservationIgnored private var generation: UInt64 = 0
     /// The first rows of the feed, all of them if `isWhole`.
     @ObservationIgnored private var names: [RowID] = []
@@ -41,7 +41,7 @@ import Quire
     /// Shows what is cached; nothing is asked for yet.
     /// - Parameters:
     ///   - formats: see ``Feed/posts(as:formats:)``.
-    ///   - reach: so many rows above and below a row in view are fetched before they come into view.
+    ///   - reach: how many rows above and below a row in view are fetched before they come into view.
     /// - Throws: ``QuireError``.
     public init(_ pager: Pager, formats: [WireFormat<Model>], reach: Int = 10) throws {
         self.pager = pager
@@ -185,7 +185,7 @@ import Quire
         return await load(.gap(gap)) ?? false
     }
 
-    /// What `body` throws becomes the state of the place, but for the end of the task: that says nothing about it.
+    /// An error of `body` becomes the state of the place. A cancellation does not: it says nothing about the place.
     private func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
         waiting[place, default: 0] += 1
         defer { waiting[place] = waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }
@@ -201,7 +201,7 @@ import Quire
 // MARK: - Rows
 
 extension FeedModel {
-    /// So many rows are read at once.
+    /// How many rows are read at once.
     private var chunk: Int { max(50, 2 * reach) }
 
     /// Follows the feed to its present state.

@@ -32,7 +32,7 @@ public struct FeedWindow: Sendable {
     public let rows: [FeedRow]
     /// The post the window is kept around; nil: the top of the feed.
     public let anchor: PostID?
-    /// The commit as of which the rows were read.
+    /// The commit that the rows show.
     public let generation: UInt64
     private let above: Int
     private let below: Int

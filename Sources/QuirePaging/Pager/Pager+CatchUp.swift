@@ -7,7 +7,7 @@ extension Pager {
     ///     let catchUp = try await pager.catchUp(to: lastRead, budget: 10)
     ///     if catchUp.reachesMarker { … }   // the number of posts above it is exact
     ///
-    /// - Parameter budget: so many pages are asked for at most, the first one included.
+    /// - Parameter budget: the most pages to ask for, the first one included.
     @discardableResult
     public func catchUp(to marker: PostID, budget: Int) async throws -> CatchUp {
         var catchUp = CatchUp(last: try await page(at: .head))

@@ -118,7 +118,7 @@ public actor Pager {
         return try await page(at: place, isForced: isForced)
     }
 
-    /// And for bodies, of which the tail of a feed of ids would ask for the same again.
+    /// And for bodies: the tail of a feed of ids would ask for the same ones again.
     func waitForRefresh() async throws {
         while let place = flights.keys.first(where: \.goesFirst) {
             _ = try? await page(at: place)  // its own callers hear of its failure
@@ -127,7 +127,7 @@ public actor Pager {
     }
 
     /// Closes a gap from above, or from below where no link leads down into it.
-    /// - Parameter pages: ask for so many pages at most; what is missing then stays a gap.
+    /// - Parameter pages: the most pages to ask for; what is missing then stays a gap.
     @discardableResult
     public func fill(_ gap: GapID, pages: Int = 1, isForced: Bool = false) async throws -> PageResult {
         var last = PageResult.refused(.noSuchGap)
@@ -151,7 +151,7 @@ public actor Pager {
     /// Asks for the page around a post, wherever it is.
     @discardableResult
     public func jump(to id: PostID) async throws -> PageResult {
-        try await page(at: .around(id), isForced: true)  // a jump is nobody's next page
+        try await page(at: .around(id), isForced: true)  // a jump is never a prefetch
     }
 
     /// Asks for the page with this number, wherever it belongs; only in feeds paged by number.
@@ -199,8 +199,8 @@ public actor Pager {
         try dropOutOfSequence()
     }
 
-    /// Forgets pages to save space, except what is visible or pinned; nil, and nothing is forgotten, as
-    /// long as nobody told what is visible.
+    /// Forgets pages to save space, except what is visible or pinned. Returns nil, and forgets nothing, until
+    /// the caller has said what is visible.
     @discardableResult
     public func prune(_ policy: PrunePolicy) throws -> PruneResult? {
         guard let visible else { return nil }

@@ -7,7 +7,7 @@ public struct PagerOptions: Sendable {
     public enum RefreshPolicy: Sendable, Hashable {
         /// The gap stays until somebody fills it.
         case keepGap
-        /// Go on below the new page until it overlaps, at most so many pages; then the gap stays.
+        /// Go on below the new page until it overlaps, for at most this many pages; then the gap stays.
         case fillUntilOverlap(pages: Int)
         /// Forget everything below the gap, at the first moment at which none of it is visible.
         case startAfresh

@@ -36,7 +36,7 @@ public struct LazyPosts<Model>: Sendable {
 
     /// All posts in their order, of feeds of ids without their bodies. Nothing is asked for if nothing is
     /// missing; else the first page if there is none, gaps from the top down, and what lies below.
-    /// - Parameter pages: so many are asked for at most.
+    /// - Parameter pages: the most pages to ask for.
     /// - Throws: ``IncompleteFeed`` if they did not suffice: a list with a hole is not returned.
     public func all(pages: Int = 20) async throws -> [LazyPost<Model>] {
         var last: PageResult?
@@ -58,7 +58,7 @@ public struct LazyPosts<Model>: Sendable {
     }
 }
 
-/// A post of which perhaps only the id is here.
+/// A post whose body may be missing.
 public struct LazyPost<Model>: Sendable, Identifiable {
     public let id: PostID
     let posts: LazyPosts<Model>

@@ -7,7 +7,7 @@ enum FuzzTarget: String, CaseIterable {
     case page
     /// A profile, and a response read by it.
     case profile
-    /// A record of a cache file; the first byte says of which kind.
+    /// A record of a cache file; the first byte is its kind.
     case record
     /// Calls of the C API, one after the other.
     case calls

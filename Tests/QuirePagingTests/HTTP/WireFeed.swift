@@ -48,7 +48,7 @@ struct WireFeed: Sendable {
             bodies: ("\(address)/bodies?ids={ids}&call={call}", profile), limit: limit, timeout: timeout)
     }
 
-    /// What the query of a request for this must say, but for `limit` and `call`.
+    /// The query that a request for this must have, without `limit` and `call`.
     func query(_ target: Request.Target, until: PostID?) -> [String: String] {
         var query: [String: String] =
             switch target {

@@ -169,7 +169,7 @@ final class PagerSession {
     private func cancelAll() async throws {
         for number in ledger.open.sorted() { try await cancel(number) }
         try await settle()
-        while network.answerAny(&random) { try await settle() }  // what nobody waits for
+        while network.answerAny(&random) { try await settle() }  // cancelled requests
     }
 
     // MARK: Waiting
@@ -242,7 +242,7 @@ final class PagerSession {
 
     private func converge() async throws {
         let budget = 60 + 4 * (history.server.ids.count + history.view.entries.count)
-        let firstSize = 6  // no session asks for so many: what was deleted here only is to come back
+        let firstSize = 6  // no session asks for more: what was deleted here only is to come back
         var size = firstSize
         var hasRefreshed = false
         var next: Place? = .head

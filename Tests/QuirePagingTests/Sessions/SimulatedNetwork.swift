@@ -16,7 +16,7 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
         let request: PageRequest
         let job: OracleJob
         let continuation: CheckedContinuation<PageResponse, any Error>
-        /// Its task was cancelled, but nobody told the server.
+        /// Its task was cancelled; the server does not know.
         var isForsaken = false
     }
 
@@ -37,7 +37,7 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
     private var numbers = 0
     private var notBefore: Int64 = 0
     private(set) var mistake: (any Error)?
-    /// Requests that arrived, but for retries; and how often the engine asked for another one.
+    /// Requests that arrived, without retries; and how often the engine asked for another one.
     private(set) var asked = 0
     private(set) var repetitions = 0
     /// Answers come at once and without faults.
@@ -85,7 +85,7 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
     private func hear(_ request: PageRequest, _ result: Result<PageResult, any Error>) {
         let ticket = request.plan.ticket
         guard let at = history.pending.firstIndex(where: { $0.request.ticket == ticket }) else {
-            return complain("a verdict on ticket \(ticket.number), which nobody planned")
+            return complain("a verdict on ticket \(ticket.number), which was not planned")
         }
         let job = history.pending.remove(at: at)
         check {
@@ -99,7 +99,7 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
         }
     }
 
-    /// Nothing changed, but for segments below the top one that a refresh dropped, nobody seeing them.
+    /// Nothing changed, except that a refresh may have dropped segments below the top one that were not visible.
     private func requireUnchanged(_ result: Result<PageResult, any Error>) throws {
         let before = history.view
         try history.look()
@@ -131,7 +131,7 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
         }
         count(request)
         guard let job = history.pending.first(where: { $0.request.ticket == request.plan.ticket }) else {
-            complain("a request with ticket \(request.plan.ticket.number), which nobody planned")
+            complain("a request with ticket \(request.plan.ticket.number), which was not planned")
             return continuation.resume(throwing: CancellationError())
         }
         calls.append(

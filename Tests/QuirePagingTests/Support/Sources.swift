@@ -98,7 +98,7 @@ final class Switchboard: PagingSource {
         call?.continuation.resume(with: result)
     }
 
-    /// Waits for a request that nobody has answered yet.
+    /// Waits for a request that has no answer yet.
     func next() async -> Call {
         await until { !self.calls.isEmpty }
         return calls[0]

@@ -1,7 +1,7 @@
 import QuirePaging
 import Synchronization
 
-/// A clock that stands still. Whoever sleeps makes it go on, or waits for the test to do so.
+/// A clock that stands still. A sleeping task advances it, or waits until the test does.
 final class TestClock: Sendable {
     private struct State {
         /// Time as it really passes.
@@ -18,10 +18,10 @@ final class TestClock: Sendable {
     /// - Parameter isManual: sleepers wait for ``wakeFirst()``.
     init(isManual: Bool = false) { state = Mutex(State(isManual: isManual)) }
 
-    /// From now on nobody who sleeps waits for the test.
+    /// From now on no sleeping task waits for the test.
     func letGo() { state.withLock { $0.isManual = false } }
 
-    /// What the clock shows. It can be set, which wakes nobody.
+    /// What the clock shows. Setting it wakes no task.
     var now: Int64 {
         get { state.withLock { $0.elapsed + $0.offset } }
         set { state.withLock { $0.offset = newValue - $0.elapsed } }

@@ -110,7 +110,7 @@ final class DamagedWorld {
         return Repaired(report: report, portrait: portrait, findings: findings, isSettled: again.isSound)
     }
 
-    /// The whole cache but for one record.
+    /// The whole cache with one record replaced.
     func repair(_ table: Table, _ key: [UInt8], _ value: [UInt8]?) throws -> Repaired {
         let path = try write(whole)
         do {

@@ -338,7 +338,7 @@ final class ScenarioRunner {
     }
 }
 
-/// The oracle's keys are fractions, of which only the order matters: the bits of a positive double sort
+/// The oracle's keys are fractions, and only their order matters: the bits of a positive double sort
 /// as it does, those of a negative one the other way round.
 enum Keys {
     static func value(_ key: JSON) -> Int64 {

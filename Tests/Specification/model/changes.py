@@ -93,7 +93,7 @@ class Changes:
         self.evict(self.page_entries(number))
 
     def prune_out_of_sequence(self, visible=()):
-        """R17.2 alone: drop every page outside the head segment that nobody looks at."""
+        """R17.2 alone: drop every page outside the head segment that is not visible."""
         head = set(self.head_segment())
         protected = set(visible) | {id for id, e in self.entries.items() if e.pinned}
         segments = [s for s in self.segments() if not head & set(s)]

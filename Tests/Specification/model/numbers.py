@@ -301,7 +301,7 @@ class Numbers:
             number, row, _ = seen[id]
             seen[id] = feed._spot_at((number * n if feed.by_number() else number) + row + len(self.lifted))
         if not known:
-            if ticket.op == "refresh":                        # at least so many are above it now
+            if ticket.op == "refresh":                        # at least the accepted ones are above it now
                 feed._move_spots([id for id in old if id not in seen and feed.entries[id].spot], len(self.accepted))
             return seen
         self.landmarks = True

@@ -19,8 +19,8 @@ ECHO_PAGES = 8                # R26: the same rows under two numbers so far apar
 class Search:
     """R26. Where to look next below a border; forgotten when the border or the answer changes."""
     border: str
-    back: int = 0                  # look so many pages (offset: rows) further up
-    skip: int = 0                  # so many pages (rows) below the border were empty
+    back: int = 0                  # how many pages (offset: rows) further up to look
+    skip: int = 0                  # how many pages (rows) below the border were empty
     blanks: int = 0                # empty answers in a row
     stall: bool = False            # the border was shown, and nothing below it although rows were asked for
     sure: bool = False             # the border was asked for again: a claim may now remove

@@ -70,7 +70,7 @@ package struct NumberedServer: Sendable, CustomStringConvertible {
         if case .refusedAbove(let most) = kind.size { most } else { .max }
     }
 
-    /// Rows of a page when so many are asked for.
+    /// Rows of a page when `limit` are asked for.
     func granted(_ limit: Int) -> Int {
         switch kind.size {
         case .free: limit

@@ -8,7 +8,7 @@ import QuireSimulator
 struct CoverageMap {
     private var pieces: [(range: ClosedRange<Int64>, time: Int)] = []
 
-    /// The server time as of which a place is known; nil if nothing is known about it.
+    /// The server time at which a place was last known; nil if nothing is known about it.
     func time(at place: Int64) -> Int? { pieces.lazy.filter { $0.range.contains(place) }.map(\.time).max() }
 
     /// An answer covered a range as of a time.
@@ -95,7 +95,7 @@ struct Knowledge {
     }
 
     /// The answer put back posts that had left, and kept others, which arrived meanwhile, beside what was left of
-    /// their neighbours: on which side of those that are back is known to nobody (Docs/rules.md, section 9).
+    /// their neighbours: on which side of those that are back is unknown (Docs/rules.md, section 9).
     ///
     ///     [11 12 10 9] ~ [7]       a request for the top is on its way, answered by 11 10 9 before 12 was there
     ///     [11 12] ~ [9] ~ [7]      10 is evicted

@@ -134,7 +134,7 @@ extension OracleHistory {
         return outcome
     }
 
-    /// Looks at the feed after an ingest, whoever did it: what the outcome says is what happened, and
+    /// Looks at the feed after an ingest: what the outcome says is what happened, and
     /// the reply was evidence for it.
     func judge(_ outcome: Outcome, of reply: SimulatedReply?, to job: OracleJob) throws {
         let before = view

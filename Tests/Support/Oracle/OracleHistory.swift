@@ -229,8 +229,8 @@ extension OracleHistory {
         try requireTopKept(after, visible)
     }
 
-    /// Pruning comes to the first page last: while another page may go, the first one stays. A page of which only
-    /// riders are left may not go.
+    /// Pruning comes to the first page last: while another page may go, the first one stays. A page whose last
+    /// entries are riders may not go.
     private func requireTopKept(_ after: OracleView, _ visible: Set<PostID>) throws {
         let top = view.posts.lazy.compactMap { self.view.pages[$0] }.first
         guard let top, !after.pages.values.contains(top) else { return }

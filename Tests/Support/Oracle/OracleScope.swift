@@ -110,7 +110,7 @@ struct Scope {
     func requireBodies() throws {
         guard case .bodies(let wanted) = job.request.target else { return }
         if let id = outcome.removed.first(where: { !wanted.contains($0) }) {
-            throw OracleFailure(.noWipe, "\(id), for which nobody asked, removed from \(before)")
+            throw OracleFailure(.noWipe, "\(id), which was not asked for, removed from \(before)")
         }
         if let id = wanted.first(where: { !reply.shown.contains($0) && after.places[$0] != nil }) {
             throw OracleFailure(.cover, "\(id) has no body on the server and stays in \(after)")

@@ -49,7 +49,7 @@ extension Worker {
         return Reply(metrics: metrics, checks: Self.checks(total))
     }
 
-    /// Asks a feed for 100 ids at a time, of which it holds every other one.
+    /// Asks a feed for 100 ids at a time; it holds every other one.
     func contains(_ command: Command) throws -> Reply {
         var random = SplitMix64(seed: command.seed)
         var timings = Timings(expecting: command.count)

@@ -216,7 +216,7 @@ struct prune_policy {
     std::optional<std::uint64_t> maximum_pages = {};
     std::optional<std::uint64_t> maximum_bytes = {};
     ids visible = {};
-    // Stop after so many posts; 0 is 10,000.
+    // Stop after this many posts; 0 is 10,000.
     std::uint64_t budget = 0;
     // Say what would be done, without doing it.
     bool rehearse = false;

@@ -238,7 +238,7 @@ class Rows:
         if at < 0:
             rows = self._bottom(-at)
             if len(rows) < -at:
-                raise IndexError("there are not so many rows")
+                raise IndexError("there are fewer rows")
             return rows[0]
         rows = self._screen(at // SCREENFUL)
         return rows[at % SCREENFUL]

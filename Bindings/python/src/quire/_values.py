@@ -52,7 +52,7 @@ class FeedOptions:
     paging: Paging = Paging.CURSOR
     #: How many posts a request asks for unless it says otherwise.
     page_size: int = 20
-    #: Ranked feeds: so many neighbours prove that a page joins what is cached.
+    #: Ranked feeds: how many neighbours prove that a page joins what is cached.
     minimum_run: int = 2
     #: The number of the first page in feeds paged by number.
     first_page: int = 1

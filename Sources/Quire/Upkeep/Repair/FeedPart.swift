@@ -120,7 +120,7 @@ struct FeedPart {
         return (placements, lost)
     }
 
-    /// An eviction may bring back an end that the server once reported above what leaves. Here nobody knows what
+    /// An eviction may bring back an end that the server once reported above what leaves. Here it is unknown what
     /// is missing, so nothing ends there.
     private func evict(_ doomed: [PostID], from state: inout FeedState) throws(Interruption) {
         let (head, tail) = (state.head, state.tail)

@@ -30,7 +30,7 @@ struct FeedRemains {
     var name: String?
     private(set) var record: FeedRecord?
     private(set) var pieces: [Piece] = []
-    /// By position; nil for one of which only that is known.
+    /// By position; nil if only the position is known.
     private(set) var gaps: [(position: UInt64, record: GapRecord?)] = []
     private(set) var pages: [UInt64: PageRecord] = [:]
     private(set) var attributes: [(name: [UInt8], value: [UInt8])] = []

@@ -98,7 +98,7 @@ struct Rebuilding {
                     try loader.loadBottom()
                     try loader.load(posts: now.ids)
                     for number in now.pagesBefore {
-                        // One of which everything was lost so far was not stored.
+                        // Pages whose posts have all been lost so far were never written; skip them.
                         let key = NumberKey(newestFirst: number)
                         let page = try session.transaction.get(.pages(of: feed.number), key)
                         if page != nil { _ = try loader.page(number) }
@@ -112,8 +112,8 @@ struct Rebuilding {
         part.beginNext()
     }
 
-    /// A page that lost posts is no longer what the server sent. Whoever keeps with the number of the topmost page
-    /// that it need not be sent again, as a pager does with its validators, must not find that number there.
+    /// A page that lost posts is no longer what the server sent. A pager keeps its
+    /// validators with the number of the topmost page ("not modified"), so the page must get another number.
     private func renumberTop(of feed: Feed, _ pages: [UInt64: PageRecord]) throws {
         try cache.write { session in
             let reader = RowReader(transaction: session.transaction, feed: feed.number)
@@ -157,7 +157,7 @@ struct Rebuilding {
     }
 
     /// Commits are counted on from those of the old cache, and the log says of the last one that every feed
-    /// must be read anew: whoever followed the old cache does so.
+    /// must be read anew, which followers of the old cache then do.
     private func settleLog() throws {
         let numbers = try cache.feeds().map(\.number)
         try cache.write { session in
@@ -178,7 +178,7 @@ struct Rebuilding {
 }
 
 extension FeedState {
-    /// The entries of a page become another page, which is like it but for its number.
+    /// Gives a page another number.
     fileprivate mutating func renumber(_ number: UInt64) {
         guard var page = pages[number] else { return }
         pageNumbers += 1

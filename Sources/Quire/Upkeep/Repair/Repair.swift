@@ -4,9 +4,9 @@ extension Cache {
     ///
     /// Posts are kept with their bodies, places and pins; fields, attributes, tombstones and gaps too. What is
     /// lost becomes a gap, or an open head or tail, with the best link that is left: a feed is complete
-    /// afterwards only where nothing was lost. Requests under way become stale, and whoever follows changes is
-    /// told to read the feeds anew. A feed whose own record is lost is lost: nobody knows its order class. Of a
-    /// file in which nothing can be read an empty cache is made.
+    /// afterwards only where nothing was lost. Requests under way become stale, and followers of changes are
+    /// told to read the feeds anew. A feed whose own record is lost is lost, because its order class is unknown.
+    /// A file in which nothing can be read becomes an empty cache.
     ///
     /// The new file is built aside, tested by everything that ``verify(at:limit:)`` and ``check(limit:)`` know,
     /// and put in place at once: whatever happens, the old file or the new one is there.
