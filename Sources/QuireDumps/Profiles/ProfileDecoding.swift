@@ -90,8 +90,8 @@ private struct Contents: Decodable {
             throw fields.problem("sizes", "only paging page and offset have it")
         }
         let outside = [
-            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages", "total", "page_size", "backoff",
-            "quota", "quota_renewal", "error",
+            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages", "total",
+            "page_size", "backoff", "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
