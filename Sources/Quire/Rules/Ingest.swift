@@ -80,6 +80,7 @@ extension Draft {
         case .recorded: try recorded(page)
         case .verify: try verify(page)
         case .push: try push(page)
+        case .delta: try delta(page)
         }
         try requireShownStay()
     }
@@ -109,6 +110,7 @@ extension Draft {
         (state.head, state.tail) = (head, tail)
         (state.drift, state.overlap) = (drift, overlap)
         settleTop(now)
+        keepToken()
         try settleClaims(oldRows)
         for (lower, why) in doubted {
             if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
@@ -165,6 +167,12 @@ extension Draft {
         if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
     }
 
+    /// R29. The newest token is that of the newest request.
+    private mutating func keepToken() {
+        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else { return }
+        state.deltaToken = DeltaToken(text: text, asOf: ticket.issued)
+    }
+
     private mutating func settleEntries(_ now: UInt64) {
         new = accepted.filter {
             !state.entries[$0].isCached || state.entries[$0].isRider || state.entries[$0].isFault
@@ -185,6 +193,9 @@ extension Draft {
             state.entries[entry].isFault = false
             if let key = shownKey(entry) { state.entries[entry].key = key }
             state.tombstones[state.id(of: entry)] = nil
+        }
+        if ticket.operation == .delta {
+            for entry in shown { state.entries[entry].isFault = false }  // it brought their bodies
         }
         for entry in keptAsRiders { state.entries[entry].isRider = true }
         for entry in removed { state.entries[entry].isCached = false }
@@ -215,7 +226,7 @@ extension Draft {
         case .up:
             page.previous = answer.previous
             if isComplete { page.next = answer.next }
-        case .snapshot, .bodies, .verify, .push: if isComplete { page.next = answer.next }
+        case .snapshot, .bodies, .verify, .push, .delta: if isComplete { page.next = answer.next }
         }
         state.pages[page.number] = page
         for entry in accepted { state.entries[entry].page = page.number }
@@ -226,7 +237,7 @@ extension Draft {
     private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
         if carried.isEmpty { return state.setClaims([:]) }
-        let covered = EntrySet(accepted + shown)
+        let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,
                 covered.contains(a) && covered.contains(b)

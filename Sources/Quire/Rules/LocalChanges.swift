@@ -124,6 +124,7 @@ extension FeedState {
         tail = newEdge(.unknown)
         (drift, overlap, skippedAbove) = (0, 1, 0)
         subscription = Subscription()
+        deltaToken = nil
         sizes = LearnedSizes(isDisproved: sizes.isDisproved)
     }
 

@@ -67,6 +67,7 @@ extension WriteSession {
             answer.posts[i].id = name
             if let key = keys[name] { answer.posts[i].key = key }
         }
+        answer.deleted = try answer.deleted.map { try transaction.name(of: $0, in: collection) }
         return answer
     }
 

@@ -57,7 +57,7 @@ extension WriteSession {
         case .tail: [loader.record.tail.number]
         case .gap(let id), .aboveGap(let id):
             try loader.gaps.first { $0.id == id }.map { [$0.record.gap.down.number] } ?? []
-        case .around, .page, .join, .bodies: []
+        case .around, .page, .join, .bodies, .delta: []
         }
     }
 
@@ -86,6 +86,10 @@ extension WriteSession {
         var (outcome, isAccepted) = try change(
             feed,
             focus: { loader in
+                if record.operation == .delta {
+                    try loader.load(leaving: answer.deleted)
+                    try loader.loadTop()
+                }
                 try loader.load(posts: answer.posts.map(\.id))
                 try loader.load(posts: [record.after, record.minted].compactMap(\.self))
                 try loader.load(posts: record.ids)
@@ -197,7 +201,8 @@ extension WriteSession {
         state = draft.state
         var placements: [Placement] = []
         placements.reserveCapacity(draft.accepted.count)
-        for entry in draft.accepted {
+        // a delta brings bodies of entries that stay where they are (R29.2)
+        for entry in draft.accepted + (draft.ticket.operation == .delta ? draft.shown : []) {
             if let post = draft.post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
         }
         return Effect(result: result, placements: placements, bytes: answer.bytes)

@@ -92,6 +92,7 @@ struct FeedRecord: Record {
     var answersAgainstOrder = 0
     var shifts = PositionShifts()
     var subscription = Subscription()
+    var deltaToken: DeltaToken?
     /// The segment below the last gap.
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
@@ -129,6 +130,10 @@ struct FeedRecord: Record {
         for clock in [subscription.headAsOf, subscription.live, subscription.message] {
             writer.optional(clock) { $0.number($1) }
         }
+        writer.optional(deltaToken) { writer, token in
+            writer.text(token.text)
+            writer.number(token.asOf)
+        }
         lastSegment.encode(&writer)
         counts.encode(&writer)
     }
@@ -163,6 +168,9 @@ struct FeedRecord: Record {
         subscription.headAsOf = try reader.optional { r throws(QuireError) in try r.number() }
         subscription.live = try reader.optional { r throws(QuireError) in try r.number() }
         subscription.message = try reader.optional { r throws(QuireError) in try r.number() }
+        deltaToken = try reader.optional { r throws(QuireError) in
+            DeltaToken(text: try r.text(), asOf: try r.number())
+        }
         lastSegment = try SegmentCount(&reader)
         counts = try FeedCounts(&reader)
     }
@@ -184,6 +192,7 @@ extension FeedState {
         sizes = record.sizes
         answersAgainstOrder = record.answersAgainstOrder
         subscription = record.subscription
+        deltaToken = record.deltaToken
     }
 }
 
@@ -201,6 +210,7 @@ extension FeedRecord {
         sizes = state.sizes
         answersAgainstOrder = state.answersAgainstOrder
         subscription = state.subscription
+        deltaToken = state.deltaToken
     }
 }
 

@@ -81,7 +81,7 @@ final class ScenarioRunner {
         var seen: [String: JSON] = [:]
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify":
+        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify", "delta":
             let plan = try plan(operation, step, feed)
             describe(plan, into: &seen)
             if let request = plan.request {
@@ -157,6 +157,7 @@ final class ScenarioRunner {
         case "refresh": place = .head
         case "append": place = .tail
         case "prepend": place = .openHead
+        case "delta": place = .delta
         case "around": place = Self.jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
             let joins = Self.claimedSeams(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
@@ -244,6 +245,7 @@ final class ScenarioRunner {
                 wish["page"] = .number(Double(number))
                 if let limit { wish["limit"] = .number(Double(limit)) }
             case .around(let target): wish["around"] = .text(target.description)
+            case .delta(let since): wish["since"] = .text(since)
             case .snapshot: wish["snapshot"] = .bool(true)
             case .bodies(let ids): wish["ids"] = .list(ids.map { .text($0.description) })
             }
@@ -360,6 +362,8 @@ extension Answer {
             next: Picture.link(step["next"]?.text ?? "?"),
             previous: Picture.link(step["prev"]?.text ?? "?"),
             total: step["total"]?.int, fetchedAt: Int64(step["at"]?.int ?? 0))
+        since = step["since"]?.text
+        deleted = (step["deleted"]?.list ?? []).compactMap { $0.text.flatMap { PostID($0) } }
         for item in step["items"]?.list ?? [] {
             guard let text = item.text, let id = PostID(text) else {
                 opaqueRows += 1
