@@ -1,4 +1,6 @@
 """What must hold after every event (I3, I7, order), judged by the server's truth and the answers alone."""
+import math
+
 import picture
 from model import END, UNKNOWN
 
@@ -87,6 +89,8 @@ class Judging:
         """Remember which positions this answer covered, and when."""
         position, raw = facts["position"], facts["raw"]
         high, low = facts["high"], facts["low"]
+        if low is not None and low == position.get(job["wish"].get("until")):
+            low = math.nextafter(low, INFINITY)                 # the server stopped above it, wherever it is now
         if job["op"] == "down" and border in raw:
             high = position[border]
         if job["op"] == "up" and border in raw:
