@@ -107,7 +107,6 @@ extension Draft {
             }
         }
         (state.head, state.tail) = (head, tail)
-        (state.drift, state.overlap) = (drift, overlap)
         settleTop(now)
         try settleClaims(oldRows)
         for (lower, why) in doubted {
