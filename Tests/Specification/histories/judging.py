@@ -171,8 +171,8 @@ class Judging:
                 self.judge(runs[-1][-1], "end", id)
 
     def judge(self, upper, lower, id):
-        if id in self.hidden:
-            return
+        if id in self.hidden or self.mode in ("offset", "page") and id in self.feed.entries:
+            return                                              # a false claim put it elsewhere: a matter of order
         place = self.server.position[id]
         if any(self.place.get(r) == place for r in self.feed.entries if r != id):
             return                                              # two posts at one place: the server's mistake
