@@ -126,6 +126,7 @@ class Judging:
         if self.mode not in SOUND:
             return
         settled = self.settled(feed.server_rows())
+        self.forgive_false_claims()
         lines = [feed.ids()] if self.mode in KEYED else self.proven_runs()
         for line in lines:
             line = [server.position[r] for r in line if r in settled]
@@ -147,6 +148,14 @@ class Judging:
             else:
                 between.add(row)
         self.check_ends(settled, rank)
+
+    def forgive_false_claims(self):
+        """Section 9: what the numbering put below a wrong entry may be lost until its own place is fetched."""
+        runs = self.proven_runs() if self.feed.claimed else []
+        for upper, lower in zip(runs, runs[1:]):
+            if upper and lower and lower[0] in self.feed.claimed and \
+                    self.server.position.get(upper[-1], INFINITY) <= self.server.position.get(lower[0], -INFINITY):
+                self.hidden |= set(lower)
 
     def proven_runs(self):
         """Segments, cut where only the numbering joins two entries (R26)."""
