@@ -694,7 +694,9 @@ enum {
      * Feeds paged by offset or number: the join directly above the post `target`, if only the numbering claims it
      * (QUIRE_ROW_CLAIMED). Asks for the page above it again; the rows then say what that proved.
      */
-    QUIRE_PLACE_JOIN = 9
+    QUIRE_PLACE_JOIN = 9,
+    /* Nowhere: what has changed since the newest token that an answer brought, see quire_answer.since. */
+    QUIRE_PLACE_DELTA = 10
 };
 
 typedef struct quire_place {
@@ -737,7 +739,12 @@ enum {
     /* The list of all ids. */
     QUIRE_REQUEST_SNAPSHOT = 5,
     /* The bodies of the posts in `ids`. */
-    QUIRE_REQUEST_BODIES = 6
+    QUIRE_REQUEST_BODIES = 6,
+    /*
+     * What has changed since the answer that brought the token in link.text: new and changed posts, in any order, and
+     * quire_answer.deleted. What the answer does not name is untouched.
+     */
+    QUIRE_REQUEST_DELTA = 7
 };
 
 /* Why nothing can be asked at a place. */
@@ -888,12 +895,22 @@ typedef struct quire_answer {
     int32_t reserved;
     /* Feeds paged by offset or number: the rows of the whole list. A page that reaches the last one ends the feed. */
     uint64_t total;
+    /*
+     * With this token what has changed after this answer can be asked for (QUIRE_PLACE_DELTA): the server's own words,
+     * 1 to QUIRE_TEXT_LIMIT bytes of UTF-8. Empty: the answer brings none.
+     */
+    quire_bytes since;
+    /*
+     * QUIRE_REQUEST_DELTA: posts that are gone on the server. Other answers are not asked. An answer that is only a
+     * part names `next`: what is new then does not go on top.
+     */
+    quire_ids deleted;
 } quire_answer;
 
 #define QUIRE_ANSWER_INIT                                                                           \
     {                                                                                               \
         sizeof(quire_answer), sizeof(quire_post), NULL, 0, 0, { 0, 0, { NULL, 0 } },                 \
-            { 0, 0, { NULL, 0 } }, 0, 0, 0, 0                                                       \
+            { 0, 0, { NULL, 0 } }, 0, 0, 0, 0, { NULL, 0 }, { NULL, 0 }                             \
     }
 
 /* The verdict on an answer. */

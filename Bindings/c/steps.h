@@ -61,13 +61,14 @@ static void join_at(quire_feed *feed, long long index, struct text *post)
 static void plan(const struct line *line, quire_feed *feed)
 {
     static const char *const places[] = {"", "head", "tail", "gap", "above-gap", "open-head", "around",
-                                         "bodies", "page", "join"};
-    static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies"};
+                                         "bodies", "page", "join", "delta"};
+    static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies",
+                                        "delta"};
     quire_place place = QUIRE_PLACE_INIT;
     quire_request request = QUIRE_REQUEST_INIT;
     struct text link = {"", 0}, until = {"", 0}, join = {"", 0};
     quire_bytes posts[128];
-    place.kind = index_of(text_of(line, "place"), places, 10);
+    place.kind = index_of(text_of(line, "place"), places, 11);
     place.limit = (uint32_t)number_of(line, "limit");
     place.is_bounded = (int32_t)number_of(line, "bounded");
     place.target = bytes_of(text_of(line, "target"));
@@ -94,7 +95,7 @@ static void plan(const struct line *line, quire_feed *feed)
     compare_ids(line, "=ids", request.ids);
     request.link.is_overlapping = 0;
     if (request.kind == QUIRE_REQUEST_LINK) append_link(&link, &request.link);
-    if (request.kind == QUIRE_REQUEST_AROUND) append(&link, request.link.text.data, request.link.text.size);
+    if (request.kind == QUIRE_REQUEST_AROUND || request.kind == QUIRE_REQUEST_DELTA) append(&link, request.link.text.data, request.link.text.size);
     append(&until, request.until.data, request.until.size);
     compare_text(line, "=link", link.bytes);
     compare_text(line, "=until", until.bytes);
@@ -141,6 +142,7 @@ static void compare_outcome(const struct line *line, quire_outcome *outcome)
 static void ingest(const struct line *line, quire_feed *feed, quire_run *run)
 {
     static quire_post posts[128];
+    quire_bytes deleted[128];
     const struct member *items = find(line, "posts"), *keys = find(line, "keys");
     quire_answer answer = QUIRE_ANSWER_INIT;
     quire_outcome outcome = QUIRE_OUTCOME_INIT;
@@ -161,6 +163,8 @@ static void ingest(const struct line *line, quire_feed *feed, quire_run *run)
     answer.posts = posts;
     answer.next = link_of(text_of(line, "next"));
     answer.previous = link_of(text_of(line, "previous"));
+    answer.since = bytes_of(text_of(line, "since"));
+    answer.deleted = ids_of(line, "deleted", deleted);
     answer.fetched_at = number_of(line, "at");
     answer.has_total = find(line, "total") != NULL;
     answer.total = (uint64_t)number_of(line, "total");

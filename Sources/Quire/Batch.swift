@@ -142,6 +142,15 @@ public struct Batch: ~Copyable {
         try session.removeLocal(id, in: feed.number)
     }
 
+    /// R28. The server has accepted a local post and calls it `server`. From now on this is its id: its place, its pin,
+    /// its body, its fields and its read mark stay, and it remains a local post until the server shows it. If an answer
+    /// has brought the server's post already, the two become one, at the place that the server gave.
+    /// - Returns: `.missing` if the feed has no such local post, `.same` if it has this id already.
+    @discardableResult
+    public borrowing func confirmLocal(_ id: PostID, as server: PostID, in feed: Feed) throws -> AliasResult {
+        try session.confirmLocal(id, as: server, in: feed.number)
+    }
+
     /// Remembers a value about the feed under a name, or forgets it if the value is nil: where its posts'
     /// keys are, when it may be asked again. The engine gives these no meaning; ``reset(_:)`` keeps them.
     /// - Parameters:
@@ -174,6 +183,18 @@ public struct Batch: ~Copyable {
         _ id: PostID, fields: [String: [UInt8]], version: Int64, in collection: String = ""
     ) throws -> UpdateResult {
         try session.update(id, fields: fields, version: version, in: collection)
+    }
+
+    /// R28. `alias` is another id of the post `id` of a collection. From now on the post is known by `id`, and every
+    /// `alias` that comes in, with an answer, a ticket or a call, is replaced by it. What was cached as two posts
+    /// becomes one, in all feeds of the collection: bodies and fields by their versions, read marks and pins of either.
+    /// - Returns: `.united` if something was cached as `alias`, else `.noted`; `.missing` if no feed is in the
+    ///   collection.
+    @discardableResult
+    public borrowing func addAlias(
+        _ alias: PostID, of id: PostID, in collection: String = ""
+    ) throws -> AliasResult {
+        try session.unite(alias, with: id, in: collection)
     }
 }
 

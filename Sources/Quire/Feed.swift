@@ -176,6 +176,12 @@ public struct Feed: Sendable {
     public func removeLocal(_ id: PostID) throws -> Bool {
         try cache.batch { try $0.removeLocal(id, from: self) }
     }
+
+    /// See ``Batch/confirmLocal(_:as:in:)``.
+    @discardableResult
+    public func confirmLocal(_ id: PostID, as server: PostID) throws -> AliasResult {
+        try cache.batch { try $0.confirmLocal(id, as: server, in: self) }
+    }
 }
 
 extension Cache {
@@ -194,5 +200,13 @@ extension Cache {
         _ id: PostID, fields: [String: [UInt8]], version: Int64, in collection: String = ""
     ) throws -> UpdateResult {
         try batch { try $0.update(id, fields: fields, version: version, in: collection) }
+    }
+
+    /// See ``Batch/addAlias(_:of:in:)``.
+    @discardableResult
+    public func addAlias(
+        _ alias: PostID, of id: PostID, in collection: String = ""
+    ) throws -> AliasResult {
+        try batch { try $0.addAlias(alias, of: id, in: collection) }
     }
 }

@@ -43,6 +43,7 @@ extension Place {
         case QUIRE_PLACE_PAGE: self = .page(try pageNumber(place.page))
         case QUIRE_PLACE_JOIN: self = .join(above: try Arguments.id(place.target))
         case QUIRE_PLACE_BODIES: self = .bodies(try Arguments.ids(place.posts, "the posts of the place"))
+        case QUIRE_PLACE_DELTA: self = .delta
         default: throw Arguments.bad("a place of unknown kind \(place.kind)")
         }
     }
@@ -67,6 +68,9 @@ extension quire_request {
             kind = Int32(QUIRE_REQUEST_AROUND)
             link.text = arena.id(post)
         case .snapshot: kind = Int32(QUIRE_REQUEST_SNAPSHOT)
+        case .delta(let since):
+            kind = Int32(QUIRE_REQUEST_DELTA)
+            link.text = arena.text(since)
         case .bodies(let posts):
             kind = Int32(QUIRE_REQUEST_BODIES)
             ids = arena.ids(posts)
@@ -121,6 +125,10 @@ extension Answer {
                 answer.opaque_rows, atMost: Int(QUIRE_COUNT_LIMIT), "opaque_rows"),
             fetchedAt: answer.fetched_at)
         if try Arguments.flag(answer.has_total, "has_total") { total = Int(clamping: answer.total) }
+        if answer.since.size > 0 {
+            since = try Arguments.text(answer.since, atMost: Int(QUIRE_TEXT_LIMIT), "the token of the answer")
+        }
+        deleted = try Arguments.ids(answer.deleted, "the deleted posts")
         let stride = Int(answer.post_size)
         guard stride >= MemoryLayout<quire_post>.stride, stride % 8 == 0,
             stride <= Arguments.structLimit

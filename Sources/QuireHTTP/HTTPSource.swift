@@ -23,6 +23,7 @@ import QuirePaging
 /// | `{page}`, `{offset}` | where the page begins, in feeds whose pages are computed |
 /// | `{token}` | the server's words for the page |
 /// | `{below}`, `{above}`, `{around}`, `{until}` | the id of a post |
+/// | `{since}` | the token with which a server is asked what has changed |
 /// | `{ids}` | the ids whose bodies are wanted, joined by commas |
 /// | any other | the feed's parameter of that name |
 ///
@@ -115,9 +116,17 @@ public struct HTTPSource: PagingSource {
             try address(pages, Self.values("offset", offset, limit), for: request)
         case .page(let number, let limit):
             try address(pages, Self.values("page", number, limit), for: request)
+        case .delta(let since): try deltaAddress(since, for: request)
         case .around(let id): try address(pages, ["around": id.description], for: request)
         case .link, .bodies: throw HTTPSourceError("nothing can be asked with this link")
         }
+    }
+
+    /// Of the parts of a delta each leads to the next, as pages do.
+    private func deltaAddress(_ since: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
+        guard case .token(let token) = request.rest else { return try address(pages, ["since": since], for: request) }
+        return pages.places.contains("token")
+            ? try address(pages, ["token": token], for: request) : try follow(token, for: request)
     }
 
     /// Without a limit the server's own size holds (R26): the address names none.

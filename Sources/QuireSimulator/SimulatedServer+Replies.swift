@@ -50,6 +50,7 @@ extension SimulatedServer {
             for id in reply.shown { reply.answer.append(id: id) }
             reply.covered = .min ... .max
             return reply
+        case .delta: return nil
         case .bodies(let wanted):
             return self.reply(showing: wanted.filter(shows), options: options)
         }

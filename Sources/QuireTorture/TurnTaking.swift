@@ -158,6 +158,7 @@ private struct Turns {
             case .page(let number, let limit):
                 (reply["request"], reply["position"], reply["limit"]) = ("page", number, limit)
             case .around(let target): (reply["request"], reply["link"]) = ("around", target.description)
+            case .delta(let since): (reply["request"], reply["link"]) = ("delta", since)
             case .snapshot: reply["request"] = "snapshot"
             case .bodies(let ids): (reply["request"], reply["ids"]) = ("bodies", ids.map(\.description))
             }

@@ -120,8 +120,59 @@ static void pushes(void)
     quire_feed_close(live);
 }
 
+/* What has changed since a token. */
+static void deltas(void)
+{
+    quire_answer answer = QUIRE_ANSWER_INIT;
+    quire_outcome outcome = QUIRE_OUTCOME_INIT;
+    quire_place place = QUIRE_PLACE_INIT;
+    quire_request request = QUIRE_REQUEST_INIT;
+    quire_bytes gone = text("a");
+    quire_post post;
+    quire_feed *feed;
+
+    memset(&post, 0, sizeof post);
+    post.id = text("a");
+    answer.posts = &post;
+    answer.count = 1;
+    EXPECT(QUIRE_OK, quire_feed_open(cache, text("deltas"), NULL, &feed));
+    place.kind = QUIRE_PLACE_DELTA;
+    EXPECT(QUIRE_OK, quire_plan(feed, NULL, &place, &request)); /* no answer has brought a token */
+    REQUIRE(request.kind == QUIRE_REQUEST_NONE && request.refusal == QUIRE_REFUSAL_NO_LINK);
+    place.kind = QUIRE_PLACE_HEAD;
+    EXPECT(QUIRE_OK, quire_plan(feed, NULL, &place, &request));
+    answer.since = sized(NULL, 1);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, request.ticket, &answer, &outcome));
+    answer.since = text("\xff");
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, request.ticket, &answer, &outcome));
+    answer.since = sized("s", QUIRE_TEXT_LIMIT + 1);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, request.ticket, &answer, &outcome));
+    answer.since = text("s1");
+    answer.deleted.count = 1; /* of nothing */
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_ingest(feed, NULL, request.ticket, &answer, &outcome));
+    answer.deleted.count = 0;
+    EXPECT(QUIRE_OK, quire_ingest(feed, NULL, request.ticket, &answer, &outcome));
+    quire_outcome_free(&outcome);
+    quire_request_free(&request);
+
+    place.kind = QUIRE_PLACE_DELTA;
+    EXPECT(QUIRE_OK, quire_plan(feed, NULL, &place, &request));
+    REQUIRE(request.kind == QUIRE_REQUEST_DELTA && request.link.text.size == 2);
+    REQUIRE(memcmp(request.link.text.data, "s1", 2) == 0);
+    answer.count = 0;
+    answer.since = text("");
+    answer.deleted.items = &gone;
+    answer.deleted.count = 1;
+    EXPECT(QUIRE_OK, quire_ingest(feed, NULL, request.ticket, &answer, &outcome));
+    REQUIRE(outcome.verdict == QUIRE_VERDICT_OK && outcome.removed.count == 1);
+    quire_outcome_free(&outcome);
+    quire_request_free(&request);
+    quire_feed_close(feed);
+}
+
 void misuse_numbers(void)
 {
     numbers();
+    deltas();
     pushes();
 }

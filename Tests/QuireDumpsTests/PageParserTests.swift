@@ -22,6 +22,16 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         #expect(answer.next == .unknown && answer.previous == .unknown && answer.opaqueRows == 0)
     }
 
+    @Test func whatChangedSinceAToken() throws {
+        let fields = plain + #","since":{"path":"sync"},"deleted":"gone""#
+        let answer = try read(#"{"items":[{"id":1}],"gone":["a",7],"sync":"t9"}"#, fields)
+        #expect(answer.since == "t9" && answer.deleted == ["a", 7])
+        let page = try read(#"{"items":[{"id":1}]}"#, fields)
+        #expect(page.since == nil && page.deleted == [])
+        #expect(throws: DumpError.self) { try read(#"{"items":[],"gone":[[]]}"#, fields) }
+        #expect(throws: DumpError.self) { try read(#"{"items":[],"gone":7}"#, fields) }
+    }
+
     @Test func postsInsideItems() throws {
         let page = #"{"data":{"a.b":[{"k":"t3","d" : {"n":"x", "s": 1} , "z":0}, {"d":{"n":"y","s":2}}]}}"#
         let answer = try read(

@@ -26,6 +26,7 @@ extension InvariantTests {
         entry("claimed") { $0.claim = Claim(why: .numbering, since: 1 << 50) },
         feed("the head of a time to come") { $0.subscription.headAsOf = 1 << 50 },
         feed("live from a time to come on") { $0.subscription.live = 1 << 50 },
+        feed("a token of a time to come") { $0.deltaToken = DeltaToken(text: "t", asOf: 1 << 50) },
         Violation("I20", .ahead, "a gap that will open") {
             try $0.edit("gaps", GapRecord.self) {
                 $0.gap.since = 1 << 50

@@ -131,6 +131,7 @@ import Testing
             (rest.ticketNumbers, rest.gapNumbers) = (feed.ticketNumbers, feed.gapNumbers)
             rest.skippedAbove = feed.skippedAbove
             (rest.lastSegment, rest.counts) = (feed.lastSegment, feed.counts)
+            (rest.subscription, rest.deltaToken) = (feed.subscription, feed.deltaToken)
             return "\(rest)"
         }
         try test(FeedRecord.self, { $0.feed() }) { a, b in

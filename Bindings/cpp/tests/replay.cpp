@@ -155,13 +155,16 @@ private:
         if (has("link")) place.from(picture::link(text("link")));
         const quire::request request = feed.plan(place);
 
-        static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies"};
+        static const char *const kinds[] = {"none", "link", "position", "page", "around", "snapshot", "bodies",
+                                            "delta"};
         seen_["request"] = std::string(kinds[static_cast<int>(request.kind())]);
         seen_["refusal"] = std::string(request ? "" : name(request.refusal()));
         if (!request) seen_["help"] = std::string(name(request.help()));
         if (!request) return;
         const quire::link link = request.link();
-        seen_["link"] = request.kind() == quire::request_kind::around ? std::string(link.text) : picture::word(link);
+        const bool is_text =
+            request.kind() == quire::request_kind::around || request.kind() == quire::request_kind::delta;
+        seen_["link"] = is_text ? std::string(link.text) : picture::word(link);
         seen_["overlapping"] = request.is_overlapping();
         seen_["position"] = static_cast<long long>(request.position());
         seen_["limit"] = static_cast<long long>(request.limit());
@@ -177,6 +180,7 @@ private:
         const std::string &place = text("place");
         if (place == "head") return quire::place::head();
         if (place == "tail") return quire::place::tail();
+        if (place == "delta") return quire::place::delta();
         if (place == "open-head") return quire::place::open_head();
         if (place == "around") return quire::place::around(text("target"));
         if (place == "bodies") return quire::place::bodies(posts);
@@ -199,7 +203,8 @@ private:
     template <class Use>
     void with_answer(Use use)
     {
-        const json::list posts = texts("posts"), keys = texts("keys");
+        const json::list posts = texts("posts"), keys = texts("keys"), gone = texts("deleted");
+        const quire::ids deleted(gone);
         std::vector<std::string> bodies(posts.size());
         quire::answer answer;
         std::uint64_t opaque = 0;
@@ -215,6 +220,8 @@ private:
         answer.opaque_rows(opaque).fetched_at(number("at"));
         if (has("next")) answer.next(picture::link(text("next")));
         if (has("total")) answer.total(static_cast<std::uint64_t>(number("total")));
+        if (has("since")) answer.since(text("since"));
+        answer.deleted(deleted);
         if (has("previous")) answer.previous(picture::link(text("previous")));
         use(answer);
     }

@@ -122,7 +122,7 @@ class Replay:
         link = ""
         if request.kind == quire.RequestKind.LINK:
             link = link_text(replace(request.link, is_overlapping=False))
-        elif request.kind == quire.RequestKind.AROUND:
+        elif request.kind in (quire.RequestKind.AROUND, quire.RequestKind.DELTA):
             link = request.link.text
         return {
             "request": word_of(request.kind),
@@ -142,6 +142,10 @@ class Replay:
             "total": line.get("total")}
 
     @staticmethod
+    def tokens(line: dict[str, Any]) -> dict[str, Any]:
+        return {"since": line.get("since"), "deleted": line.get("deleted", ())}
+
+    @staticmethod
     def outcome(outcome: quire.Outcome) -> dict[str, Any]:
         names = ("reason", "added", "duplicates", "moved", "removed", "kept", "displaced", "ignored",
                  "sticky", "disorder", "unplaced", "duplicates_in_page", "opaque_rows", "gaps_closed", "gaps_opened")
@@ -150,7 +154,8 @@ class Replay:
             "disproved": policy(outcome.disproved_sizes, outcome.disproved_rows)}
 
     def do_ingest(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
-        return self.outcome(feed.ingest(self.tickets[line["ticket"]], **self.answer(line)))
+        return self.outcome(feed.ingest(
+            self.tickets[line["ticket"]], **self.answer(line), **self.tokens(line)))
 
     def do_push(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
         answer = self.answer(line)

@@ -75,6 +75,11 @@ impl<'a> Place<'a> {
         Place::new(sys::QUIRE_PLACE_JOIN, 0, below.as_ref())
     }
 
+    /// What has changed since the newest token that an answer brought.
+    pub fn delta() -> Self {
+        Place::new(sys::QUIRE_PLACE_DELTA, 0, b"")
+    }
+
     /// How many posts to ask for; 0 is the feed's page size.
     pub fn limit(mut self, count: u32) -> Self {
         self.c.limit = count;
@@ -135,6 +140,7 @@ impl<'a> Post<'a> {
 pub struct Answer<'a> {
     c: sys::quire_answer,
     posts: Vec<sys::quire_post>,
+    deleted: Vec<sys::quire_bytes>,
     _texts: PhantomData<&'a [u8]>,
 }
 
@@ -147,7 +153,7 @@ impl Default for Answer<'_> {
     fn default() -> Self {
         let post_size = std::mem::size_of::<sys::quire_post>() as u32;
         let c = sys::quire_answer { post_size, ..sys::quire_answer::EMPTY };
-        Answer { c, posts: Vec::new(), _texts: PhantomData }
+        Answer { c, posts: Vec::new(), deleted: Vec::new(), _texts: PhantomData }
     }
 }
 
@@ -182,6 +188,18 @@ impl<'a> Answer<'a> {
         self
     }
 
+    /// With this token what has changed after this answer can be asked for.
+    pub fn since(mut self, token: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        self.c.since = to_c(token.as_ref());
+        self
+    }
+
+    /// The answer to a delta: posts that are gone on the server.
+    pub fn deleted<T: AsRef<[u8]>>(mut self, posts: &'a [T]) -> Self {
+        self.deleted = posts.iter().map(|id| to_c(id.as_ref())).collect();
+        self
+    }
+
     /// When it was received, in milliseconds since 1970.
     pub fn fetched_at(mut self, time: i64) -> Self {
         self.c.fetched_at = time;
@@ -190,6 +208,7 @@ impl<'a> Answer<'a> {
 
     /// Valid while `self` is borrowed.
     pub(crate) fn c(&self) -> sys::quire_answer {
-        sys::quire_answer { posts: self.posts.as_ptr(), count: self.posts.len(), ..self.c }
+        let deleted = sys::quire_ids { items: self.deleted.as_ptr(), count: self.deleted.len() };
+        sys::quire_answer { posts: self.posts.as_ptr(), count: self.posts.len(), deleted, ..self.c }
     }
 }

@@ -88,6 +88,8 @@ pub enum Ask<'a> {
     Snapshot,
     /// The bodies of these posts.
     Bodies(Ids<'a>),
+    /// What has changed since the answer that brought this token.
+    Delta { since: &'a [u8] },
     /// A kind that this version does not know.
     Other(i32),
 }
@@ -117,6 +119,7 @@ impl Request {
                 sys::QUIRE_REQUEST_AROUND => Ask::Around { target: view(self.c.link.text), limit },
                 sys::QUIRE_REQUEST_SNAPSHOT => Ask::Snapshot,
                 sys::QUIRE_REQUEST_BODIES => Ask::Bodies(Ids::new(self.c.ids)),
+                sys::QUIRE_REQUEST_DELTA => Ask::Delta { since: view(self.c.link.text) },
                 other => Ask::Other(other),
             }
         }

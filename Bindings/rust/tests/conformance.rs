@@ -145,6 +145,7 @@ impl Replay {
             "bodies" => Place::bodies(line.list("posts")),
             "page" => Place::page(line.number("page").unwrap() as u64),
             "join" => Place::join(&below),
+            "delta" => Place::delta(),
             "gap" => Place::gap(gap()?),
             "above-gap" => Place::above_gap(gap()?),
             other => panic!("place {other}"),
@@ -186,6 +187,10 @@ impl Replay {
             Ask::Bodies(ids) => {
                 limited("bodies", 0);
                 seen.push(("ids", Value::List(ids.iter().map(picture::text).collect())));
+            }
+            Ask::Delta { since } => {
+                limited("delta", 0);
+                seen.push(("link", Value::Text(picture::text(since))));
             }
             Ask::Other(kind) => panic!("request {kind}"),
         }

@@ -43,6 +43,11 @@ public struct Answer: Sendable {
     public var previous: Link
     /// Rows of the whole list, if the server says so; a page that reaches them is the last (R26.7).
     public var total: Int?
+    /// With this token what has changed after this answer can be asked for, at ``Place/delta`` (R29). The
+    /// server's own words: a time, a sync token. nil: the answer brings none.
+    public var since: String?
+    /// The answer to ``Place/delta``: posts that are gone on the server. Other answers are not asked.
+    public var deleted: [PostID] = []
     /// When the response was received, in milliseconds since 1970; only pruning by age looks at it.
     public var fetchedAt: Int64
 

@@ -29,6 +29,8 @@ public enum Place: Hashable, Sendable {
     /// detail, or a newer version (R31.5). In other feeds it is refused if nothing is missing; ``tail`` asks
     /// for the topmost missing ones. Not more than the request's limit.
     case bodies([PostID])
+    /// Nowhere: what has changed since the newest token that an answer brought (R29).
+    case delta
 }
 
 /// Permission to ingest one answer (R2). It is kept in the cache, so it survives a restart and may be
@@ -52,6 +54,8 @@ public struct Request: Hashable, Sendable {
         case snapshot
         /// The bodies of these posts (R21).
         case bodies([PostID])
+        /// What has changed since the answer that brought this token (R29).
+        case delta(since: String)
     }
 
     public let ticket: Ticket

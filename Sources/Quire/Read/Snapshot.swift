@@ -93,13 +93,29 @@ public struct Snapshot: ~Copyable {
     /// Which of these posts the feed holds: one answer each, in the order asked.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
         try requireYoung()
-        return try PostIndex(transaction, of: feed.collection)
-            .positions(of: ids, in: feed.number).map { $0 != nil }
+        let index = try PostIndex(transaction, of: feed.collection)
+        let positions = index.positions(of: ids, in: feed.number)
+        // only an id without a place may be another id of a post (R28)
+        guard try positions.contains(nil) && hasAliases() else { return positions.map { $0 != nil } }
+        return try zip(ids, positions).map { id, position in
+            try position != nil
+                || index.position(of: transaction.name(of: id, in: feed.collection), in: feed.number) != nil
+        }
+    }
+
+    private func hasAliases() throws -> Bool { try WriteSession.counters(transaction).aliases > 0 }
+
+    /// The id that the post is known by (R28).
+    private func name(of id: PostID, in collection: UInt32) throws -> PostID {
+        try hasAliases() ? transaction.name(of: id, in: collection) : id
     }
 
     /// The post in its place in the feed, nil if the feed does not hold it.
-    public func find(_ id: PostID, in feed: Feed) throws -> PostRow? { 
-        try reader(feed).find(id, in: feed.collection)
+    public func find(_ id: PostID, in feed: Feed) throws -> PostRow? {
+        let reader = try reader(feed)
+        if let row = try reader.find(id, in: feed.collection) { return row }
+        let name = try name(of: id, in: feed.collection)
+        return name == id ? nil : try reader.find(name, in: feed.collection)
     }
 
     /// What is stored about a post of a collection, nil if none of its feeds holds it; see
@@ -107,6 +123,7 @@ public struct Snapshot: ~Copyable {
     public func post(_ id: PostID, in collection: String = "") throws -> PostInfo? {
         try requireYoung()
         guard let number = try transaction.collection(collection) else { return nil }
+        let id = try name(of: id, in: number)
         let positions = try PostIndex(transaction, of: number).positions(of: id)
         guard let entry = try transaction.post(id, at: positions) else { return nil }
         let fields = try transaction.fields(of: id, in: number)?.fields ?? []

@@ -76,14 +76,17 @@ extension Draft {
             let above = try state.entry(at: at - 1, in: rows, from: .below)
             if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
         }
-        settleFarGap(first, last)
+        if !settleFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
     }
 
-    /// The gap at an end of the page may just have gone.
-    private mutating func settleFarGap(_ first: Int, _ last: Int) {
+    /// The gap at an end of the page may just have gone. True if there is one.
+    @discardableResult
+    private mutating func settleFarGap(_ first: Int, _ last: Int) -> Bool {
         let start = max(0, rows.firstIndex(of: .entry(first))! - 1)
         let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
-        farGap = farGap && rows[start..<end].contains(where: \.isGap)
+        let isBesideGap = rows[start..<end].contains(where: \.isGap)
+        farGap = farGap && isBesideGap
+        return isBesideGap
     }
 
     /// Which side of an entry had a proven neighbour before this page.
@@ -93,7 +96,8 @@ extension Draft {
         _ side: Neighbour, _ entry: Int
     ) throws(Interruption) -> Bool {
         guard state.options.order.hasKeys else { return false }
-        let gone = Set(moved)
+        if insideRun.contains(entry) { return true }
+        let gone = Set(moved).union(goneForGood)
         let before = state.mergeGaps(
             state.serverRows.filter { row in row.entry.map { !gone.contains($0) } ?? true })
         let claimed = try state.carriedClaims(from: state.rows, to: before, gone: gone)

@@ -4,7 +4,7 @@
 struct Draft {
     var state: FeedState
     let ticket: TicketRecord
-    let answer: Answer
+    var answer: Answer
     /// R8. The answer reached the end of the range it was asked for. Of the feed's end that says nothing, so
     /// `answer.next` is unknown.
     let endsRange: Bool
@@ -50,9 +50,11 @@ struct Draft {
     /// R27: this answer told the top of the list, and what was pushed meanwhile stands above it.
     var isTopTold = false
     var liftedEntries: [Int] = []
+    /// R18: posts of this answer that stand inside a proven run.
+    var insideRun = EntrySet()
     /// Known entries shown against the order class.
     var disorder: [Int] = []
-    /// R21: bodies the server did not return.
+    /// R21: bodies the server did not return. R29: what the server says is deleted, cached or not.
     var goneForGood: [Int] = []
 
     var new: [Int] = []
@@ -124,7 +126,7 @@ struct Draft {
     }
 
     /// The number of a post's entry, made on first sight.
-    private mutating func number(of id: PostID) -> Int {
+    mutating func number(of id: PostID) -> Int {
         if let entry = state.index[id] { return entry }
         state.append(id, Entry(isCached: false))
         shownPost.append(-1)
@@ -143,6 +145,7 @@ struct Draft {
                 throw .refused(.contradiction, help: .checkOptions)
             }
         }
+        if ticket.operation == .delta { return }  // in no order that counts
         for (upper, lower) in zip(keys, keys.dropFirst()) where upper! <= lower! {
             throw .refused(.contradiction, help: .checkOptions)
         }

@@ -4,7 +4,7 @@ extension Draft {
     /// Known entries of one segment that this answer shows in another order than the class allows.
     func shownAgainstOrder() -> [Int] {
         switch ticket.operation {
-        case .snapshot, .bodies, .recorded: return []
+        case .snapshot, .bodies, .recorded, .delta: return []
         case .refresh, .down, .up, .around, .verify, .push: break
         }
         let order = state.options.order
@@ -47,6 +47,7 @@ extension Draft {
     /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between them: where
     /// an entry left against the order class, and where the answer showed something that was not placed.
     func doubtedJoins() throws(Interruption) -> [(entry: Int, why: Doubt)] {
+        if ticket.operation == .delta { return [] }  // it proves no neighbours
         // in a keyless feed whatever has moved has broken the promise
         let left = state.options.order == .keyless ? disorder + moved : disorder
         if left.isEmpty && ignored.isEmpty { return [] }

@@ -204,6 +204,8 @@ struct FeedState {
 
     /// R27: what was told of the top of the list, and whether what comes on top is told.
     var subscription = Subscription()
+    /// R29: the newest token.
+    var deltaToken: DeltaToken?
 
     var head = Edge(link: .end, number: 1)
     var tail = Edge(link: .unknown, number: 2)

@@ -80,6 +80,7 @@ extension Draft {
         case .recorded: try recorded(page)
         case .verify: try verify(page)
         case .push: try push(page)
+        case .delta: try delta(page)
         }
         try requireShownStay()
     }
@@ -108,6 +109,7 @@ extension Draft {
         }
         (state.head, state.tail) = (head, tail)
         settleTop(now)
+        keepToken()
         try settleClaims(oldRows)
         for (lower, why) in doubted {
             if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
@@ -164,6 +166,12 @@ extension Draft {
         if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
     }
 
+    /// R29. The newest token is that of the newest request.
+    private mutating func keepToken() {
+        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else { return }
+        state.deltaToken = DeltaToken(text: text, asOf: ticket.issued)
+    }
+
     private mutating func settleEntries(_ now: UInt64) {
         new = accepted.filter {
             !state.entries[$0].isCached || state.entries[$0].isRider || state.entries[$0].isFault
@@ -184,6 +192,9 @@ extension Draft {
             state.entries[entry].isFault = false
             if let key = shownKey(entry) { state.entries[entry].key = key }
             state.tombstones[state.id(of: entry)] = nil
+        }
+        if ticket.operation == .delta {
+            for entry in shown { state.entries[entry].isFault = false }  // it brought their bodies
         }
         for entry in keptAsRiders { state.entries[entry].isRider = true }
         for entry in removed { state.entries[entry].isCached = false }
@@ -214,7 +225,7 @@ extension Draft {
         case .up:
             page.previous = answer.previous
             if isComplete { page.next = answer.next }
-        case .snapshot, .bodies, .verify, .push: if isComplete { page.next = answer.next }
+        case .snapshot, .bodies, .verify, .push, .delta: if isComplete { page.next = answer.next }
         }
         state.pages[page.number] = page
         for entry in accepted { state.entries[entry].page = page.number }
@@ -225,7 +236,7 @@ extension Draft {
     private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
         if carried.isEmpty { return state.setClaims([:]) }
-        let covered = EntrySet(accepted + shown)
+        let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,
                 covered.contains(a) && covered.contains(b)

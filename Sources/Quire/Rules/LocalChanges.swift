@@ -6,6 +6,12 @@ extension FeedState {
         tombstones[id] = tick()
         guard let entry = cached(id) else { return }
         let before = gapRows.map { gaps[$0] }
+        try leave(entry)
+        _ = settleGapIDs(since: before)
+    }
+
+    /// An entry that is gone on the server leaves: its neighbours stay contiguous.
+    mutating func leave(_ entry: Int) throws(Interruption) {
         let borders = borders()
         forgetBorders([entry])
         if isNumbered, let at = serverRows.firstIndex(of: .entry(entry)) {
@@ -20,7 +26,6 @@ extension FeedState {
             head = newEdge(.end)
             tail = newEdge(.unknown)
         }
-        _ = settleGapIDs(since: before)
     }
 
     /// R15. Eviction opens a gap with the links of the bordering pages; at the head it opens the head,
@@ -119,6 +124,7 @@ extension FeedState {
         tail = newEdge(.unknown)
         skippedAbove = 0
         subscription = Subscription()
+        deltaToken = nil
         sizes = LearnedSizes(isDisproved: sizes.isDisproved)
     }
 

@@ -64,7 +64,7 @@ extension Draft {
 
     /// What the answer shows tells where it is; what stands below moves with the last known entry shown.
     mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
-        if ticket.operation == .push { return state.isNumbered ? try moveByPush() : [] }
+        if ticket.operation == .push || ticket.operation == .delta { return state.isNumbered ? try moveByPush() : [] }
         guard let span = ticket.span, state.isNumbered else { return [] }
         let isByNumber = state.isByNumber
         var seen: [(entry: Int, spot: Spot)] = []

@@ -25,6 +25,7 @@ extension FeedState {
             return .success(issue(Wish(target: .around(target), record: record)))
         case .page(let number): return try planPage(number, limit: limit)
         case .join(let id): return try planVerify(id, limit: limit)
+        case .delta: return planDelta(limit: limit)
         case .bodies(let ids):
             let missing = wantingBodies(ids, limit: limit)
             return missing.isEmpty ? .failure(.unsupported) : planBodies(of: missing, limit: limit)
@@ -200,6 +201,7 @@ extension FeedState {
             return planBodies(of: try faults(upTo: limit), limit: limit)
         case .bodies(let ids):
             return planBodies(of: wantingBodies(ids, limit: limit), limit: limit)
+        case .delta: return planDelta(limit: limit)
         case .openHead, .around, .page, .join:
             return .failure(.unsupported)
         }

@@ -28,7 +28,7 @@ struct Spot: Hashable {
 /// Where to look next below a border; forgotten when the border or the answer changes.
 struct Search: Hashable {
     /// Nil before a first page without entries was followed by one with some.
-    let border: PostID?
+    var border: PostID?
     /// How many pages (offset: rows) further up to look.
     var back = 0
     /// How many pages (rows) below the border were empty.

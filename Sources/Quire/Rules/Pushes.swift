@@ -53,7 +53,8 @@ extension FeedState {
 }
 
 extension Draft {
-    private func top() throws(Interruption) -> Int? {
+    /// The topmost entry.
+    func top() throws(Interruption) -> Int? {
         guard let row = rows.first(where: { !$0.isGap }) else { return nil }
         return try state.entry(at: 0, in: [row], from: .above)
     }

@@ -128,7 +128,7 @@ extension Draft {
     }
 
     /// R18. The first row whose key is smaller.
-    private func placeForKey(_ key: Int64?) throws(Interruption) -> Int {
+    func placeForKey(_ key: Int64?) throws(Interruption) -> Int {
         guard let key else { return 0 }
         var lastRun: Int?
         for (i, row) in rows.enumerated() {
@@ -303,7 +303,7 @@ extension Draft {
         case .recorded: .missingPage
         case .verify: .contradiction
         case .push: .missed
-        case .refresh, .down, .up, .snapshot, .bodies: .unfetched
+        case .refresh, .down, .up, .snapshot, .bodies, .delta: .unfetched
         }
     }
 

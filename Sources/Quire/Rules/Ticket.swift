@@ -1,6 +1,6 @@
 /// What a ticket permits, as kept in the cache (R2).
 struct TicketRecord: Hashable {
-    enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded, verify, push }
+    enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded, verify, push, delta }
 
     let number: UInt64
     let operation: Operation

@@ -96,14 +96,19 @@ struct OpenBodies {
     }
 
     func isEqual(_ reference: BodyReference, _ other: ArraySlice<UInt8>) -> Bool {
+        withBytes(of: reference) { body in other.withUnsafeBytes { body.isEqual(to: $0) } }
+    }
+
+    func copy(of reference: BodyReference) -> [UInt8] { withBytes(of: reference) { Array($0) } }
+
+    private func withBytes<R>(of reference: BodyReference, _ use: (UnsafeRawBufferPointer) -> R) -> R {
         var (low, high) = (0, bodies.count)
         while low < high {
             let middle = (low + high) / 2
             if bodies[middle].offset < Int(reference.offset) { low = middle + 1 } else { high = middle }
         }
-        return sources[bodies[low].source].withUnsafeBytes { source in
-            let body = UnsafeRawBufferPointer(rebasing: source[bodies[low].range])
-            return other.withUnsafeBytes { body.isEqual(to: $0) }
+        return sources[bodies[low].source].withUnsafeBytes {
+            use(UnsafeRawBufferPointer(rebasing: $0[bodies[low].range]))
         }
     }
 

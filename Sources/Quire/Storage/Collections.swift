@@ -69,6 +69,7 @@ extension WriteSession {
         let key = Array(name.utf8)
         if record.feeds == 0 {
             try transaction.delete(.collections, key)
+            try forgetAliases(in: record.number)
         } else {
             try transaction.put(.collections, key, record.encoded())
         }

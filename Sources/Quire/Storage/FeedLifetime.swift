@@ -11,6 +11,7 @@ extension WriteSession {
         try transaction.delete(.names, Array(record.name.utf8))
         try leaveCollection(record.options.collection)
         counters.feeds -= 1
+        if counters.feeds == 0 { try forgetAliases(in: 0) }
     }
 
     /// Numbers, tickets and the collection stay as they are.

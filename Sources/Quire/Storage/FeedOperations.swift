@@ -24,6 +24,7 @@ extension WriteSession {
     func plan(
         _ place: Place, limit: Int?, isBounded: Bool, link: Link?, in feed: UInt32
     ) throws -> Plan {
+        let place = try named(place, in: feed)
         let all = try tickets.all(of: feed)
         let result = try change(
             feed,
@@ -56,7 +57,7 @@ extension WriteSession {
         case .tail: [loader.record.tail.number]
         case .gap(let id), .aboveGap(let id):
             try loader.gaps.first { $0.id == id }.map { [$0.record.gap.down.number] } ?? []
-        case .around, .page, .join, .bodies: []
+        case .around, .page, .join, .bodies, .delta: []
         }
     }
 
@@ -72,9 +73,11 @@ extension WriteSession {
 
     func ingest(_ answer: Answer, for ticket: Ticket, in feed: UInt32) throws -> Outcome {
         try requireSound(answer)
-        guard let record = try tickets.record(ticket, of: feed) else {
+        guard var record = try tickets.record(ticket, of: feed) else {
             return Outcome(.stale, reason: "used")
         }
+        let answer = try named(answer, in: feed)
+        record = try named(record, in: feed)
         if record.operation == .bodies {
             let known = try transaction.feed(feed)
             if known.options.paging != .ids { return try takeBodies(answer, record, in: feed, known) }
@@ -83,6 +86,10 @@ extension WriteSession {
         var (outcome, isAccepted) = try change(
             feed,
             focus: { loader in
+                if record.operation == .delta {
+                    try loader.load(leaving: answer.deleted)
+                    try loader.loadTop()
+                }
                 try loader.load(posts: answer.posts.map(\.id))
                 try loader.load(posts: [record.after, record.minted].compactMap(\.self))
                 try loader.load(posts: record.ids)
@@ -107,6 +114,8 @@ extension WriteSession {
         _ answer: Answer, number: UInt64?, follows: PostID?, in feed: UInt32
     ) throws -> Outcome {
         try requireSound(answer)
+        let answer = try named(answer, in: feed)
+        let follows = try follows.map { try name(of: $0, in: feed) }
         let replaced = replacedBodies
         var outcome = try change(
             feed,
@@ -140,7 +149,7 @@ extension WriteSession {
         _ answer: Answer, page number: Int?, in run: inout RecordedRun, of handle: Feed
     ) throws -> Outcome {
         try requireSound(answer)
-        var answer = answer
+        var answer = try named(answer, in: handle.number)
         let named = number.map(run.link)
         let number = run.number(number)
         if number.magnitude > RecordedRun.numberLimit {
@@ -149,11 +158,10 @@ extension WriteSession {
         if answer.next == .unknown || answer.next == .more {
             answer.next = .token("page=\(number + 1)")
         }
-        let end = run.ends[number - 1]
         let feed = handle.number
+        let end = try run.ends[number - 1].map { try name(of: $0, in: feed) }
         let index = try index(of: handle.collection)
-        let earlier = run.earlier(than: number).lazy
-            .compactMap { [run] in run.ends[$0] }
+        let earlier = try names(of: run.earlier(than: number).compactMap { [run] in run.ends[$0] }, in: feed)
             .first { index.position(of: $0, in: feed) != nil }
         let replaced = replacedBodies
         let (answerNow, runNow) = (answer, run)
@@ -193,7 +201,8 @@ extension WriteSession {
         state = draft.state
         var placements: [Placement] = []
         placements.reserveCapacity(draft.accepted.count)
-        for entry in draft.accepted {
+        // a delta brings bodies of entries that stay where they are (R29.2)
+        for entry in draft.accepted + (draft.ticket.operation == .delta ? draft.shown : []) {
             if let post = draft.post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
         }
         return Effect(result: result, placements: placements, bytes: answer.bytes)
@@ -215,6 +224,7 @@ extension WriteSession {
     // MARK: Changes without the server
 
     func delete(_ id: PostID, in feed: UInt32) throws {
+        let id = try name(of: id, in: feed)
         try change(feed, focus: { try $0.load(leaving: [id]) }) { state throws(Interruption) in
             try state.delete(id)
             return Effect(result: ())
@@ -224,7 +234,8 @@ extension WriteSession {
     /// Returns how many entries left.
     @discardableResult
     func evict(_ ids: [PostID], in feed: UInt32) throws -> Int {
-        try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
+        let ids = try names(of: ids, in: feed)
+        return try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
             let count = try state.evict(ids).count
             return Effect(result: count, isChange: count > 0)
         }
@@ -238,7 +249,8 @@ extension WriteSession {
     }
 
     func setPinned(_ id: PostID, _ pinned: Bool, in feed: UInt32) throws -> Bool {
-        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+        let id = try name(of: id, in: feed)
+        return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
             let isCached = state.cached(id) != nil
             state.setPinned(id, pinned)
             return Effect(result: isCached, isChange: isCached)
@@ -246,7 +258,8 @@ extension WriteSession {
     }
 
     func insertLocal(_ id: PostID, body: [UInt8], in feed: UInt32) throws -> Bool {
-        try change(
+        let id = try name(of: id, in: feed)
+        return try change(
             feed,
             focus: {
                 try $0.loadTop()
@@ -262,7 +275,8 @@ extension WriteSession {
     }
 
     func removeLocal(_ id: PostID, in feed: UInt32) throws -> Bool {
-        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+        let id = try name(of: id, in: feed)
+        return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
             let isLocal = state.cached(id).map { state.entries[$0].isRider } ?? false
             if isLocal { try state.removeLocal(id) }
             return Effect(result: isLocal, isChange: isLocal)

@@ -6,6 +6,7 @@ extension WriteSession {
         in collection: String = ""
     ) throws -> UpdateResult {
         guard let number = try transaction.collection(collection) else { return .missing }
+        let id = counters.aliases == 0 ? id : try transaction.name(of: id, in: number)
         let index = try index(of: number)
         let positions = index.positions(of: id)
         guard let before = try transaction.post(id, at: positions) else { return .missing }
@@ -41,6 +42,7 @@ extension WriteSession {
         _ id: PostID, fields: [String: [UInt8]], version: Int64, in collection: String = ""
     ) throws -> UpdateResult {
         guard let number = try transaction.collection(collection) else { return .missing }
+        let id = counters.aliases == 0 ? id : try transaction.name(of: id, in: number)
         let holders = try index(of: number).positions(of: id)
         if holders.isEmpty { return .missing }
         let stored = try transaction.fields(of: id, in: number)

@@ -39,6 +39,8 @@ struct Counters: Record {
     var bodyBytes: UInt64 = 0
     /// Posts with fields.
     var fieldRecords: UInt64 = 0
+    /// Other ids of posts (R28). Without any, the record ends before this count.
+    var aliases: UInt64 = 0
 
     init() {}
 
@@ -51,6 +53,7 @@ struct Counters: Record {
         writer.number(entries)
         writer.number(bodyBytes)
         writer.number(fieldRecords)
+        if aliases > 0 { writer.number(aliases) }
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -64,6 +67,7 @@ struct Counters: Record {
         entries = try reader.number()
         bodyBytes = try reader.number()
         fieldRecords = try reader.number()
+        aliases = reader.isAtEnd ? 0 : try reader.number()
     }
 }
 
@@ -86,6 +90,7 @@ struct FeedRecord: Record {
     var answersAgainstOrder = 0
     var shifts = PositionShifts()
     var subscription = Subscription()
+    var deltaToken: DeltaToken?
     /// The segment below the last gap.
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
@@ -124,6 +129,10 @@ struct FeedRecord: Record {
         for clock in [subscription.headAsOf, subscription.live, subscription.message] {
             writer.optional(clock) { $0.number($1) }
         }
+        writer.optional(deltaToken) { writer, token in
+            writer.text(token.text)
+            writer.number(token.asOf)
+        }
         lastSegment.encode(&writer)
         counts.encode(&writer)
     }
@@ -156,6 +165,9 @@ struct FeedRecord: Record {
         subscription.headAsOf = try reader.optional { r throws(QuireError) in try r.number() }
         subscription.live = try reader.optional { r throws(QuireError) in try r.number() }
         subscription.message = try reader.optional { r throws(QuireError) in try r.number() }
+        deltaToken = try reader.optional { r throws(QuireError) in
+            DeltaToken(text: try r.text(), asOf: try r.number())
+        }
         lastSegment = try SegmentCount(&reader)
         counts = try FeedCounts(&reader)
     }
@@ -176,6 +188,7 @@ extension FeedState {
         sizes = record.sizes
         answersAgainstOrder = record.answersAgainstOrder
         subscription = record.subscription
+        deltaToken = record.deltaToken
     }
 }
 
@@ -192,6 +205,7 @@ extension FeedRecord {
         sizes = state.sizes
         answersAgainstOrder = state.answersAgainstOrder
         subscription = state.subscription
+        deltaToken = state.deltaToken
     }
 }
 

@@ -24,7 +24,7 @@ struct Table: Sendable, Hashable {
     }
 
     private enum Kind: UInt8 {
-        case format = 1, names, feeds, fields, bodyUse, log, counters, locations, bodies, collections
+        case format = 1, names, feeds, fields, bodyUse, log, counters, locations, bodies, collections, aliases
     }
 
     private enum Part: UInt8 {
@@ -51,6 +51,8 @@ struct Table: Sendable, Hashable {
     static let bodies = Table("bodies", .bodies)
     /// Collection name -> `CollectionRecord`.
     static let collections = Table("collections", .collections)
+    /// Collection and other id -> `AliasRecord`: several ids of one post.
+    static let aliases = Table("aliases", .aliases)
 
     // MARK: Of a feed
 
@@ -103,6 +105,7 @@ struct Table: Sendable, Hashable {
     /// Those that are of no feed.
     private static let ofCache = [
         format, names, fields, bodyUse, log, counters, locations, bodies, collections,
+        aliases,
     ]
 
     /// The tables of a feed.

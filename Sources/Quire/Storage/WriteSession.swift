@@ -106,6 +106,12 @@ final class WriteSession {
         counters.bodyBytes &-= UInt64(body.length)
     }
 
+    /// The bytes of a body, also of one that this session has not written yet.
+    func copy(of body: BodyReference) throws(QuireError) -> [UInt8] {
+        if let openBodies, openBodies.number == body.record { return openBodies.copy(of: body) }
+        return Array(try BodyStore(transaction: transaction).bytes(body))
+    }
+
     /// True if a stored body has these bytes.
     func isEqual(_ body: BodyReference, _ bytes: ArraySlice<UInt8>) throws(QuireError) -> Bool {
         if Int(body.length) != bytes.count { return false }

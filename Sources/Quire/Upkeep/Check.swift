@@ -85,6 +85,7 @@ struct Check {
         try checkIndex()
         try checkCollections()
         try checkFields()
+        try checkAliases()
         try checkUse()
         try checkLog()
         checkCounters()
@@ -293,6 +294,23 @@ struct Check {
         }
         if count != counters.fieldRecords, !inspection.isStopped {
             find(.count, "counters", "say \(counters.fieldRecords) posts with fields, there are \(count)")
+        }
+    }
+
+    /// Each leads to a name, and no entry stands under another id than its name.
+    private mutating func checkAliases() throws {
+        var count: UInt64 = 0
+        try each(.aliases) { check, record in
+            count += 1
+            let alias = try AliasRecord(record.value, "another id of a post").alias
+            let collection = PostKey.collection(record.key) ?? 0
+            _ = try check.transaction.name(of: alias, in: collection)
+            if !check.index.of(collection).positions(of: alias).isEmpty {
+                check.find(.orphan, "post \(alias)", "is another id of a post, but a feed holds it")
+            }
+        }
+        if count != counters.aliases, !inspection.isStopped {
+            find(.count, "counters", "say \(counters.aliases) other ids, there are \(count)")
         }
     }
 

@@ -303,6 +303,9 @@ struct FeedCheck {
         for case let time? in [record.subscription.headAsOf, record.subscription.live] where time > counters.clock {
             find(.ahead, "told what is on top at \(time)")
         }
+        if let token = record.deltaToken, token.asOf > counters.clock {
+            find(.ahead, "the token of deltas is as of \(token.asOf)")
+        }
         let options = record.options
         for number in [
             record.skippedAbove, options.pageSize, options.minimumRun,

@@ -33,6 +33,8 @@ public struct PruneResult: Sendable, Hashable {
 
 extension WriteSession {
     func prune(_ feed: UInt32, _ policy: PrunePolicy) throws -> PruneResult {
+        var policy = policy
+        if counters.aliases > 0 { policy.visible = Set(try names(of: Array(policy.visible), in: feed)) }
         var result = PruneResult()
         if policy.dropsOutOfSequence { try dropOutOfSequence(feed, policy, &result) }
         if result.isDone, let age = policy.maximumAge {

@@ -65,6 +65,10 @@ struct RecordCheck {
             try require(key.dropFirst(4).elementsEqual(PostKey.bytes(fields.id)))
             let names = fields.fields.map(\.name)
             try require(zip(names, names.dropFirst()).allSatisfy { $0 < $1 })
+        case "aliases":
+            let record = try Self.record(AliasRecord.self, value)
+            try require(PostKey.collection(key) != nil)
+            try require(key.dropFirst(4).elementsEqual(PostKey.bytes(record.alias)))
         case "collections":
             try require(1...CollectionRecord.nameLimit ~= key.count && Self.isText(key))
             let collection = try Self.record(CollectionRecord.self, value)

@@ -24,6 +24,8 @@ extension PageParser {
         response.asked = asked(response, parameters)
         if response.isBeside(firstPage: profile.firstPage) { response.page = nil }
         response.own = try own(response, around, parameters)
+        response.answer.since = try profile.since.flatMap { source throws(DumpError) in try text(source, around) }
+        if let path = profile.deleted { response.answer.deleted = try ids(at: path, in: around.document) }
         if let field = profile.next {
             let last = response.answer.posts.last
             response.answer.next = try link(field, from: last, otherwise: .end, response, around)
@@ -82,6 +84,23 @@ extension PageParser {
         }
         answer.opaqueRows += answer.posts.count - Set(ids).count
         answer.posts = arranged
+    }
+
+    /// What a list of strings and whole numbers names; none if there is no list.
+    private func ids(at path: FieldPath, in document: ArraySlice<UInt8>) throws(DumpError) -> [PostID] {
+        struct Name: Decodable {
+            let id: PostID?
+            init(from decoder: any Decoder) throws {
+                let value = try decoder.singleValueContainer()
+                id = PostID(try (try? value.decode(String.self)) ?? String(value.decode(Int64.self)))
+            }
+        }
+        let span = self.document(path)
+        if span.isAbsent { return [] }
+        let list = Data(document.dropFirst(Int(span.start)).prefix(Int(span.length)))
+        guard span.kind == CJSON_ARRAY, let names = try? JSONDecoder().decode([Name].self, from: list)
+        else { throw DumpError(.data, "\(path) is not an array of ids") }
+        return names.compactMap(\.id)
     }
 
     private func page(_ around: Surroundings) throws(DumpError) -> Int? {

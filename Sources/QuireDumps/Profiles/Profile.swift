@@ -60,6 +60,10 @@ public struct Profile: Sendable {
     var previous: LinkField?
     /// The link that was followed to the response.
     var own: Source?
+    /// The token with which can be asked later what has changed (R29).
+    var since: Source?
+    /// The list of the ids that are gone, in an answer to that.
+    var deleted: FieldPath?
     /// Which parameters of a request name a place, where the links do not say it.
     var request: RequestField?
     /// The places of the page's number; the first that is there counts.
@@ -111,7 +115,7 @@ public struct Profile: Sendable {
     var outsidePaths: [FieldPath] {
         let paths = [
             isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more,
-            previous?.token?.path, previous?.more, own?.path,
+            previous?.token?.path, previous?.more, own?.path, since?.path, deleted,
             pages?.path, total?.path, pageSize?.path, backoff?.path, quota?.path, quotaRenewal?.path,
             error?.path, error?.name, error?.message,
         ]
@@ -124,6 +128,7 @@ public struct Profile: Sendable {
         let fields = [
             ("next", next?.token?.path), ("next", next?.more), ("previous", previous?.token?.path),
             ("previous", previous?.more), ("sequence", sequence), ("self", own?.path),
+            ("since", since?.path), ("deleted", deleted),
             ("pages", pages?.path), ("total", total?.path),
             ("page_size", pageSize?.path), ("backoff", backoff?.path), ("quota", quota?.path),
             ("quota_renewal", quotaRenewal?.path),

@@ -64,7 +64,8 @@ private struct Contents: Decodable {
             key: try fields.key("key"), version: try fields.key("version"),
             sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
-            own: try fields.source("self"), request: try fields.object("request", Self.request),
+            own: try fields.source("self"), since: try fields.source("since"), deleted: try fields.path("deleted"),
+            request: try fields.object("request", Self.request),
             page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
             pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
@@ -89,8 +90,8 @@ private struct Contents: Decodable {
             throw fields.problem("sizes", "only paging page and offset have it")
         }
         let outside = [
-            "items", "items_absent", "sequence", "self", "request", "page", "pages", "total", "page_size", "backoff",
-            "quota", "quota_renewal", "error",
+            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages", "total",
+            "page_size", "backoff", "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")

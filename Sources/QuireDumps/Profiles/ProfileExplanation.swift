@@ -17,6 +17,8 @@ extension Profile {
         add("next", next.map { $0.inWords("last") } ?? "not told")
         add("previous", previous.map { $0.inWords("first") })
         add("self", own.map { "\($0) names this page, as the one above names the next" })
+        add("since", since.map { "\($0), with which can be asked what has changed" })
+        add("deleted", deleted.map { "\($0), the ids of posts that are gone" })
         let places = places
         for (names, place) in [
             (places.below, "a page below another"), (places.above, "what lies above a post"),

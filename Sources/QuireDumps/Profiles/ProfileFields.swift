@@ -15,6 +15,7 @@ struct ProfileFields {
         "version": ["path", "type"], "next": links, "previous": links,
         "self": places.union(["query", "request"]),
         "request": ["below", "above", "newer", "around"], "page": places.union(["query"]), "pages": places,
+        "since": places, "deleted": [],
         "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
         "error": ["path", "name", "message"],
         "order": [], "paging": [], "first_page": [], "sizes": [],

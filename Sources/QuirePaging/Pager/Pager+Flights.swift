@@ -84,7 +84,7 @@ extension Place {
     var goesFirst: Bool {
         switch self {
         case .head, .bodies: true
-        case .tail, .openHead, .gap, .aboveGap, .around, .page, .join: false
+        case .tail, .openHead, .gap, .aboveGap, .around, .page, .join, .delta: false
         }
     }
 
@@ -92,7 +92,7 @@ extension Place {
     fileprivate var isReplacedByRefresh: Bool {
         switch self {
         case .tail, .openHead, .bodies: true
-        case .head, .gap, .aboveGap, .around, .page, .join: false
+        case .head, .gap, .aboveGap, .around, .page, .join, .delta: false
         }
     }
 }

@@ -17,7 +17,7 @@ extension Pager {
             }
             let result: PageResult
             do {
-                let response = try await ask(request)
+                let response = try await completed(ask(request), to: request)
                 try Task.checkCancellation()
                 result = try take(response, to: request)
             } catch {
@@ -78,7 +78,7 @@ extension Pager {
 
     // MARK: Asking
 
-    private func ask(_ request: PageRequest) async throws -> PageResponse {
+    func ask(_ request: PageRequest) async throws -> PageResponse {
         var request = request
         while true {
             do {

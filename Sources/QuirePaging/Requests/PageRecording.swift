@@ -74,6 +74,8 @@ private struct Exchange: Codable {
         var opaqueRows: Int
         var next, previous: LinkText
         var fetchedAt: Int64
+        var since: String?
+        var deleted: [Data]?
     }
 
     struct Post: Codable {
@@ -127,6 +129,8 @@ extension Exchange.Page {
         opaqueRows = answer.opaqueRows
         (next, previous) = (Exchange.LinkText(answer.next), Exchange.LinkText(answer.previous))
         fetchedAt = answer.fetchedAt
+        since = answer.since
+        if !answer.deleted.isEmpty { deleted = answer.deleted.map { Data($0.bytes) } }
     }
 
     var answer: Answer {
@@ -137,9 +141,17 @@ extension Exchange.Page {
                 }
                 return Post(id: id, key: post.key, version: post.version, body: post.start..<post.end)
             }
-            return Answer(
+            var answer = Answer(
                 posts: posts, bytes: Array(bytes), next: try next.link, previous: try previous.link,
                 opaqueRows: opaqueRows, fetchedAt: fetchedAt)
+            answer.since = since
+            answer.deleted = try (deleted ?? []).map { bytes in
+                guard let id = PostID(bytes: bytes) else {
+                    throw PageFailure("recording: a deleted post without id", isTransient: false)
+                }
+                return id
+            }
+            return answer
         }
     }
 }

@@ -14,7 +14,8 @@ import Quire
 ///
 /// It may be called from any thread, for several places at once, and is cancelled as tasks are.
 public protocol PagingSource: Sendable {
-    /// One page of the list.
+    /// One page of the list. To ``Quire/Request/Target/delta(since:)`` (``Pager/update()``) the answer holds what has
+    /// changed, `deleted` and a new `since`; if it is only a part, its `next` leads to the rest (``PageRequest/rest``).
     /// - Throws: ``PageFailure``, which says whether trying again is worth it, or any other error. Nothing
     ///   that is thrown changes the cache. An error that the server wraps into an answer without posts
     ///   must be thrown, not returned as an empty page.
@@ -38,6 +39,8 @@ public struct PageRequest: Sendable, Hashable {
     /// The server may answer "not modified" if these still hold; set for the first page only, and only
     /// while the cache still has that page as it was.
     public var validators: Validators?
+    /// Of a delta that comes in several parts: the link that the part before this one named; nil for the first part.
+    public internal(set) var rest: Link?
     /// How long ago the server last confirmed the first page, if the cache still has it; nil elsewhere.
     public internal(set) var age: Duration?
 
@@ -58,7 +61,8 @@ public struct PageRequest: Sendable, Hashable {
     var identity: String {
         let parameters = parameters.sorted { $0.key < $1.key }
             .map { "\($0.key.debugDescription): \($0.value.debugDescription)" }
-        return "\(feed.debugDescription) \(target.text) limit \(limit) "
+        let part = rest.map { "\(target.text), part \(Request.Target.link($0).text)" } ?? target.text
+        return "\(feed.debugDescription) \(part) limit \(limit) "
             + "until \(until?.description.debugDescription ?? "-") [\(parameters.joined(separator: ", "))]"
     }
 }
@@ -74,6 +78,7 @@ extension Request.Target {
         case .position(let offset, let limit): "offset \(offset)" + (limit.map { " limit \($0)" } ?? "")
         case .page(let number, let limit): "page \(number)" + (limit.map { " limit \($0)" } ?? "")
         case .around(let id): "around \(id.description.debugDescription)"
+        case .delta(let since): "changes since \(since.debugDescription)"
         case .snapshot: "all ids"
         case .bodies(let ids): "bodies \(ids.map { $0.description.debugDescription }.joined(separator: " "))"
         }

@@ -122,7 +122,7 @@ struct CallFuzzing {
 
     private mutating func plan(_ feed: OpaquePointer) {
         var place = sized(quire_place())
-        place.kind = Int32(below(8))
+        place.kind = Int32(below(12))
         place.gap = UInt64(bitPattern: number())
         place.limit = UInt32(truncatingIfNeeded: number())
         place.is_bounded = Int32(below(2))
@@ -144,6 +144,7 @@ struct CallFuzzing {
         answer.previous.kind = Int32(below(10))
         answer.fetched_at = number()
         answer.opaque_rows = UInt64(below(3))
+        let hasToken = below(3) == 0
         let keys = names.map { _ in (key: number(), version: number(), flags: UInt32(below(4))) }
         Bytes.lending(id()) { token in
             answer.next.text = token
@@ -157,6 +158,7 @@ struct CallFuzzing {
                 posts.withUnsafeBufferPointer { posts in
                     answer.post_size = UInt32(MemoryLayout<quire_post>.stride)
                     (answer.posts, answer.count) = (posts.baseAddress, posts.count)
+                    if hasToken { (answer.since, answer.deleted) = (token, ids) }
                     withUnsafePointer(to: answer, body)
                 }
             }

@@ -5,7 +5,7 @@ enum PageFuzzing {
     private static let response = Array(
         #"""
         {"items": [{"id": 7, "key": "2024-01-02T03:04:05Z", "a": {"b": [1, {"c": null}]}}, {"id": "x", "key": 1.5e300},
-        {"key": -1}], "next": "https://a.example/?page=2", "has_more": true, "page": 1, "total": 99, "é": "\ud83d\ude00"}
+        {"key": -1}], "next": "https://a.example/?page=2", "has_more": true, "page": 1, "total": 99, "since": "s2", "deleted": [8, "y"], "é": "\ud83d\ude00"}
         """#.utf8)
 
     static func page(_ input: [UInt8]) {

@@ -59,6 +59,7 @@ struct WireFeed: Sendable {
             case .position(let offset, _): ["offset": "\(offset)"]
             case .page(let number, _): ["page": "\(number)"]
             case .around(let id): ["around": id.description]
+            case .delta(let since): ["since": since]
             case .bodies(let ids): ["ids": ids.map(\.description).joined(separator: ",")]
             }
         query["until"] = until?.description

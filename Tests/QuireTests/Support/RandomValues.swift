@@ -178,6 +178,7 @@ struct RandomValues {
         feed.skippedAbove = int()
         (feed.subscription.headAsOf, feed.subscription.live) = (optional { $0.number() }, optional { $0.number() })
         feed.subscription.message = optional { $0.number() }
+        feed.deltaToken = optional { DeltaToken(text: $0.text(), asOf: $0.number()) }
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
         feed.lastSegment = segment()
         (feed.counts.entries, feed.counts.riders, feed.counts.faults) = (int(), int(), int())

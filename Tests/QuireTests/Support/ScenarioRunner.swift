@@ -80,7 +80,7 @@ final class ScenarioRunner {
         var seen: [String: JSON] = [:]
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify":
+        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify", "delta":
             let plan = try plan(operation, step, feed)
             describe(plan, into: &seen)
             if let request = plan.request {
@@ -135,7 +135,15 @@ final class ScenarioRunner {
         case "pin": try feed.pin(id!)
         case "unpin": try feed.unpin(id!)
         case "insert_local": try feed.insertLocal(id!, body: [])
-        case "confirm_local": try feed.removeLocal(id!)
+        case "confirm_local":
+            guard let server = step["as"]?.text.flatMap({ PostID($0) }) else {
+                try feed.removeLocal(id!)
+                return
+            }
+            seen["result"] = .text(try feed.confirmLocal(id!, as: server).rawValue)
+        case "alias":
+            let name = PostID(step["as"]!.text!)!
+            seen["result"] = .text(try storage.cache.addAlias(id!, of: name).rawValue)
         case "reset": try feed.reset()
         case "look": break
         default: throw Unknown(word: operation)
@@ -148,6 +156,7 @@ final class ScenarioRunner {
         case "refresh": place = .head
         case "append": place = .tail
         case "prepend": place = .openHead
+        case "delta": place = .delta
         case "around": place = Self.jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
             let joins = Self.claimedSeams(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
@@ -235,6 +244,7 @@ final class ScenarioRunner {
                 wish["page"] = .number(Double(number))
                 if let limit { wish["limit"] = .number(Double(limit)) }
             case .around(let target): wish["around"] = .text(target.description)
+            case .delta(let since): wish["since"] = .text(since)
             case .snapshot: wish["snapshot"] = .bool(true)
             case .bodies(let ids): wish["ids"] = .list(ids.map { .text($0.description) })
             }
@@ -350,6 +360,8 @@ extension Answer {
             next: Picture.link(step["next"]?.text ?? "?"),
             previous: Picture.link(step["prev"]?.text ?? "?"),
             total: step["total"]?.int, fetchedAt: Int64(step["at"]?.int ?? 0))
+        since = step["since"]?.text
+        deleted = (step["deleted"]?.list ?? []).compactMap { $0.text.flatMap { PostID($0) } }
         for item in step["items"]?.list ?? [] {
             guard let text = item.text, let id = PostID(text) else {
                 opaqueRows += 1

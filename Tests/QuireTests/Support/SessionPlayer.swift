@@ -24,7 +24,7 @@ final class SessionPlayer {
         let feed = feeds[step["feed"]?.text ?? firstFeed]!
         let operation = step["op"]!.text!
         switch operation {
-        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify":
+        case "refresh", "append", "fill", "prepend", "around", "bodies", "verify", "delta":
             let plan = try plan(operation, step, feed, session)
             results.append("\(plan)")
             if let request = plan.request { try answer(step, request.ticket, feed, session) }
@@ -99,6 +99,7 @@ final class SessionPlayer {
         case "refresh": place = .head
         case "append": place = .tail
         case "prepend": place = .openHead
+        case "delta": place = .delta
         case "around": place = ScenarioRunner.jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
             let joins = try RowReader(transaction: session.transaction, feed: feed.number).claimedPosts()

@@ -8,17 +8,19 @@ from model import END, UNKNOWN
 from .healing import Healing
 from .judging import Judging
 from .modes import KEYED, MODES, UNCHANGED, Failure
+from .nicknames import Nicknames
 from .recording import expected
 from .server import Answering, Server
 from .subscription import Subscription
 
 
-class History(Answering, Judging, Healing, Subscription):
+class History(Answering, Judging, Healing, Nicknames, Subscription):
     """Executes events against a server and a feed and checks the invariants."""
 
     hard = False                                                # subclasses may have a constructor of their own
 
     def __init__(self, mode, record=False, hard=False):
+        Nicknames.__init__(self)
         self.mode, self.server, self.hard = mode, Server(), hard
         self.runner = Runner({"options": MODES[mode]})
         self.feed = self.runner.cache.feeds["main"]
@@ -32,11 +34,14 @@ class History(Answering, Judging, Healing, Subscription):
         for kind, seed in events:
             if self.hard:
                 self.connection(random.Random(seed + .5))
+                if random.Random(seed + .25).random() < .05:
+                    self.name_twice(random.Random(seed + .75))
             getattr(self, kind)(random.Random(seed))
             self.forget_gaps()
             self.check(kind)
 
     def step(self, step):
+        step = self.by_any_name(step)
         seen = self.runner.step(step)
         if step["op"] == "answer":
             self.last_outcome = seen["outcome"]
@@ -170,7 +175,7 @@ class History(Answering, Judging, Healing, Subscription):
         if job["op"] == "snapshot":
             self.last_snapshot = facts["raw"]
         if border not in (None, *seen["moved"]):
-            border = self.effective_border(job, before, border, facts["raw"])
+            border = self.effective_border(job, before, border, [id for id in facts["raw"] if id not in seen["moved"]])
         if border in seen["moved"]:
             border = None                                       # the border itself came back elsewhere
         self.check_cover(job, before, border, seen)
@@ -214,7 +219,7 @@ class History(Answering, Judging, Healing, Subscription):
     def client_local(self, rng):
         riders = [id for id in self.feed.ids() if self.feed.entries[id].rider and id.startswith("L")]
         if riders and rng.random() < .6:
-            self.step({"op": "confirm_local", "id": rng.choice(riders)})
+            self.confirm(rng, rng.choice(riders))
         else:
             self.labels += 1
             self.step({"op": "insert_local", "id": f"L{self.labels}"})

@@ -22,8 +22,10 @@ class Judging:
                           for part in (rows[:i], rows[i:])]
                 high = min([high] + [p for p in places[0] if low < p < high])
                 low = max([low] + [p for p in places[1] if low < p < high])
-                if i < len(rows) and not isinstance(rows[i], str):      # a gap begins where its link does
-                    high, low = self.gap_ends(rows[i], high, low)
+                # a gap begins where its link does, and so do the ends
+                down, up = (self.feed.tail, None) if i == len(rows) else \
+                    (None, self.feed.head) if isinstance(rows[i], str) else (rows[i].down, rows[i].up)
+                high, low = self.gap_ends(down, up, high, low)
                 if low < high:
                     self.covered = [piece for a, b, time in self.covered
                                     for piece in ((a, min(b, low), time), (max(a, high), b, time))
@@ -32,12 +34,12 @@ class Judging:
                     self.covered = list(dict.fromkeys(self.covered))
 
     @staticmethod
-    def gap_ends(gap, high, low):
+    def gap_ends(down, up, high, low):
         """What lay beside the gap was dropped when it arrived: it is known all the same."""
-        if gap.down.link[0] == "b" and gap.down.after is None:
-            high = min(high, float(gap.down.link[1:]))
-        if gap.up.link[0] == "a" and gap.up.after is None:
-            low = max(low, float(gap.up.link[1:]))
+        if down and down.link[0] == "b" and down.after is None:
+            high = min(high, float(down.link[1:]))
+        if up and up.link[0] == "a" and up.after is None:
+            low = max(low, float(up.link[1:]))
         return high, low
 
     def settled(self, rows):

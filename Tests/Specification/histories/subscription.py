@@ -9,7 +9,7 @@ class Subscription:
 
     def connection(self, rng):
         """The connection comes and goes."""
-        if self.feed.since and not self.record and self.mode in ("stable", "keyset", "bump", "keyless") and rng.random() < .08:
+        if self.feed.since and self.mode in ("stable", "keyset", "bump", "keyless") and rng.random() < .08:
             self.changes()
         if self.mode != "ids" and rng.random() < .08:
             self.connected = not self.connected

@@ -30,7 +30,7 @@ class Cache:
         if alias == id:
             return "same"
         self.names = {other: id if own == alias else own for other, own in self.names.items()} | {alias: id}
-        known = alias in self.posts
+        known, has_body = alias in self.posts, self.has_body(alias) or self.has_body(id)
         for name, (value, version) in self.posts.pop(alias, {}).items():
             self.touch(id)
             if version >= self.posts[id].get(name, (None, version))[1]:
@@ -40,6 +40,8 @@ class Cache:
                 self.touch(id)
             feed._unite(alias, id)
         self.collect()
+        if has_body:
+            self.bring_body(id)
         return "united" if known else "noted"
 
     def touch(self, id):

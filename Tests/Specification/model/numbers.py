@@ -282,7 +282,7 @@ class Numbers:
     def learn_positions(self):
         """R26. What the answer shows tells where it is; what stands below moves with the last known entry shown."""
         feed, ticket, shown = self.feed, self.ticket, self.server_index
-        if ticket.op == "push" and feed.numbered():
+        if ticket.op in ("push", "delta") and feed.numbered():
             return self.move_by_push()
         if ticket.start is None or not feed.numbered():
             return {}

@@ -277,7 +277,7 @@ class Placing:
 
     def proven_before(self):
         """The upper and the lower entries of the seams that were proven before this answer."""
-        feed, moved = self.feed, set(self.out.moved)
+        feed, moved = self.feed, {*self.out.moved, *self.gone_for_good}
         before = feed._merge_gaps(r for r in feed.server_rows() if r not in moved)
         claimed = feed._carry_claims(feed.rows, before, moved)
         proven = [(a, b) for a, b in zip(before, before[1:])

@@ -33,6 +33,7 @@ class Planning:
                 self._take_limit(limit)
                 wish, position = self._wish_at((int(target[5:]) - self.first_page) * self.unit(), limit)
                 return self._issue("around", (), wish, limit, own=target, extra=target, **position)
+            target = self.cache.name(target)
             return self._issue("around", (), {"around": target}, limit, own=UNKNOWN, extra=target)
         if request == "prepend":
             return self._plan_up(self.head, None, bounded, limit)

@@ -31,7 +31,7 @@ final class NumberedSubject {
     static func size(in target: Request.Target) -> Int? {
         switch target {
         case .position(_, let limit), .page(_, let limit): limit
-        case .link, .around, .snapshot, .bodies: nil
+        case .link, .around, .snapshot, .bodies, .delta: nil
         }
     }
 

@@ -78,7 +78,7 @@ extension OracleHistory {
 
     private func border(of place: Place) -> PostID? {
         switch place {
-        case .head, .around, .page, .join, .bodies: nil
+        case .head, .around, .page, .join, .bodies, .delta: nil
         case .tail: view.entries.last
         case .openHead: view.entries.first
         case .gap(let gap): view.lines.firstIndex(of: .gap(gap)).flatMap { view.entry(above: $0) }

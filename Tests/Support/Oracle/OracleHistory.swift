@@ -21,7 +21,7 @@ struct OracleJob {
     var operation: Operation {
         switch request.target {
         case .snapshot: .snapshot
-        case .bodies: .bodies
+        case .bodies, .delta: .bodies
         case .around: .around
         case .link(.head): .refresh
         case .link, .position, .page:
@@ -29,7 +29,7 @@ struct OracleJob {
             case .head, .around, .page, .join: .refresh
             case .tail, .gap: .down
             case .aboveGap, .openHead: .up
-            case .bodies: .bodies
+            case .bodies, .delta: .bodies
             }
         }
     }

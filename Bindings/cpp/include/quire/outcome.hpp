@@ -14,7 +14,8 @@ enum class request_kind : std::int32_t {
     page = QUIRE_REQUEST_PAGE,
     around = QUIRE_REQUEST_AROUND,
     snapshot = QUIRE_REQUEST_SNAPSHOT,
-    bodies = QUIRE_REQUEST_BODIES
+    bodies = QUIRE_REQUEST_BODIES,
+    delta = QUIRE_REQUEST_DELTA
 };
 
 enum class refusal : std::int32_t {

@@ -201,6 +201,9 @@ public:
         return join;
     }
 
+    // What has changed since the newest token that an answer brought.
+    static place delta() { return place(QUIRE_PLACE_DELTA); }
+
     // How many posts to ask for; 0 is the feed's page size.
     place &limit(std::uint32_t count) { return c_.limit = count, *this; }
     // Stop at the far side of the gap, or at the first cached post.
@@ -272,6 +275,10 @@ public:
     answer &previous(const link &link) { return c_.previous = link.c(), *this; }
     // Rows of the whole list, where the server says so.
     answer &total(std::uint64_t rows) { return c_.has_total = 1, c_.total = rows, *this; }
+    // With this token what has changed after this answer can be asked for.
+    answer &since(std::string_view token) { return c_.since = detail::to_c(token), *this; }
+    // The answer to a delta: posts that are gone on the server.
+    answer &deleted(const ids &posts) { return c_.deleted = posts.c(), *this; }
     // Milliseconds since 1970.
     answer &fetched_at(std::int64_t time) { return c_.fetched_at = time, *this; }
 

@@ -89,7 +89,7 @@ class Feed:
 
         gap: for Place.GAP and ABOVE_GAP. target: for AROUND the post, for JOIN the one below the join.
         page: for PAGE its number. posts: for BODIES, in a feed paged by ids:
-        what is missing of the bodies of these. limit: 0 is the feed's page size.
+        what is missing of the bodies of these. DELTA: what has changed since the newest token. limit: 0 is the feed's page size.
         is_bounded: stop at the far side of the gap. link: for HEAD, where the server told what leads there.
         """
         wish = sized("quire_place")
@@ -121,6 +121,8 @@ class Feed:
         fetched_at: int | None = None,
         opaque_rows: int = 0,
         total: int | None = None,
+        since: str | None = None,
+        deleted: Iterable[Id] = (),
         batch: Batch | None = None,
     ) -> Outcome:
         """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
@@ -128,12 +130,14 @@ class Feed:
         posts: in the server's order, Post or (id, body[, key[, version[, detail]]]); bodies are borrowed until the
         call returns. next: what continues below, Link.END only if the server said so. fetched_at: in
         milliseconds since 1970, None is now. opaque_rows: rows that have no id.
-        total: rows of the whole list, where the server says so.
+        total: rows of the whole list, where the server says so. since: with this token what has changed after
+        this answer can be asked for (Place.DELTA). deleted: for such a request, the posts that are gone.
         """
         ticket = request if isinstance(request, int) else request.ticket
         out = sized("quire_outcome")
         with Buffers() as buffers:
-            answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
+            answer = GivenAnswer(
+                buffers, posts, next, previous, fetched_at, opaque_rows, total, since, deleted)
             check(lib.quire_ingest(
                 self._handle, _batch(batch), number_in(ticket), answer.value, out))
         try:

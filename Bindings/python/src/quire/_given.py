@@ -18,7 +18,7 @@ class GivenAnswer:
     def __init__(
         self, buffers: Buffers, posts: Iterable[Post | tuple[Any, ...]], next: Link | str | None,
         previous: Link | str | None, fetched_at: int | None, opaque_rows: int,
-        total: int | None = None,
+        total: int | None = None, since: str | None = None, deleted: Iterable[Id] = (),
     ) -> None:
         self._posts = [self._post(buffers, *post) for post in posts]
         self._array = ffi.new("quire_post[]", self._posts)
@@ -30,6 +30,10 @@ class GivenAnswer:
         self.value.opaque_rows = number_in(opaque_rows)
         self.value.next, self.value.previous = self._links
         self.value.fetched_at = int(time.time() * 1000) if fetched_at is None else fetched_at
+        self._since = id_in(since or "")
+        self._deleted = Ids(deleted)
+        self.value.since = self._since
+        self.value.deleted = self._deleted.value
         if total is not None:
             self.value.has_total = 1
             self.value.total = number_in(total)

@@ -72,6 +72,7 @@ class Place(IntEnum):
     BODIES = lib.QUIRE_PLACE_BODIES
     PAGE = lib.QUIRE_PLACE_PAGE
     JOIN = lib.QUIRE_PLACE_JOIN
+    DELTA = lib.QUIRE_PLACE_DELTA
 
 
 class RequestKind(IntEnum):
@@ -84,6 +85,7 @@ class RequestKind(IntEnum):
     AROUND = lib.QUIRE_REQUEST_AROUND
     SNAPSHOT = lib.QUIRE_REQUEST_SNAPSHOT
     BODIES = lib.QUIRE_REQUEST_BODIES
+    DELTA = lib.QUIRE_REQUEST_DELTA
 
 
 class Refusal(IntEnum):

@@ -93,6 +93,7 @@ class Request:
     position: int
     #: How many posts to ask for; 0: name no size.
     limit: int
+    #: RequestKind.AROUND: its text is the post. DELTA: the token.
     link: Link
     #: RequestKind.BODIES: the posts whose bodies are wanted.
     ids: list[str]

@@ -202,6 +202,8 @@ pub struct quire_answer {
     pub has_total: i32,
     pub reserved: i32,
     pub total: u64,
+    pub since: quire_bytes,
+    pub deleted: quire_ids,
 }
 #[repr(C)]
 #[derive(Clone, Copy)]

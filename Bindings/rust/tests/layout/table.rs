@@ -128,6 +128,8 @@ pub const TABLE: &[(&str, usize)] = &[
     ("quire_answer.has_total", offset_of!(quire_answer, has_total)),
     ("quire_answer.reserved", offset_of!(quire_answer, reserved)),
     ("quire_answer.total", offset_of!(quire_answer, total)),
+    ("quire_answer.since", offset_of!(quire_answer, since)),
+    ("quire_answer.deleted", offset_of!(quire_answer, deleted)),
     ("quire_outcome", size_of::<quire_outcome>()),
     ("quire_outcome.struct_size", offset_of!(quire_outcome, struct_size)),
     ("quire_outcome.verdict", offset_of!(quire_outcome, verdict)),

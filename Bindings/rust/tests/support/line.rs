@@ -91,6 +91,10 @@ pub fn with_answer<T>(line: &Object, use_it: impl FnOnce(&Answer<'_>) -> T) -> T
     if let Some(total) = line.number("total") {
         answer = answer.total(total as u64);
     }
+    if line.contains_key("since") {
+        answer = answer.since(line.text("since"));
+    }
+    answer = answer.deleted(line.list("deleted"));
     if line.contains_key("previous") {
         answer = answer.previous(picture::link(line.text("previous")));
     }

@@ -83,7 +83,10 @@ struct FeedPart {
     func append(
         to state: inout FeedState
     ) throws(Interruption) -> (placements: [WriteSession.Placement], lost: Int) {
-        if isFirst { state.take(record) }
+        if isFirst {
+            state.take(record)
+            state.deltaToken = nil  // what was salvaged may be older than it
+        }
         for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
         var placements: [WriteSession.Placement] = []
         var doomed: [PostID] = []

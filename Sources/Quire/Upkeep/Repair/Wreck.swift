@@ -9,6 +9,7 @@ struct Wreck {
     private(set) var clock: UInt64 = 0
     private(set) var generation: UInt64 = 0
     private(set) var fields: [(place: Salvage.Place, collection: UInt32)] = []
+    private(set) var aliases: [(record: AliasRecord, collection: UInt32)] = []
     /// Records that do not read back.
     private(set) var damaged = 0
     /// One of ours was found, or nothing that speaks against it.
@@ -137,6 +138,10 @@ struct Wreck {
                     _ = try FieldsRecord(bytes, name)
                     guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
                     fields.append((place, collection))
+                case "aliases":
+                    let record = try AliasRecord(bytes, name)
+                    guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
+                    aliases.append((record, collection))
                 case "bodies":
                     guard let number = Self.number(key), BodyStore.contents(bytes) != nil else { return false }
                     bodies[~number] = place

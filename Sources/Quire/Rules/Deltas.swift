@@ -1,0 +1,97 @@
+// R29: answers that say what has changed since an earlier moment. What such an answer does not name is untouched.
+
+/// What an answer brought to ask later what has changed since.
+struct DeltaToken: Hashable {
+    var text: String
+    /// Clock of the request that the answer was to: the token is as of then or later.
+    var asOf: UInt64
+}
+
+extension FeedState {
+    /// R29. What has changed since the newest token.
+    mutating func planDelta(limit: Int) -> Result<Request, Refusal> {
+        guard let token = deltaToken else { return .failure(.noLink) }
+        var record = newTicket(.delta, limit: limit)
+        record.own = .token(token.text)
+        return .success(issue(Wish(target: .delta(since: token.text), record: record)))
+    }
+}
+
+extension Draft {
+    mutating func delta(_ page: [Int]) throws(Interruption) {
+        let isWhole = answer.next == .unknown || answer.next == .end
+        (answer.next, answer.previous) = (.unknown, .unknown)  // they are not links of the list
+        let deleted = try leaveDeleted()
+        let page = page.filter { !deleted.contains($0) }
+        if page.isEmpty && answer.deleted.isEmpty && answer.since == nil { throw .refused(.empty) }
+        let places = places()
+        shown = page.filter { places[$0] != nil }
+        let onTop = try putNewOnTop(page, isWhole: isWhole)
+        var placed = onTop
+        let isPlaced = EntrySet(shown + onTop)
+        for entry in page where !isPlaced.contains(entry) {
+            guard try hasKnownPlace(entry) else {
+                ignored.append(entry)
+                continue
+            }
+            try splice([entry], upper: .unknown, lower: nil)
+            try keepProvenRun()
+            placed.append(entry)
+        }
+        let remain = EntrySet(rows.lazy.compactMap(\.entry))
+        accepted = placed.filter(remain.contains)
+        if !rows.contains(where: { !$0.isGap }) {  // as after the last deletion (R14)
+            rows = []
+            (head, tail) = (state.newEdge(.end), state.newEdge(.unknown))
+        }
+    }
+
+    /// R29.1. Deleted entries leave, but for those that an answer wrote after this request was planned. Returns all
+    /// that are gone on the server, cached or not.
+    private mutating func leaveDeleted() throws(Interruption) -> EntrySet {
+        var seen = EntrySet()
+        var deleted: [Int] = []
+        for id in answer.deleted {
+            let entry = number(of: id)
+            if seen.insert(entry) { deleted.append(entry) }
+        }
+        kept += deleted.filter { isEntry($0) && isNewer($0) }
+        goneForGood = deleted.filter { !(isEntry($0) && isNewer($0)) }
+        let gone = EntrySet(goneForGood)
+        let leaving = goneForGood.filter(isEntry)
+        moved.removeAll(where: gone.contains)
+        leave(leaving)
+        if state.isNumbered, let at = rows.firstIndex(where: { $0.entry.map(gone.contains) ?? false }) {
+            try state.moveSpots(in: rows[(at + 1)...], by: 0) { [state] in state.entries[$0].spot != nil }
+        }
+        rowsWithout(leaving)
+        rows = state.mergeGaps(rows)
+        return gone
+    }
+
+    /// R29.3. All that came on top since the head was told is in the answer, if it is whole and begins no later.
+    private mutating func putNewOnTop(_ page: [Int], isWhole: Bool) throws(Interruption) -> [Int] {
+        guard state.options.order.hasKeys, state.head.link == .end, let top = try top(),
+            try hasKeys(page)
+        else { return [] }
+        guard isWhole, let token = state.deltaToken, ticket.own == .token(token.text),
+            let told = state.subscription.headAsOf, told >= token.asOf, rows[0] == .entry(top)
+        else { return [] }  // others may lie between and below them
+        isTopTold = true
+        let places = places()
+        let above = page.filter { places[$0] == nil && key($0)! > key(top)! }
+            .enumerated()
+            .sorted { (key($0.element)!, $1.offset) > (key($1.element)!, $0.offset) }
+            .map(\.element)
+        if !above.isEmpty { try splice(above, upper: .head, lower: top) }
+        return above
+    }
+
+    /// It rose, or the place of its key is inside a cached run.
+    private func hasKnownPlace(_ entry: Int) throws(Interruption) -> Bool {
+        guard let key = key(entry), try hasKeys([entry]) else { return false }
+        if moved.contains(entry) { return true }
+        let at = try placeForKey(key)
+        return at > 0 && at < rows.count && !rows[at - 1].isGap
+    }
+}

@@ -1,0 +1,211 @@
+// R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other id
+// leads to the name, through other ids if the name was replaced later.
+
+/// Another id of a post of a collection.
+struct AliasRecord: Record, Hashable {
+    let alias: PostID
+    /// The name, or an id that leads to it.
+    let id: PostID
+
+    init(alias: PostID, id: PostID) { (self.alias, self.id) = (alias, id) }
+
+    func encode(_ writer: inout ByteWriter) {
+        alias.encode(&writer)
+        id.encode(&writer)
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        alias = try reader.postID()
+        id = try reader.postID()
+    }
+}
+
+extension Transaction {
+    /// The id that a post is known by: that of the argument, unless it is another id of a post.
+    func name(of id: PostID, in collection: UInt32) throws(QuireError) -> PostID {
+        var (name, steps) = (id, 0)
+        while let value = try get(.aliases, PostKey.bytes(name, in: collection)) {
+            let record = try AliasRecord(value, "the other id \(name)")
+            if record.alias != name { break }  // two long ids with one hash
+            steps += 1
+            if steps > AliasRecord.longestChain { throw .corrupt("the other id \(id)") }
+            name = record.id
+        }
+        return name
+    }
+}
+
+extension AliasRecord {
+    /// A chain grows when the name of a post is replaced, by one each time.
+    static let longestChain = 1024
+}
+
+// Every id that comes in with a call, an answer or a ticket is replaced by the name of its post first. A cache without
+// aliases pays one comparison.
+
+extension WriteSession {
+    func name(of id: PostID, in feed: UInt32) throws -> PostID {
+        if counters.aliases == 0 { return id }
+        return try transaction.name(of: id, in: transaction.feed(feed).collection)
+    }
+
+    func names(of ids: [PostID], in feed: UInt32) throws -> [PostID] {
+        if counters.aliases == 0 { return ids }
+        let collection = try transaction.feed(feed).collection
+        return try ids.map { try transaction.name(of: $0, in: collection) }
+    }
+
+    func named(_ answer: Answer, in feed: UInt32) throws -> Answer {
+        if counters.aliases == 0 { return answer }
+        let collection = try transaction.feed(feed).collection
+        var answer = answer
+        var keys: [PostID: Int64?] = [:]  // an answer may show a post by several ids: the key of its name counts
+        for post in answer.posts where keys[post.id] == nil { keys[post.id] = .some(post.key) }
+        for i in answer.posts.indices {
+            let name = try transaction.name(of: answer.posts[i].id, in: collection)
+            if name == answer.posts[i].id { continue }
+            answer.posts[i].id = name
+            if let key = keys[name] { answer.posts[i].key = key }
+        }
+        answer.deleted = try answer.deleted.map { try transaction.name(of: $0, in: collection) }
+        return answer
+    }
+
+    func named(_ ticket: TicketRecord, in feed: UInt32) throws -> TicketRecord {
+        if counters.aliases == 0 { return ticket }
+        let collection = try transaction.feed(feed).collection
+        func name(_ id: PostID) throws -> PostID { try transaction.name(of: id, in: collection) }
+        var ticket = ticket
+        ticket.after = try ticket.after.map(name)
+        ticket.minted = try ticket.minted.map(name)
+        ticket.ids = try ticket.ids.map(name)
+        if let join = ticket.join {
+            ticket.join!.upper = try name(join.upper)
+            ticket.join!.lower = try name(join.lower)
+        }
+        return ticket
+    }
+
+    func named(_ place: Place, in feed: UInt32) throws -> Place {
+        if counters.aliases == 0 { return place }
+        return switch place {
+        case .bodies(let ids): .bodies(try names(of: ids, in: feed))
+        case .join(let id): .join(above: try name(of: id, in: feed))
+        case .around(let id): .around(try name(of: id, in: feed))
+        default: place
+        }
+    }
+}
+
+// MARK: Uniting
+
+extension WriteSession {
+    /// The local post of a feed is the one with this id on the server.
+    func confirmLocal(_ local: PostID, as id: PostID, in feed: UInt32) throws -> AliasResult {
+        let record = try transaction.feed(feed)
+        let local = try name(of: local, in: feed)
+        let positions = try index(of: record.collection).positions(of: local)
+        guard let position = positions.first(where: { $0.feed == feed })?.position,
+            try transaction.entry(of: local, at: position, of: feed).isRider
+        else { return .missing }
+        return try unite(local, with: id, in: record.options.collection)
+    }
+
+    /// Two ids are one post of the collection, which is called `id` from now on.
+    func unite(_ alias: PostID, with id: PostID, in collection: String) throws -> AliasResult {
+        guard let number = try transaction.collection(collection) else { return .missing }
+        let alias = try transaction.name(of: alias, in: number)
+        let id = try transaction.name(of: id, in: number)
+        if alias == id { return .same }
+        touch()
+        let positions = try index(of: number).positions(of: alias)
+        let newest = try transaction.post(alias, at: positions)?.newest
+        if !positions.isEmpty { try uniteFields(alias, with: id, in: number) }
+        for feed in try transaction.feedNumbers() {
+            let position = positions.first { $0.feed == feed }?.position
+            let isDeleted = try transaction.get(.tombstones(of: feed), PostKey.bytes(alias)) != nil
+            if position == nil && !isDeleted { continue }
+            if try transaction.feed(feed).collection != number { continue }
+            let entry = try position.map { try transaction.entry(of: alias, at: $0, of: feed) }
+            try unite(alias, with: id, in: feed, entry)
+        }
+        try put(AliasRecord(alias: alias, id: id), in: number)
+        if let newest { try noteNewest(newest, of: id, in: number) }
+        return positions.isEmpty ? .noted : .united
+    }
+
+    /// `entry` is that of the alias in the feed, nil if it has only a tombstone there.
+    private func unite(_ alias: PostID, with id: PostID, in feed: UInt32, _ entry: Entry?) throws {
+        var bytes = try entry.map { try copy(of: $0.body) } ?? []
+        if entry?.isLocal == true, try hasBody(id, in: feed) { bytes = [] }  // the server's body, not that of a draft
+        try change(feed, focus: { try $0.load(leaving: [alias, id]) }) { state throws(Interruption) in
+            let united = try state.unite(alias, with: id)
+            guard let united, let entry else { return Effect(result: ()) }
+            let post = Post(
+                id: id, key: entry.key, version: entry.version, detail: entry.detail, body: 0..<bytes.count)
+            return Effect(result: (), placements: [Placement(entry: united, post: post)], bytes: bytes)
+        }
+    }
+
+    private func hasBody(_ id: PostID, in feed: UInt32) throws -> Bool {
+        let positions = try index(of: transaction.feed(feed).collection).positions(of: id)
+        return try transaction.post(id, at: positions).map { $0.body.record != 0 } ?? false
+    }
+
+    private func put(_ record: AliasRecord, in collection: UInt32) throws {
+        try transaction.put(.aliases, PostKey.bytes(record.alias, in: collection), record.encoded())
+        counters.aliases += 1
+    }
+
+    /// The last feed of the collection goes.
+    func forgetAliases(in collection: UInt32) throws {
+        let start = withUnsafeBytes(of: collection.bigEndian) { Array($0) }
+        while counters.aliases > 0 {
+            let key = try transaction.withCursor(.aliases) { cursor in
+                try cursor.seek(start).flatMap { $0.key.starts(with: start) ? Array($0.key) : nil }
+            }
+            guard let key else { return }
+            try transaction.delete(.aliases, key)
+            counters.aliases -= 1
+        }
+    }
+
+    /// The newer version of each.
+    private func uniteFields(_ alias: PostID, with id: PostID, in collection: UInt32) throws {
+        guard let leaving = try transaction.fields(of: alias, in: collection) else { return }
+        try transaction.delete(.fields, PostKey.bytes(alias, in: collection))
+        let known = try transaction.fields(of: id, in: collection)
+        if known != nil { counters.fieldRecords -= 1 }
+        var record = known ?? FieldsRecord(id: id)
+        for field in leaving.fields {
+            if let at = record.fields.firstIndex(where: { $0.name == field.name }) {
+                if field.version >= record.fields[at].version { record.fields[at] = field }
+            } else {
+                record.fields.append(field)
+            }
+        }
+        record.fields.sort { $0.name < $1.name }
+        try transaction.put(.fields, PostKey.bytes(id, in: collection), record.encoded())
+    }
+
+    /// A version with less detail than the body was seen under the other id.
+    private func noteNewest(_ version: Int64, of id: PostID, in collection: UInt32) throws {
+        let positions = try index(of: collection).positions(of: id)
+        guard let before = try transaction.post(id, at: positions) else { return }
+        var entry = before
+        _ = entry.meets(version: version, detail: Detail(rawValue: 0), hasBody: true)
+        if !entry.hasSameBody(as: before) { try repoint(id, to: entry, at: positions) }
+    }
+}
+
+/// What became of two ids that are one post (R28).
+public enum AliasResult: String, Sendable, Hashable {
+    /// What was known of the two posts is known of one.
+    case united
+    /// Nothing was cached under the other id; it is known from now on.
+    case noted
+    /// They were one post before.
+    case same
+    /// No feed is in the collection, or the feed has no such local post.
+    case missing
+}
