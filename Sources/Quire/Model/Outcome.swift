@@ -102,7 +102,7 @@ public struct Outcome: Sendable, Hashable {
         }
     }
 
-    /// R19: an answer that shows nothing known widens the overlap of the next request.
+    /// R26.3: an answer that shows nothing known says where to look next.
     var changedEstimates = false
 }
 
