@@ -1338,7 +1338,7 @@ typedef struct quire_feed_info {
     quire_link head;
     /* What continues below the last post. */
     quire_link tail;
-    /* Positional feeds: observed minus expected position of the border. */
+    /* Always 0; here for programs that were built with an older header. */
     int64_t drift;
     /* 1: no post is known to be missing: there is no gap, and the head is closed. The tail may go on. */
     int32_t is_in_sequence;

@@ -212,7 +212,6 @@ static void look(const struct line *line, quire_feed *feed)
     compare_text(line, "=picture", picture.bytes);
     must(quire_feed_get_info(snapshot, feed, &info));
     compare_number(line, "=in_sequence", info.is_in_sequence);
-    compare_number(line, "=drift", info.drift);
     compare_number(line, "=assumed_end", info.is_end_assumed);
     compare_number(line, "=against_order", (long long)info.answers_against_order);
     compare_number(line, "=size", info.rows_known);

@@ -189,7 +189,7 @@ extension quire_outcome {
         sticky = arena.ids(outcome.sticky)
         disorder = arena.ids(outcome.disorder)
         unplaced = arena.ids(outcome.unplaced)
-        (disproved_sizes, disproved_rows) = SizePolicy.numbers(outcome.disprovedSizes)
+        (disproved_sizes, disproved_rows) = outcome.disprovedSizes?.numbers ?? (0, 0)
         owner = try arena.owner()
     }
 }

@@ -69,10 +69,9 @@ extension SizePolicy {
         }
     }
 
-    /// No policy is one that states nothing.
-    static func numbers(_ policy: SizePolicy?) -> (kind: Int32, rows: UInt32) {
-        switch policy {
-        case nil, .unknown: (Int32(QUIRE_SIZES_UNKNOWN), 0)
+    var numbers: (kind: Int32, rows: UInt32) {
+        switch self {
+        case .unknown: (Int32(QUIRE_SIZES_UNKNOWN), 0)
         case .free: (Int32(QUIRE_SIZES_FREE), 0)
         case .fixed(let rows): (Int32(QUIRE_SIZES_FIXED), UInt32(clamping: rows))
         }

@@ -69,12 +69,11 @@ extension quire_feed_info {
         body_bytes = count(info.bodyBytes)
         head = arena.link(info.head)
         tail = arena.link(info.tail)
-        drift = Int64(info.drift)
         is_in_sequence = info.isInSequence ? 1 : 0
         is_end_assumed = info.isEndAssumed ? 1 : 0
         collection = arena.text(options.collection)
-        (sizes, rows_per_page) = SizePolicy.numbers(options.sizes)
-        sizes_now = SizePolicy.numbers(info.sizes).kind
+        (sizes, rows_per_page) = options.sizes.numbers
+        sizes_now = info.sizes.numbers.kind
         rows_known = UInt32(clamping: info.rowsPerPage ?? 0)
         answers_against_order = count(info.answersAgainstOrder)
     }

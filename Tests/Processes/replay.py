@@ -16,7 +16,7 @@ class Replay:
         self.cache = model.Cache()
         self.tickets, self.rows = {}, 0
         for mode, options in modes.items():
-            self.cache.feed(mode, sizes="unknown", **options)      # as the engine's feeds have them
+            self.cache.feed(mode, **(options | {"sizes": "unknown"}))     # as the engine's feeds have them
             self.tickets[mode] = {}
 
     def commit(self, order, reply):

@@ -129,7 +129,7 @@ import Testing
             (rest.generation, rest.changed) = (feed.generation, feed.changed)
             (rest.edgeNumbers, rest.pageNumbers) = (feed.edgeNumbers, feed.pageNumbers)
             (rest.ticketNumbers, rest.gapNumbers) = (feed.ticketNumbers, feed.gapNumbers)
-            (rest.drift, rest.overlap, rest.skippedAbove) = (feed.drift, feed.overlap, feed.skippedAbove)
+            rest.skippedAbove = feed.skippedAbove
             (rest.lastSegment, rest.counts) = (feed.lastSegment, feed.counts)
             (rest.subscription, rest.deltaToken) = (feed.subscription, feed.deltaToken)
             return "\(rest)"

@@ -259,7 +259,6 @@ private:
         const quire::feed_info info = snapshot.info(feed);
         seen_["picture"] = picture::show(snapshot, feed);
         seen_["in_sequence"] = info.is_in_sequence();
-        seen_["drift"] = static_cast<long long>(info.drift());
         seen_["page_count"] = static_cast<long long>(info.pages());
         seen_["assumed_end"] = info.is_end_assumed();
         seen_["against_order"] = static_cast<long long>(info.answers_against_order());

@@ -231,7 +231,7 @@ class Replay:
             pages = list(snapshot.pages(feed))
             seen: dict[str, Any] = {
                 "picture": picture(snapshot, feed), "in_sequence": info.is_in_sequence,
-                "drift": info.drift, "page_count": len(pages),
+                "page_count": len(pages),
                 "claimed": [pair for pair, _ in seams],
                 "checked": [pair for pair, row in seams if row.is_checked],
                 "seams": [word_of(row.why) for row in posts if row.why],

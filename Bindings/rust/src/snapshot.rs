@@ -78,8 +78,6 @@ pub struct FeedInfo<'s> {
     pub head: Border<'s>,
     /// What continues below the last post.
     pub tail: Border<'s>,
-    /// Positional feeds: observed minus expected position of the border.
-    pub drift: i64,
     /// No gap is known.
     pub is_in_sequence: bool,
     /// The server did not say that the feed ends here: that was concluded from what it answered.
@@ -159,7 +157,6 @@ impl<'cache> Snapshot<'cache> {
                 body_bytes: c.body_bytes,
                 head: Border::new(c.head),
                 tail: Border::new(c.tail),
-                drift: c.drift,
                 is_in_sequence: c.is_in_sequence != 0,
                 is_end_assumed: c.is_end_assumed != 0,
                 answers_against_order: c.answers_against_order,

@@ -242,7 +242,6 @@ impl Replay {
         let seen = &mut self.seen;
         seen.insert("picture".into(), Value::Text(picture::show(&snapshot, feed)?));
         seen.insert("in_sequence".into(), Value::Flag(info.is_in_sequence));
-        seen.insert("drift".into(), Value::Number(info.drift));
         seen.insert("page_count".into(), Value::Number(info.pages as i64));
         seen.insert("assumed_end".into(), Value::Flag(info.is_end_assumed));
         seen.insert("against_order".into(), Value::Number(info.answers_against_order as i64));

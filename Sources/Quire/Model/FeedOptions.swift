@@ -23,9 +23,9 @@ public enum Paging: String, Sendable, CaseIterable, Hashable {
     case pages
     /// Requests name a post: everything below it, or above it.
     case keyset
-    /// Requests name a position and a count (R19).
+    /// Requests name a position and a count (R26).
     case offset
-    /// Requests name a page number and a page size (R20).
+    /// Requests name a page number, and a size where the server lets them (R26).
     case page
     /// The whole list of ids first, bodies on demand (R21).
     case ids
@@ -42,6 +42,11 @@ public enum SizePolicy: Sendable, Hashable {
     case fixed(Int)
     /// Not known: the same size is asked for again and again, and what comes back is learned.
     case unknown
+
+    /// Sizes are at least one, and no larger than a file holds.
+    var inRange: SizePolicy {
+        if case .fixed(let size) = self { .fixed(min(max(1, size), FeedOptions.countLimit)) } else { self }
+    }
 }
 
 /// What a feed is, fixed when it is first opened.
@@ -62,10 +67,10 @@ public struct FeedOptions: Sendable, Hashable {
     public var firstPage: Int
     /// Open a gap where only the numbering claims contiguity (R25, R26).
     public var isStrict: Bool
-    /// Who chooses the size of a page, in feeds paged by offset or number (R26). nil: the server grants any size, and is
-    /// asked for more than the limit where pages must overlap (R19, R20).
-    public var sizes: SizePolicy? {
-        didSet { if case .fixed(let size) = sizes { sizes = .fixed(min(max(1, size), Self.countLimit)) } }
+    /// Who chooses the size of a page, in feeds paged by offset or number (R26); no other feed looks at it. No request
+    /// asks for more posts than its caller, whatever the policy. At least one row, where it is fixed.
+    public var sizes: SizePolicy {
+        didSet { sizes = sizes.inRange }
     }
     /// The collection that the feed's posts belong to, up to 255 bytes of UTF-8. Feeds of one collection share
     /// what they know of a post: body, version, fields, read mark. Feeds of two share nothing, whatever the
@@ -79,7 +84,7 @@ public struct FeedOptions: Sendable, Hashable {
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,
-        isStrict: Bool = false, sizes: SizePolicy? = .unknown, collection: String = ""
+        isStrict: Bool = false, sizes: SizePolicy = .unknown, collection: String = ""
     ) {
         self.order = order
         self.paging = paging
@@ -89,11 +94,7 @@ public struct FeedOptions: Sendable, Hashable {
         self.sticky = sticky
         self.firstPage = min(max(-Self.countLimit, firstPage), Self.countLimit)
         self.isStrict = isStrict
-        if case .fixed(let size) = sizes {
-            self.sizes = .fixed(min(max(1, size), Self.countLimit))
-        } else {
-            self.sizes = sizes
-        }
+        self.sizes = sizes.inRange
         self.collection = collection
     }
 }

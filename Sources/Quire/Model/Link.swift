@@ -8,7 +8,7 @@ public enum Link: Hashable, Sendable {
     case confirmEnd
     /// The request for the first page.
     case head
-    /// Feeds paged by offset or page number: there is more, and the position is computed (R19, R20).
+    /// Feeds paged by offset or page number: there is more, and the position is computed (R26).
     case more
     /// The server's own words: a URL, a cursor, `page=17`.
     case token(String)

@@ -9,7 +9,7 @@ public struct Outcome: Sendable, Hashable {
         case gap
         /// The server said "end" although entries are cached below: plan again (R11).
         case confirmEnd = "confirm-end"
-        /// Links or estimates changed, entries did not: plan again (R19).
+        /// Links or estimates changed, entries did not: plan again (R26).
         case drift
         /// The border may have died: plan again (R9).
         case replan
@@ -102,7 +102,7 @@ public struct Outcome: Sendable, Hashable {
         }
     }
 
-    /// R19: an answer that shows nothing known widens the overlap of the next request.
+    /// R26.3: an answer that shows nothing known says where to look next.
     var changedEstimates = false
 }
 

@@ -113,13 +113,11 @@ public struct FeedInfo: Sendable, Hashable {
     public let tail: Link
     /// The server did not say that the feed ends here: that was concluded from what it answered (R26.7).
     public let isEndAssumed: Bool
-    /// R19: observed minus expected position of the border.
-    public let drift: Int
     /// Answers that showed known posts in another order than the class of the feed allows: evidence that the server
     /// does not keep it.
     public let answersAgainstOrder: Int
     /// The size policy that holds: that of ``FeedOptions/sizes``, or `.unknown` once an answer has disproved it.
-    public let sizes: SizePolicy?
+    public let sizes: SizePolicy
     /// Rows of a server's page, as far as that is known: stated, or learned (R26.6).
     public let rowsPerPage: Int?
 

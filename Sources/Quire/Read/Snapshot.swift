@@ -42,8 +42,8 @@ public struct Snapshot: ~Copyable {
             pages: record.counts.pages, gaps: record.counts.gaps,
             claimedSeams: record.counts.claimedSeams, bodyBytes: record.counts.bodyBytes,
             head: record.head.link, tail: record.tail.link, isEndAssumed: record.tail.isAssumed,
-            drift: record.drift, answersAgainstOrder: record.answersAgainstOrder,
-            sizes: state.sizePolicy, rowsPerPage: state.knownSize)
+            answersAgainstOrder: record.answersAgainstOrder, sizes: state.sizePolicy,
+            rowsPerPage: state.knownSize)
     }
 
     /// What a program remembers about the feed under a name, nil if nothing; see

@@ -28,8 +28,6 @@ struct Draft {
     /// Nothing in the answer shows that the border still lives, where that matters (R9).
     var doubtsUpperBorder = false
     var doubtsLowerBorder = false
-    var drift: Int
-    var overlap: Int
     var headChanged = false
     /// The page ends or begins at a gap.
     var farGap = false
@@ -83,8 +81,6 @@ struct Draft {
         self.answer = answer
         head = state.head
         tail = state.tail
-        drift = state.drift
-        overlap = state.overlap
         rows = state.serverRows
         shownPost = [Int](repeating: -1, count: state.entries.count)
         serverPosition = EntryMap(entries: state.entries.count)

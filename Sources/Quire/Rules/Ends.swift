@@ -29,13 +29,6 @@ extension Draft {
         }
         if link == .unknown { throw .refused(.empty) }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
-        if ticket.offset != nil {
-            if drift == state.drift && link == edge.link && answer.opaqueRows == 0 {
-                throw .refused(.noProgress)
-            }
-            note = .drift
-            return
-        }
         if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }  // R12
         let border = try border(above: at)
         let isLoose = isLoose(.last, at: border) || (edge.isLoose && shown.isEmpty)
@@ -67,7 +60,7 @@ extension Draft {
         if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {
             // a second, independent confirmation
             let border = try border(above: at)
-            if isDoubtful, !shown.contains(border), ticket.offset == nil,
+            if isDoubtful, !shown.contains(border),
                 try entries(in: rows[at...]).contains(where: { isSeenLater($0, than: border) })
             {
                 return try distrustLink(below: border)  // perhaps it ends elsewhere, where the border died

@@ -209,10 +209,6 @@ struct FeedState {
 
     var head = Edge(link: .end, number: 1)
     var tail = Edge(link: .unknown, number: 2)
-    /// R19: observed minus expected position of the border.
-    var drift = 0
-    /// R19: rows by which the next request overlaps what is cached.
-    var overlap = 1
     /// R15: server entries evicted above the first cached one.
     var skippedAbove = 0
     /// R26: what is known of the size of the server's pages.
@@ -293,33 +289,6 @@ extension FeedState {
     var serverRows: [Row] {
         let hasRiders = entries.contains { $0.isRider && $0.isCached }
         return hasRiders ? rows.filter { !isRider($0) } : rows
-    }
-
-    /// Server entries above the first gap.
-    var headSegmentCount: Int {
-        var count = 0
-        for row in serverRows {
-            switch row {
-            case .gap: return count
-            case .entry: count += 1
-            case .elided(let run): count += elided[run].count
-            }
-        }
-        return count
-    }
-
-    /// How many server entries of the head segment stand above this one; nil if it is not in it.
-    func rankInHeadSegment(_ entry: Int) -> Int? {
-        var rank = 0
-        for row in serverRows {
-            switch row {
-            case .gap: return nil
-            case .entry(entry): return rank
-            case .entry: rank += 1
-            case .elided(let run): rank += elided[run].count
-            }
-        }
-        return nil
     }
 
     /// Those that are not in an elided run.

@@ -108,7 +108,6 @@ extension Draft {
             }
         }
         (state.head, state.tail) = (head, tail)
-        (state.drift, state.overlap) = (drift, overlap)
         settleTop(now)
         keepToken()
         try settleClaims(oldRows)

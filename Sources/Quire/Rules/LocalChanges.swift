@@ -122,7 +122,7 @@ extension FeedState {
         rows = []
         head = newEdge(.end)
         tail = newEdge(.unknown)
-        (drift, overlap, skippedAbove) = (0, 1, 0)
+        skippedAbove = 0
         subscription = Subscription()
         deltaToken = nil
         sizes = LearnedSizes(isDisproved: sizes.isDisproved)

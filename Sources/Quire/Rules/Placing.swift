@@ -19,7 +19,7 @@ extension Draft {
             }
             return try noEntriesYet(blanks: 0)
         }
-        (drift, overlap, headChanged) = (0, 1, true)
+        headChanged = true
         head = state.newEdge(.end)
         let before = rows
         let lifted = try liftPushed(page)
@@ -89,7 +89,6 @@ extension Draft {
         if showsBorder {
             let cut = page.firstIndex(of: border)! + 1
             (skipped, rest) = (Array(page[..<cut]), Array(page[cut...]))
-            learnDrift(border)
             shown.append(border)
         } else if state.options.order != .ranked {
             let known = page.filter(isAbove)
@@ -139,13 +138,6 @@ extension Draft {
         }
     }
 
-    /// R19. The border found elsewhere than expected corrects the estimate.
-    private mutating func learnDrift(_ entry: Int) {
-        guard let offset = ticket.offset, let rank = state.rankInHeadSegment(entry) else { return }
-        drift += offset + serverPosition[entry]! - (state.skippedAbove + rank + state.drift)
-        overlap = 1
-    }
-
     /// R9. The answer lacks its border although it should contain it, or shows entries from above it.
     /// Returns the entry the rest of the answer continues below, nil if all is settled.
     private mutating func withoutBorder(
@@ -161,9 +153,7 @@ extension Draft {
         }
         guard let last = known.last else {
             guard let after = ticket.after.flatMap(state.cached), isInSegment(after) else {
-                if ticket.offset == nil { throw .refused(.discontinuity) }
-                (overlap, note) = (state.overlap * 2, .discontinuity)
-                return nil
+                throw .refused(.discontinuity)
             }
             if !page.isEmpty { return (after, page, []) }  // it does start below a known entry
             if after == border {  // what lay between was deleted meanwhile
@@ -180,12 +170,9 @@ extension Draft {
         if known.count < page.count && !ticket.isOverlapping && !ticket.mayClaim {
             throw .refused(.discontinuity)  // it claimed to start below the border
         }
-        learnDrift(last)
         shown.append(last)  // it is alive: what was seen before it casts no doubt on it
         if cut < page.count { return (last, Array(page[cut...]), Array(page[..<cut])) }
         ignored += page.filter { !state.entries[$0].isCached }
-        overlap = state.overlap
-        if ticket.offset != nil && drift == state.drift { drift += 1 }
         if answer.next == .end && ticket.isOverlapping {
             try doubtBelow(last)
         } else {

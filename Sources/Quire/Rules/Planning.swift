@@ -80,10 +80,6 @@ extension FeedState {
         var wish = Wish(target: .link(link), record: record)
         if isNumbered && link == .head {
             wish = try planNumberedRefresh(record, limit: limit)
-        } else if edge == nil && options.paging == .offset {
-            wish.target = .position(offset: 0, limit: limit)
-        } else if edge == nil && options.paging == .page {
-            wish.target = .page(number: options.firstPage, limit: limit)
         }
         if isBounded, let first = serverRows.first {
             wish.until = id(of: try entry(at: 0, in: [first], from: .above))
@@ -105,9 +101,6 @@ extension FeedState {
         if isNumbered { return try planNumbered(edge, gap: gap, limit: limit) }
         var record = newTicket(.down, limit: limit)
         record.edges = [edge.number]
-        if options.paging.isPositional {
-            return try planPosition(record, gap: gap, limit: limit)
-        }
         guard let border = try entryAbove(edge: edge.number) else { return .failure(.empty) }
         var (link, after, isLoose) = (edge.link, edge.after, edge.isLoose)
         if (link == .unknown || link == .confirmEnd) && options.paging == .keyset {
@@ -172,7 +165,7 @@ extension FeedState {
         if isByNumber && gap == nil && options.order != .ranked {
             return try planNumberedUp(limit: limit)
         }
-        if options.order == .ranked || options.paging.isPositional { return .failure(.unsupported) }
+        if options.order == .ranked || isNumbered { return .failure(.unsupported) }
         if gap == nil && edge.link == .end && options.paging != .keyset { return .failure(.closed) }
         var record = newTicket(.up, limit: limit)
         record.own = edge.link
@@ -192,30 +185,6 @@ extension FeedState {
         return .success(
             issue(
                 Wish(target: .link(record.own), record: record, isOverlapping: edge.isOverlapping)))
-    }
-
-    // MARK: Positions (R19, R20)
-
-    private mutating func planPosition(
-        _ record: TicketRecord, gap: Int?, limit: Int
-    ) throws(Interruption) -> Result<Request, Refusal> {
-        if gap != gapRows.first { return .failure(.fillFirst) }
-        let anchor = max(0, skippedAbove + headSegmentCount - 1 + drift)
-        var start = max(0, anchor - (overlap - 1))
-        var target = Request.Target.position(offset: start, limit: limit + overlap)
-        if options.paging == .page {
-            var size = limit
-            while start / size != (anchor + 1) / size { size += 1 }  // the border must not end the page
-            target = .page(number: start / size + options.firstPage, limit: size)
-            start = start / size * size
-        }
-        if start == 0 && overlap > 1 {  // the search reached the head
-            return .success(try planRefresh(limit: limit + overlap, isBounded: false))
-        }
-        var record = record
-        record.isOverlapping = true
-        record.offset = start
-        return .success(issue(Wish(target: target, record: record)))
     }
 
     // MARK: Id snapshots (R21)

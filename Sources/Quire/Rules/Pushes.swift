@@ -109,7 +109,7 @@ extension Draft {
         }
         try splice(page, upper: .head, lower: isJoined ? top : nil)
         if isJoined { return }
-        (drift, overlap, headChanged) = (0, 1, true)
+        headChanged = true
         if state.head.link != .end { head = state.newEdge(.end) }
     }
 

@@ -21,14 +21,14 @@ struct LearnedSizes: Hashable {
 }
 
 extension FeedState {
-    /// Positions are asked for under a size policy.
-    var isNumbered: Bool { options.paging.isPositional && options.sizes != nil }
+    /// Requests are computed from a position in the list.
+    var isNumbered: Bool { options.paging.isPositional }
 
     /// The policy that holds: the stated one until an answer disproves it.
-    var sizePolicy: SizePolicy? { sizes.isDisproved ? .unknown : options.sizes }
+    var sizePolicy: SizePolicy { sizes.isDisproved ? .unknown : options.sizes }
 
     /// Pages have a fixed size, or one that is not ours to choose: only their numbers are certain.
-    var isByNumber: Bool { options.paging == .page && sizePolicy != nil && sizePolicy != .free }
+    var isByNumber: Bool { options.paging == .page && sizePolicy != .free }
 
     /// No request names a size.
     var namesNoSize: Bool {
@@ -116,7 +116,8 @@ extension FeedState {
         _ answer: Answer, _ ticket: inout TicketRecord
     ) throws(Interruption) -> SizePolicy? {
         let rows = rows(of: answer)
-        guard let policy = sizePolicy, policy != .unknown, let span = ticket.span, rows > 0,
+        let policy = sizePolicy
+        guard policy != .unknown, let span = ticket.span, rows > 0,
             ticket.operation != .recorded
         else { return nil }
         var stated: Int?

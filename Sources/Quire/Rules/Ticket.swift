@@ -28,8 +28,6 @@ struct TicketRecord: Hashable {
     var isLoose = false
     /// R25.4: a recorded page that the open head's link names.
     var isAboveHead = false
-    /// R19: the row at which the answer starts.
-    var offset: Int?
     /// R26: where in the list the rows asked for start.
     var span: Span?
     /// R26: an answer that shows nothing known may be joined by the numbering.
@@ -49,7 +47,7 @@ struct TicketRecord: Hashable {
     func isSameRequest(as other: TicketRecord) -> Bool {
         operation == other.operation && edges == other.edges && limit == other.limit
             && isBounded == other.isBounded && isContinuation == other.isContinuation
-            && own == other.own && offset == other.offset && span?.start == other.span?.start
+            && own == other.own && span?.start == other.span?.start
             && join == other.join && ids == other.ids
     }
 

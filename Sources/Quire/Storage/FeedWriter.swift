@@ -5,7 +5,8 @@ struct FeedWriter {
     private let old: FeedState
     private let new: FeedState
     private let record: FeedRecord
-    private let spreadsAnew: Bool
+    /// All pieces are loaded, and those that know places are written with what was noted since.
+    private let settlesPlaces: Bool
     // What is loaded when this is done.
     private var pieces: [UInt64: FeedLoader.Piece] = [:]
     private var gaps: [KnownGaps.Known] = []
@@ -18,10 +19,10 @@ struct FeedWriter {
     private let changed: [Int]
 
     init(
-        _ loader: FeedLoader, from old: FeedState, to new: FeedState, spreadsAnew: Bool = false
+        _ loader: FeedLoader, from old: FeedState, to new: FeedState, settlesPlaces: Bool = false
     ) {
-        (self.loader, self.old, self.new, self.spreadsAnew) = (loader, old, new, spreadsAnew)
-        record = Self.record(loader, new, spreadsAnew: spreadsAnew)
+        (self.loader, self.old, self.new, self.settlesPlaces) = (loader, old, new, settlesPlaces)
+        record = Self.record(loader, new, settlesPlaces: settlesPlaces)
         changed = new.entries.indices.filter {
             $0 >= old.entries.count || !new.entries[$0].isSame(as: old.entries[$0])
         }
@@ -81,7 +82,7 @@ struct FeedWriter {
         guard let stored = loader.pieces[piece.position]?.record, stored.page == piece.page,
             stored.ids.count == piece.entries.count
         else { return true }
-        if spreadsAnew && stored.epoch != nil { return true }
+        if settlesPlaces && stored.epoch != nil { return true }
         if piece.entries.contains(where: changed.contains) { return true }
         return !zip(piece.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
     }
@@ -256,10 +257,14 @@ struct FeedWriter {
     }
 
     /// The record as it was, with what the rule counted and moved.
-    private static func record(_ loader: FeedLoader, _ new: FeedState, spreadsAnew: Bool) -> FeedRecord {
+    private static func record(_ loader: FeedLoader, _ new: FeedState, settlesPlaces: Bool) -> FeedRecord {
         var record = loader.record
         record.take(new)
-        if spreadsAnew { record.shifts.clear() } else { record.shifts.add(new.elided, unit: new.unit) }
+        if settlesPlaces {
+            record.shifts.clear()
+        } else {
+            record.shifts.add(new.elided, unit: new.unit, forgets: !record.keepsPlaces)
+        }
         return record
     }
 }

@@ -55,23 +55,20 @@ extension TicketRecord.Span: Record {
     }
 }
 
-extension SizePolicy {
-    /// 0 is no policy.
-    static func encode(_ policy: SizePolicy?, _ writer: inout ByteWriter) {
-        switch policy {
-        case nil: writer.number(0)
+extension SizePolicy: Record {
+    func encode(_ writer: inout ByteWriter) {
+        switch self {
+        case .unknown: writer.number(0)
         case .free: writer.number(1)
-        case .unknown: writer.number(2)
-        case .fixed(let size): writer.number(size + 2)
+        case .fixed(let size): writer.number(size + 1)
         }
     }
 
-    static func decode(_ reader: inout ByteReader) throws(QuireError) -> SizePolicy? {
+    init(_ reader: inout ByteReader) throws(QuireError) {
         switch try reader.int() {
-        case 0: nil
-        case 1: .free
-        case 2: .unknown
-        case let code: .fixed(code - 2)
+        case 0: self = .unknown
+        case 1: self = .free
+        case let code: self = .fixed(code - 1)
         }
     }
 }
@@ -103,7 +100,9 @@ extension LearnedSizes: Record {
 /// How far the estimated positions (R26.1) in pieces that were not loaded have moved since these were written. An answer
 /// moves everything below it; that must not write every piece.
 ///
-/// A piece keeps the epoch in which it was written, and what was noted since is applied when it is read.
+/// A piece keeps the epoch in which it was written, and what was noted since is applied when it is read. A feed of few
+/// pieces forgets nothing: before its list is full, one change writes all its pieces. That would be too much for a
+/// large one, where what is older than the list becomes an estimate only.
 struct PositionShifts: Record, Hashable {
     struct Shift: Hashable {
         var epoch: UInt64
@@ -119,18 +118,23 @@ struct PositionShifts: Record, Hashable {
     private(set) var shifts: [Shift] = []
 
     static let limit = 64
+    /// A feed of so many pieces is written at once: some 8,000 posts in pages of 30.
+    static let settledPieces = 256
 
     init() {}
 
-    /// Notes what a rule moved in the runs that it did not see.
-    mutating func add(_ runs: [Elided], unit: Int) {
+    /// In a small feed it is time to apply them all, and to begin anew.
+    var isLong: Bool { shifts.count >= Self.limit / 2 }
+
+    /// Notes what a rule moved in the runs that it did not see. `forgets`: no more than the newest are kept.
+    mutating func add(_ runs: [Elided], unit: Int, forgets: Bool) {
         let moved = runs.filter { $0.shift != nil }
         if moved.isEmpty { return }
         epoch += 1
         for run in moved {
             shifts.append(Shift(epoch: epoch, pieces: run.pieces, distance: run.shift!, unit: unit))
         }
-        if shifts.count > Self.limit {
+        if forgets && shifts.count > Self.limit {
             forgotten = shifts[shifts.count - Self.limit - 1].epoch
             shifts.removeAll { $0.epoch <= forgotten }
         }

@@ -126,7 +126,6 @@ extension TicketRecord: Record {
         writer.optional(after) { $1.encode(&$0) }
         writer.optional(minted) { $1.encode(&$0) }
         writer.optional(confirms) { $0.number($1) }
-        writer.optional(offset) { $0.number($1) }
         writer.optional(span) { $1.encode(&$0) }
         writer.byte(isProbe ? 1 : 0)
         writer.optional(join) { writer, join in
@@ -157,7 +156,6 @@ extension TicketRecord: Record {
         after = try reader.optional { r throws(QuireError) in try r.postID() }
         minted = try reader.optional { r throws(QuireError) in try r.postID() }
         confirms = try reader.optional { r throws(QuireError) in try r.number() }
-        offset = try reader.optional { r throws(QuireError) in try r.int() }
         span = try reader.optional { r throws(QuireError) in try Span(&r) }
         isProbe = try reader.byte() != 0
         join = try reader.optional { r throws(QuireError) in

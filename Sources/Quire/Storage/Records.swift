@@ -85,8 +85,6 @@ struct FeedRecord: Record {
     var gapNumbers: UInt64 = 0
     var head = Edge(link: .end, number: 1)
     var tail = Edge(link: .unknown, number: 2)
-    var drift = 0
-    var overlap = 1
     var skippedAbove = 0
     var sizes = LearnedSizes()
     var answersAgainstOrder = 0
@@ -96,6 +94,9 @@ struct FeedRecord: Record {
     /// The segment below the last gap.
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
+
+    /// Few pieces: no estimate of a place is ever forgotten.
+    var keepsPlaces: Bool { counts.pieces <= PositionShifts.settledPieces }
 
     init(name: String, options: FeedOptions) {
         self.name = name
@@ -110,7 +111,7 @@ struct FeedRecord: Record {
         writer.number(options.pageSize)
         writer.number(options.minimumRun)
         writer.signed(Int64(options.firstPage))
-        SizePolicy.encode(options.sizes, &writer)
+        options.sizes.encode(&writer)
         writer.list(options.sticky.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
             $0.blob($1.bytes)
         }
@@ -121,8 +122,6 @@ struct FeedRecord: Record {
         ] { writer.number(counter) }
         head.encode(&writer)
         tail.encode(&writer)
-        writer.signed(Int64(drift))
-        writer.number(overlap)
         writer.number(skippedAbove)
         sizes.encode(&writer)
         writer.number(answersAgainstOrder)
@@ -147,7 +146,7 @@ struct FeedRecord: Record {
         options = FeedOptions(
             order: order, paging: paging, trustsEnd: flags & 1 != 0, pageSize: try reader.int(),
             minimumRun: try reader.int(), firstPage: Int(try reader.signed()),
-            isStrict: flags & 2 != 0, sizes: try SizePolicy.decode(&reader))
+            isStrict: flags & 2 != 0, sizes: try SizePolicy(&reader))
         options.sticky = Set(try reader.list { r throws(QuireError) in try r.postID() })
         options.collection = try reader.text()
         collection = UInt32(truncatingIfNeeded: try reader.number())
@@ -159,8 +158,6 @@ struct FeedRecord: Record {
         gapNumbers = try reader.number()
         head = try Edge(&reader)
         tail = try Edge(&reader)
-        drift = Int(try reader.signed())
-        overlap = try reader.int()
         skippedAbove = try reader.int()
         sizes = try LearnedSizes(&reader)
         answersAgainstOrder = try reader.int()
@@ -187,7 +184,6 @@ extension FeedState {
         ticketNumbers = record.ticketNumbers
         gapNumbers = record.gapNumbers
         (head, tail) = (record.head, record.tail)
-        (drift, overlap) = (record.drift, record.overlap)
         skippedAbove = record.skippedAbove
         sizes = record.sizes
         answersAgainstOrder = record.answersAgainstOrder
@@ -205,7 +201,6 @@ extension FeedRecord {
         ticketNumbers = state.ticketNumbers
         gapNumbers = state.gapNumbers
         (head, tail) = (state.head, state.tail)
-        (drift, overlap) = (state.drift, state.overlap)
         skippedAbove = state.skippedAbove
         sizes = state.sizes
         answersAgainstOrder = state.answersAgainstOrder

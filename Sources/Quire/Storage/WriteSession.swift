@@ -150,6 +150,8 @@ final class WriteSession {
         let loader = try loader(feed)
         try focus(loader)
         if loader.record.options.paging == .ids { try loader.loadAll() }
+        let settlesPlaces = loader.record.keepsPlaces && loader.record.shifts.isLong
+        if settlesPlaces { try loader.loadAll() }
         var spreadsAnew = false
         while true {
             let old = try loader.state()
@@ -162,7 +164,9 @@ final class WriteSession {
                 return effect.result
             case .success(let effect):
                 do {
-                    try save(effect, loader, from: old, to: new, spreadsAnew: spreadsAnew)
+                    try save(
+                        effect, loader, from: old, to: new, spreadsAnew: spreadsAnew,
+                        settlesPlaces: settlesPlaces)
                     recent = loader
                     return effect.result
                 } catch is PositionsExhausted {
@@ -210,7 +214,7 @@ final class WriteSession {
 
     private func save<R>(
         _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
-        spreadsAnew: Bool
+        spreadsAnew: Bool, settlesPlaces: Bool
     ) throws {
         touch()
         counters.clock = new.clock
@@ -221,7 +225,8 @@ final class WriteSession {
         let layout = try Layout(
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         try settlePosts(effect, loader, from: old, to: &new)
-        var writer = FeedWriter(loader, from: old, to: new, spreadsAnew: spreadsAnew)
+        var writer = FeedWriter(
+            loader, from: old, to: new, settlesPlaces: spreadsAnew || settlesPlaces)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         note(RowChanges.between(old, new), in: loader.feed)

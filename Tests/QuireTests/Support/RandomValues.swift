@@ -94,7 +94,7 @@ struct RandomValues {
                 run.shift = values.optional { $0.random.below(1000) - 500 }
                 return run
             }
-            shifts.add(runs, unit: 1 + random.below(100))
+            shifts.add(runs, unit: 1 + random.below(100), forgets: random.chance(0.5))
         }
         return shifts
     }
@@ -169,13 +169,13 @@ struct RandomValues {
             order: random.pick(OrderClass.allCases), paging: random.pick(Paging.allCases),
             trustsEnd: bool(), pageSize: max(1, int()), minimumRun: max(1, int()),
             sticky: Set(list { $0.id() }), firstPage: Int(signed()), isStrict: bool(),
-            sizes: random.pick([nil, .free, .unknown, .fixed(max(1, int()))]), collection: text())
+            sizes: random.pick([.free, .unknown, .fixed(max(1, int()))]), collection: text())
         var feed = FeedRecord(name: text(), options: options)
         feed.collection = short()
         (feed.generation, feed.changed, feed.edgeNumbers) = (number(), number(), number())
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
-        (feed.drift, feed.overlap, feed.skippedAbove) = (Int(signed()), int(), int())
+        feed.skippedAbove = int()
         (feed.subscription.headAsOf, feed.subscription.live) = (optional { $0.number() }, optional { $0.number() })
         feed.subscription.message = optional { $0.number() }
         feed.deltaToken = optional { DeltaToken(text: $0.text(), asOf: $0.number()) }
@@ -201,7 +201,6 @@ struct RandomValues {
         ticket.join = optional { TicketRecord.Join(upper: $0.id(), lower: $0.id()) }
         (ticket.after, ticket.minted) = (optional { $0.id() }, optional { $0.id() })
         ticket.confirms = optional { $0.number() }
-        ticket.offset = optional { $0.int() }
         ticket.ids = list { $0.id() }
         ticket.limit = int()
         return ticket

@@ -60,9 +60,8 @@ final class ScenarioRunner {
         options.isStrict = spec?["strict"]?.bool ?? false
         options.sizes =
             switch spec?["sizes"] {
-            case nil, .null?: nil
             case .text("free")?: .free
-            case .text("unknown")?: .unknown
+            case nil, .text("unknown")?: .unknown
             case let size?: .fixed(size.int!)
             }
         options.sticky = Set((spec?["sticky"]?.list ?? []).map { PostID($0.text!)! })
@@ -190,7 +189,7 @@ final class ScenarioRunner {
 
     /// Where pages have a size of the server's choosing, a target can be one of them.
     static func jump(to target: String, _ feed: Feed) -> Place {
-        let isNumbered = feed.options.paging == .page && ![nil, .free].contains(feed.options.sizes)
+        let isNumbered = feed.options.paging == .page && feed.options.sizes != .free
         if isNumbered, target.hasPrefix("page="), let number = Int(target.dropFirst(5)) { return .page(number) }
         return .around(PostID(target)!)
     }
@@ -296,7 +295,6 @@ final class ScenarioRunner {
         try feed.cache.withSnapshot { snapshot in
             let info = try snapshot.info(of: feed)
             seen["in_sequence"] = .bool(info.isInSequence)
-            seen["drift"] = .number(Double(info.drift))
             seen["assumed_end"] = .bool(info.isEndAssumed)
             seen["against_order"] = .number(Double(info.answersAgainstOrder))
             seen["policy"] = Self.policy(info.sizes)

@@ -21,7 +21,7 @@ class Healing:
             if outcome == "empty-confirm" and not self.server.alive:
                 return 0                                        # an empty server: reset() is manual
             if outcome == "discontinuity" and self.mode in ("offset", "page"):
-                continue                                        # the planner widens the overlap
+                continue                                        # the planner looks further up
             if outcome in ("contradiction", "discontinuity", "stale", "refused", "no-progress", "empty"):
                 reach *= 2
                 request = {"request": "refresh", "limit": reach}

@@ -62,9 +62,15 @@ class Judging:
         """An overlapping answer without the border speaks for what lies below the last entry above
         the border that it shows, else below the entry its link continues."""
         ticket = self.runner.tickets[job["label"]]
-        if border in raw or not ticket.overlapping or job["op"] != "down" or self.mode == "ranked":
+        if job["op"] != "down" or self.mode == "ranked" or not ticket.overlapping and ticket.start is None:
             return border
-        above = {r for r in before[:before.index(border)] if isinstance(r, str)}
+        at = before.index(border)
+        if ticket.start is not None:                            # R26.3: used from a claimed seam on, if it shows another
+            at = next((i for i, r in enumerate(before[:at]) if r in self.claims and r in raw), at)
+            border = before[at]
+        above = {r for r in before[:at] if isinstance(r, str)}
+        if border in raw:
+            return border
         shown = [id for id in raw if id in above]
         return shown[-1] if shown else ticket.after if ticket.after in above else border
 
@@ -95,6 +101,9 @@ class Judging:
             high = position[border]
         if job["op"] == "up" and border in raw:
             low = position[border]
+        accepted = [id for id in raw if id in self.feed.entries and self.feed.entries[id].page == seen["page"]]
+        if job["op"] == "down" and "start" in facts and border not in raw and accepted:
+            high = position[accepted[0]]
         if high is not None and low is not None and low < high:
             self.covered.append((low, high, facts["now"]))
         for id in raw:
@@ -123,7 +132,8 @@ class Judging:
         if self.mode not in SOUND:
             return
         settled = self.settled(feed.server_rows())
-        lines = [feed.ids()] if self.mode in KEYED else feed.segments()
+        self.forgive_false_claims()
+        lines = [feed.ids()] if self.mode in KEYED else self.proven_runs()
         for line in lines:
             line = [server.position[r] for r in line if r in settled]
             if any(a <= b for a, b in zip(line, line[1:])):
@@ -131,9 +141,11 @@ class Judging:
         rank = {id: i for i, id in enumerate(server.alive)}
         upper, between = None, set()
         for row in feed.server_rows():
+            if not isinstance(row, str) or row in feed.claimed:     # a claim proves nothing
+                upper, between = None, set()
             if not isinstance(row, str):
-                upper = None
-            elif row in settled:
+                continue
+            if row in settled:
                 if upper is not None:
                     for id in server.alive[rank[upper] + 1:rank[row]]:
                         if id not in between:                   # cached there, though it has moved since
@@ -143,20 +155,39 @@ class Judging:
                 between.add(row)
         self.check_ends(settled, rank)
 
+    def forgive_false_claims(self):
+        """Section 9: what the numbering put below a wrong entry may be lost until its own place is fetched."""
+        runs = self.proven_runs() if self.feed.claimed else []
+        for upper, lower in zip(runs, runs[1:]):
+            if upper and lower and lower[0] in self.feed.claimed and \
+                    self.server.position.get(upper[-1], INFINITY) <= self.server.position.get(lower[0], -INFINITY):
+                self.hidden |= set(lower)
+
+    def proven_runs(self):
+        """Segments, cut where only the numbering joins two entries (R26)."""
+        runs = []
+        for segment in self.feed.segments():
+            runs.append([])
+            for row in segment:
+                if row in self.feed.claimed:
+                    runs.append([])
+                runs[-1].append(row)
+        return runs
+
     def check_ends(self, settled, rank):
         """Below an end, and above a closed head where keys tell places, nothing is missing either."""
         feed, alive = self.feed, self.server.alive
-        runs = [[r for r in run if r in settled] for run in feed.segments()]
+        runs = [[r for r in run if r in settled] for run in self.proven_runs()]
         if runs and runs[0] and feed.head.link == END and self.mode in KEYED:
             for id in alive[:rank[runs[0][0]]]:
                 self.judge("head", runs[0][0], id)
-        if runs and runs[-1] and feed.tail.link == END:
+        if runs and runs[-1] and feed.tail.link == END and not feed.tail.assumed:
             for id in alive[rank[runs[-1][-1]] + 1:]:
                 self.judge(runs[-1][-1], "end", id)
 
     def judge(self, upper, lower, id):
-        if id in self.hidden:
-            return
+        if id in self.hidden or self.mode in ("offset", "page") and id in self.feed.entries:
+            return                                              # a false claim put it elsewhere: a matter of order
         place = self.server.position[id]
         if any(self.place.get(r) == place for r in self.feed.entries if r != id):
             return                                              # two posts at one place: the server's mistake

@@ -7,8 +7,8 @@ MODES = {
     "keyless": dict(order="keyless"),
     "bump": dict(order="bump"),
     "append-only": dict(order="append-only"),
-    "offset": dict(order="keyless", paging="offset"),
-    "page": dict(order="keyless", paging="page"),
+    "offset": dict(order="keyless", paging="offset", sizes="free"),
+    "page": dict(order="keyless", paging="page", sizes="free"),
     "ranked": dict(order="ranked"),
     "ids": dict(order="ranked", paging="ids"),
 }

@@ -23,7 +23,6 @@ class Commit:
         elif self.landmarks and self.accepted:
             self.forget_searches()
         feed.head, feed.tail = self.head, self.tail
-        feed.drift, feed.overlap = self.drift, self.overlap
         if ticket.op in ("refresh", "push") and self.head_changed:
             feed.skipped_above = 0
         if self.head_changed and self.head.link == END:

@@ -34,7 +34,6 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.shown = []               # the border, when the answer contains it
         self.unproven_up = False
         self.unproven = False         # keyless: nothing in the answer shows that the border still lives
-        self.drift, self.overlap = feed.drift, feed.overlap
         self.removed_keep_rider, self.gone_for_good = [], []
         self.server_index = {}
         self.far_gap = False

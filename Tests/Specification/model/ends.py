@@ -51,7 +51,7 @@ class Ends:
         if link == END:
             if edge.link == CONFIRM_END or edge.suspect or feed.trust_end:    # second, independent confirmation
                 border = self.border_at(at)
-                if self.is_doubtful() and border not in self.shown and ticket.offset is None and \
+                if self.is_doubtful() and border not in self.shown and \
                         any(self.seen_later(r, border) for r in self.rows[at:] if isinstance(r, str)):
                     return self.distrust_link(border)         # R9: perhaps it ends elsewhere, where the border died
                 if not self.is_outrun(at):
@@ -60,11 +60,6 @@ class Ends:
                     return
             gap.down = feed._edge(CONFIRM_END)
             self.note = "confirm-end"
-            return
-        if ticket.offset is not None:
-            if self.drift == feed.drift and link == edge.link and not self.out.opaque:
-                raise Refused("no-progress")
-            self.note = "drift"
             return
         if link == edge.link or link in edge.barren:
             raise Refused("no-progress")                      # R12

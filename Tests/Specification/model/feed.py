@@ -19,15 +19,15 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
     """A list as a server shows it, and the parts of it that are cached."""
 
     def __init__(self, cache, order="keyless", paging="cursor", trust_end=False, limit=20,
-                 min_run=2, sticky=(), first_page=1, strict=False, sizes=None):
+                 min_run=2, sticky=(), first_page=1, strict=False, sizes="unknown"):
         assert order in ORDER_CLASSES and paging in PAGING_KINDS
         self.cache = cache
         self.order, self.paging, self.trust_end = order, paging, trust_end
         self.limit, self.min_run, self.first_page = limit, min_run, first_page
         self.sticky = set(sticky)
         self.strict = strict           # R25: a gap instead of a claimed seam
-        assert sizes in (None, "free", "unknown") or isinstance(sizes, int) and sizes > 0
-        self.sizes = sizes             # R26; None: the server grants any size (R19, R20 as they stand)
+        assert sizes in ("free", "unknown") or isinstance(sizes, int) and sizes > 0
+        self.sizes = sizes             # R26
         self.unnamed = isinstance(sizes, int)      # no request names a size
         self.disorder = 0              # answers that showed known entries against the order class
         self.generation = 0
@@ -43,7 +43,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         self.open_tickets: dict[tuple, Ticket] = {}
         self.claimed: dict[str, tuple] = {}        # R25: entries not proven to follow the one above: why, since when
         self.head, self.tail = self._edge(END), self._edge(UNKNOWN)
-        self.drift, self.overlap, self.skipped_above = 0, 1, 0
+        self.skipped_above = 0
         self.checked: set[str] = set()      # R26: claimed seams whose upper side was asked for again
         self.size = self.sizes if isinstance(self.sizes, int) else None      # rows per page number, once known
         self.asked: int | None = None       # R26 unknown sizes: what is asked for

@@ -24,7 +24,7 @@ class Links:
         """R16. The edge to continue below an entry, copied from the page that borders it."""
         page = self._page_of(id)
         ends_here = page and page.last == id
-        if self.paging in ("offset", "page"):                  # only recorded pages have links (R24)
+        if self.numbered():                                    # only recorded pages have links (R24)
             linked = ends_here and page.own not in WORDS and page.next not in WORDS
             return self._edge(page.next if linked else MORE)
         if ends_here and page.next != UNKNOWN:                 # something was cached below it: no end
@@ -66,7 +66,7 @@ class Links:
     def _as_tail(self, edge):
         """R11. What spoke against an end has left: it is asked for again, not believed."""
         if edge.link == CONFIRM_END:
-            edge.link = MORE if self.paging in ("offset", "page") else UNKNOWN
+            edge.link = MORE if self.numbered() else UNKNOWN
         return edge
 
     def _leads_to(self, after, border):

@@ -112,7 +112,7 @@ class Numbers:
                 self.put_edge(i, renewed)
 
     def search_above(self, at, border):
-        """R19, R26. The border is not where it should be, and no known entry tells where: look further up."""
+        """R26. The border is not where it should be, and no known entry tells where: look further up."""
         state, ticket = self.edge_at(at).search, self.ticket
         state = state if state and state.border == border else Search(border)
         place = ticket.nth if ticket.nth is not None else ticket.start

@@ -111,7 +111,6 @@ class Ticket:
     bounded: bool = False
     loose: bool = False            # the link requested begins beyond the border (R16)
     confirms: int | None = None    # refresh repeated to confirm the end at this edge
-    offset: int | None = None
     ids: tuple = ()
     start: int | None = None       # R26: position of the first row asked for
     rows: int = 0                  # R26: rows asked for, or the size of the page

@@ -13,7 +13,7 @@ class Placing:
             if rows_have_entries:                             # I8: never wipe on an empty answer
                 raise Refused("empty-confirm" if self.answer.next == END else "empty")
             return self.no_entries_yet(0)
-        self.drift, self.overlap, self.head_changed = 0, 1, True
+        self.head_changed = True
         self.head, lifted = feed._edge(END), self.lift_pushed(page)
         if feed.order == "ranked":
             self.splice_ranked(page, upper=None)
@@ -62,7 +62,6 @@ class Placing:
         if border in page:
             cut = page.index(border) + 1
             rest, skipped = page[cut:], page[:cut]
-            self.learn_drift(border)
             self.shown.append(border)
         else:
             rest, skipped = page, []
@@ -107,7 +106,7 @@ class Placing:
         if not feed.strict:
             self.claims.setdefault(lower, why)
             return
-        link = MORE if feed.paging in ("offset", "page") else self.ticket.own
+        link = MORE if feed.numbered() else self.ticket.own
         up = self.ticket.op == "up"
         self.rows.insert(at, Gap(feed._edge(UNKNOWN if up and link != MORE else link),
                                  feed._edge(link if up and link != MORE else UNKNOWN), why))
@@ -152,15 +151,6 @@ class Placing:
         if self.feed._border_of(self.ticket) in self.out.moved:
             raise Refused("discontinuity")
 
-    def learn_drift(self, id):
-        if self.ticket.offset is not None:
-            segment = self.feed.head_segment()
-            if id not in segment:
-                return
-            expected = self.feed.skipped_above + segment.index(id) + self.feed.drift
-            self.drift += self.ticket.offset + self.server_index[id] - expected
-            self.overlap = 1
-
     def without_border(self, page, known, in_segment, border, at):
         """R9. The answer lacks the border entry although it should contain it, or shows entries from
         above it.  Returns the entry the rest of the answer continues below, or None when done."""
@@ -180,22 +170,15 @@ class Placing:
                 self.positioned, self.stands_at = False, after
                 self.nothing_below(at)
                 return None, [], []
-            if ticket.offset is None:
-                raise Refused("discontinuity")
-            self.overlap, self.note = feed.overlap * 2, "discontinuity"
-            return None, [], []
+            raise Refused("discontinuity")
         last = known[-1]
         rest = page[page.index(last) + 1:]
         if len(known) < len(page) and not ticket.overlapping and not ticket.claims:
             raise Refused("discontinuity")                    # it claimed to start below the border
-        self.learn_drift(last)
         self.shown.append(last)                               # it is alive: nothing seen before doubts it
         if rest:
             return last, rest, page[:page.index(last) + 1]
         self.out.ignored += [id for id in page if id not in feed.entries]
-        self.overlap = feed.overlap
-        if ticket.offset is not None and self.drift == feed.drift:
-            self.drift += 1
         if self.answer.next == END and ticket.overlapping:
             return self.doubt_below(last)
         self.positioned, self.stands_at = False, last

@@ -1,4 +1,4 @@
-"""Requests and tickets: R1, R2, and the positions of R19 and R20."""
+"""Requests and tickets: R1, R2."""
 from __future__ import annotations
 
 from .objects import CONFIRM_END, END, HEAD, Ticket, UNKNOWN, WORDS
@@ -17,9 +17,6 @@ class Planning:
             return self._plan_delta(limit)
         if request == "refresh":
             wish = {"link": link or HEAD}
-            if self.paging in ("offset", "page"):
-                wish = {"offset": 0, "limit": limit} if self.paging == "offset" else \
-                       {"page": self.first_page, "limit": limit}
             position = {}
             if self.numbered() and link in (None, HEAD):
                 wish, position = self._wish_at(0, limit)
@@ -59,18 +56,10 @@ class Planning:
             return {"refused": "end"}, None
         if any(g.down.link == CONFIRM_END and g is not gap for g in self._gaps_above(gap)):
             return {"refused": "fill-first"}, None             # everything below is in doubt
-        bounded = bounded and gap is not None and self.paging not in ("offset", "page")
-        edges = (edge, gap.up) if bounded else (edge,)
         if self.numbered():
             return self._plan_numbered(edge, gap, limit)
-        if self.paging in ("offset", "page"):
-            if gap is not self._first_gap():
-                return {"refused": "fill-first"}, None
-            wish = self._plan_position(limit)
-            if wish["start"] == 0 and self.overlap > 1:        # the search reached the head
-                return self.plan("refresh", limit=limit + self.overlap)
-            return self._issue("down", edges, wish, limit, own=UNKNOWN, overlapping=True,
-                               offset=wish["start"])
+        bounded = bounded and gap is not None
+        edges = (edge, gap.up) if bounded else (edge,)
         link, after, border, minted = edge.link, edge.after, self._entry_above(edge), None
         loose = edge.loose
         if link in (UNKNOWN, CONFIRM_END) and self.paging == "keyset":
@@ -113,7 +102,7 @@ class Planning:
             return {"refused": "empty"}, None
         if self.by_number() and gap is None and self.order != "ranked":
             return self._plan_numbered_up(edge, limit)
-        if self.order == "ranked" or self.paging in ("offset", "page"):
+        if self.order == "ranked" or self.numbered():
             return {"refused": "unsupported"}, None
         link, minted = edge.link, None
         if gap is None and link == END and self.paging != "keyset":
@@ -130,21 +119,6 @@ class Planning:
         return self._issue("up", edges, wish, limit, own=link, overlapping=edge.overlapping,
                            bounded=bounded, minted=minted, loose=edge.loose,
                            claims=self.paging == "pages")
-
-    def _plan_position(self, limit):
-        """R19/R20. Where the last entry of the head segment should be found on the server now."""
-        anchor = self._anchor_position()
-        wanted = max(0, anchor - (self.overlap - 1))
-        if self.paging == "offset":
-            return {"offset": wanted, "limit": limit + self.overlap, "start": wanted}
-        size = limit
-        while wanted // size != (anchor + 1) // size:          # the border must not end the page
-            size += 1
-        number = wanted // size
-        return {"page": number + self.first_page, "limit": size, "start": number * size}
-
-    def _anchor_position(self):
-        return max(0, self.skipped_above + len(self.head_segment()) - 1 + self.drift)
 
     def _gaps_above(self, gap):
         gaps = self.gaps()

@@ -6,11 +6,11 @@ from .objects import CONFIRM_END, END, MORE, Search, UNKNOWN
 
 class Positions:
     def numbered(self):
-        return self.paging in ("offset", "page") and self.sizes is not None
+        return self.paging in ("offset", "page")
 
     def by_number(self):
         """Pages have a fixed size, or one that is not ours to choose: only their numbers are certain."""
-        return self.paging == "page" and self.sizes not in (None, "free")
+        return self.paging == "page" and self.sizes != "free"
 
     def unit(self):
         return (self.size or self.asked or self.limit) if self.by_number() else 1

@@ -77,7 +77,7 @@ class Pushed:
             self.shown.append(top)
         self.splice(page, upper=HEAD, lower=top if joined else None)
         if not joined:
-            self.drift, self.overlap, self.head_changed = 0, 1, True
+            self.head_changed = True
             if feed.head.link != END:
                 self.head = feed._edge(END)
 

@@ -44,7 +44,7 @@ class Sizes:
     def _disprove(self, ticket, answer):
         """An answer that the stated policy does not allow: the policy is `unknown` from now on. Returns what it was."""
         was, rows = self.sizes, self._rows_of(answer)
-        if was in (None, "unknown") or ticket.start is None or ticket.op == "recorded" or not rows:
+        if was == "unknown" or ticket.start is None or ticket.op == "recorded" or not rows:
             return None
         size = rows if rows > ticket.rows else None            # more than asked for
         if rows < ticket.rows and answer.next != END and (was == "free" or self.most < was):

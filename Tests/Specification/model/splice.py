@@ -176,7 +176,7 @@ class Splice:
             down = feed._edge(CONFIRM_END)
         else:
             down = feed._edge(link, loose=loose)
-        if feed.paging in ("offset", "page") and down.link == UNKNOWN:
+        if feed.numbered() and down.link == UNKNOWN:
             down.link = MORE
         self.far_gap = True
         return [Gap(down, up, "end-in-doubt" if ends and not since else why, since)] + below

@@ -174,7 +174,7 @@ struct Knowledge {
     /// each segment (Docs/rules.md, section 9).
     func requireOrder(in view: OracleView, on server: SimulatedServer, everywhere: Bool) throws {
         let settled = settled(in: view, on: server)
-        for run in everywhere ? [view.entries] : view.segments {
+        for run in everywhere ? [view.entries] : view.provenRuns {
             let positions = run.filter(settled.contains).compactMap { server.position(of: $0) }
             for (upper, lower) in zip(positions, positions.dropFirst()) where upper <= lower {
                 throw OracleFailure(.order, "\(view) against \(server.ids)")
@@ -187,7 +187,7 @@ struct Knowledge {
     /// may be found below one that is gone, and so on the wrong side of the head's, until the next refresh.)
     func requireNoHole(in view: OracleView, on server: SimulatedServer, hasKeys: Bool) throws {
         let settled = settled(in: view, on: server)
-        let segments = view.segments
+        let segments = view.provenRuns
         for (at, run) in segments.enumerated() {
             var run: [PostID?] = run.filter(settled.contains)
             if run.isEmpty { continue }

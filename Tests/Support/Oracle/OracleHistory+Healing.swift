@@ -32,7 +32,7 @@ extension OracleHistory {
             let verdict = try ask(place, limit: limit)
             switch verdict {
             case .emptyConfirm where server.isEmpty: return
-            case .discontinuity where mode.isPositional: continue  // the planner widens the overlap
+            case .discontinuity where mode.isPositional: continue  // the planner looks further up
             case nil, .contradiction, .discontinuity, .stale, .noProgress, .empty, .emptyConfirm, .error,
                 .island:
                 limit = place == .head ? limit * 2 : 10

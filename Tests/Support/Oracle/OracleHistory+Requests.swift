@@ -38,7 +38,8 @@ extension OracleHistory {
         case 6: return .openHead
         case 7:
             if mode.options.paging == .ids { return .bodies(everSeen.filter { _ in random.chance(0.4) }) }
-            return server.ids.isEmpty ? nil : .around(random.pick(everSeen))
+            // numbers are all that a server of this kind knows
+            return server.ids.isEmpty || mode.isPositional ? nil : .around(random.pick(everSeen))
         default:
             guard !view.gaps.isEmpty else { return nil }
             let gap = random.pick(view.gaps)
@@ -107,6 +108,7 @@ extension OracleHistory {
             guard case .gap = job.place, job.request.until == nil else { return false }
             return !hasClaimedEnd
         case (.falseEnd, _), (.repeatedID, .bodies): return false
+        case (.repeatedID, _): return !mode.isPositional  // a row more than was asked for disproves the policy
         default: return true
         }
     }

@@ -20,8 +20,8 @@ package enum OracleMode: String, CaseIterable, Sendable {
         case .keyless: FeedOptions(order: .keyless)
         case .bump: FeedOptions(order: .bump)
         case .appendOnly: FeedOptions(order: .appendOnly)
-        case .offset: FeedOptions(order: .keyless, paging: .offset, sizes: nil)
-        case .page: FeedOptions(order: .keyless, paging: .page, sizes: nil)
+        case .offset: FeedOptions(order: .keyless, paging: .offset, sizes: .free)
+        case .page: FeedOptions(order: .keyless, paging: .page, sizes: .free)
         case .ranked: FeedOptions(order: .ranked)
         case .ids: FeedOptions(order: .ranked, paging: .ids)
         }

@@ -37,7 +37,9 @@ struct Scope {
         }
         let mayStartAbove = operation == .down && job.isOverlapping && mode != .ranked
         self.border =
-            mayStartAbove ? Self.attachment(of: reply, at: border, job, before, knowledge) : border
+            mayStartAbove ? Self.attachment(
+                of: reply, at: border, job, before, knowledge,
+                stays: reply.shown.filter { !outcome.moved.contains($0) }) : border
     }
 
     /// An overlapping answer without the border speaks for what lies below the last entry above the
@@ -45,8 +47,9 @@ struct Scope {
     /// client deleted may have stood there: then it is the entry above that place.
     private static func attachment(
         of reply: SimulatedReply, at border: PostID, _ job: OracleJob, _ before: OracleView,
-        _ knowledge: Knowledge
+        _ knowledge: Knowledge, stays: [PostID]
     ) -> PostID {
+        if let upper = before.claimedUpper(above: border, shown: stays) { return upper }  // R26.3
         if reply.shown.contains(border) { return border }
         let above = before.entries.prefix { $0 != border }
         if let shown = reply.shown.last(where: above.contains) { return shown }

@@ -85,6 +85,26 @@ struct OracleView: Equatable {
         lines.split { $0.entry == nil }.map { $0.compactMap { $0.entry?.id } }
     }
 
+    /// Segments, cut where only the server's numbering joins two entries: a claim proves nothing (R26).
+    var provenRuns: [[PostID]] {
+        var runs: [[PostID]] = []
+        for part in lines.split(whereSeparator: { $0.entry == nil }) {
+            runs.append([])
+            for entry in part.compactMap(\.entry) {
+                if entry.isClaimed && !runs[runs.count - 1].isEmpty { runs.append([]) }
+                runs[runs.count - 1].append(entry.id)
+            }
+        }
+        return runs
+    }
+
+    /// The first entry that only the numbering joins to the next one, of those shown.
+    func claimedUpper(above border: PostID, shown: [PostID]) -> PostID? {
+        let entries = lines.compactMap(\.entry)
+        return zip(entries, entries.dropFirst()).prefix { $0.0.id != border }
+            .first { $1.isClaimed && shown.contains($0.id) }?.0.id
+    }
+
     var hasFaults: Bool { lines.contains { $0.entry?.isFault ?? false } }
 
     var pageCount: Int { Set(pages.values).count }

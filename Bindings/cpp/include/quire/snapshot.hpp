@@ -204,7 +204,6 @@ public:
     // link_kind::end if nothing lies above the first post; what continues below the last.
     link head() const { return link(c_.head); }
     link tail() const { return link(c_.tail); }
-    std::int64_t drift() const noexcept { return c_.drift; }
     bool is_in_sequence() const noexcept { return c_.is_in_sequence != 0; }
     // The server did not say that the feed ends here: that was concluded from what it answered.
     bool is_end_assumed() const noexcept { return c_.is_end_assumed != 0; }

@@ -222,7 +222,6 @@ class FeedInfo:
     #: What continues above the first post (Link.END: nothing) and below the last one.
     head: Link
     tail: Link
-    drift: int
     #: No gap is known.
     is_in_sequence: bool
     #: The server did not say that the feed ends here: that was concluded from what it answered.
