@@ -39,7 +39,7 @@ struct Counters: Record {
     var bodyBytes: UInt64 = 0
     /// Posts with fields.
     var fieldRecords: UInt64 = 0
-    /// Other ids of posts (R28). Without any, the record ends before this count.
+    /// Other ids of posts (R28); the record ends before this count if there are none.
     var aliases: UInt64 = 0
 
     init() {}

@@ -34,7 +34,11 @@ struct Rebuilding {
             }
             try rebuild(remains, record)
         }
-        try copyFields()
+        let records = wreck.feeds.values.compactMap(\.record)
+        let collections = Dictionary(
+            records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
+        try copyAliases(collections)
+        try copyFields(collections)
         try settleLog()
     }
 
@@ -139,12 +143,20 @@ struct Rebuilding {
 
     // MARK: What is not of a feed
 
-    private mutating func copyFields() throws {
-        let records = wreck.feeds.values.compactMap(\.record)
-        let names = Dictionary(
-            records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
+    /// Posts that stand under two ids, because a commit was lost, become one.
+    private func copyAliases(_ collections: [UInt32: String]) throws {
+        if wreck.aliases.isEmpty { return }
+        try cache.write { session in
+            for (record, number) in wreck.aliases {
+                guard let collection = collections[number] else { continue }
+                _ = try session.unite(record.id, with: record.name, in: collection)
+            }
+        }
+    }
+
+    private mutating func copyFields(_ collections: [UInt32: String]) throws {
         for (place, number) in wreck.fields {
-            guard let collection = names[number] else { continue }
+            guard let collection = collections[number] else { continue }
             guard let value = try wreck.salvage.value(at: place) else { continue }
             let record = try value.withUnsafeBytes { try FieldsRecord($0, "fields") }
             try cache.write { session in
