@@ -62,7 +62,7 @@ import Testing
         Violation("I1", .header, "something behind the format") { try $0.editBytes("format") { $0.append(0) } },
         Violation("I2", .orphan, "a key of no table") { forgery in
             try forgery.storage.cache.environment.write {
-                try $0.put(.bodies, WholeKey(bytes: [11, 1]), Forgery.sealed([0, 0, 0, 0]))
+                try $0.put(.bodies, WholeKey(bytes: [12, 1]), Forgery.sealed([0, 0, 0, 0]))
             }
         },
         Violation("I2", .unreadable, "a key that is too short") {
