@@ -36,6 +36,16 @@ extension InvariantTests {
         Violation("I31", .unreadable, "a collection without a name") {
             try $0.put(.collections, [], CollectionRecord(number: 1).encoded())
         },
+        Violation("I2", .orphan, "a post that is another id of a post") {
+            try $0.put(.aliases, PostKey.bytes(34, in: 0), AliasRecord(alias: 34, id: 35).encoded())
+        },
+        Violation("I17", .count, "other ids") {
+            try $0.put(.aliases, PostKey.bytes("y", in: 0), AliasRecord(alias: "y", id: 35).encoded())
+        },
+        Violation("I2", .unreadable, "another id that leads in a circle") {
+            try $0.put(.aliases, PostKey.bytes("y", in: 0), AliasRecord(alias: "y", id: "z").encoded())
+            try $0.put(.aliases, PostKey.bytes("z", in: 0), AliasRecord(alias: "z", id: "y").encoded())
+        },
         Violation("I20", .ahead, "a feed to come") {
             try $0.edit("counters", Counters.self) {
                 $0.feedNumbers = 1

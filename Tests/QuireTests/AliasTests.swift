@@ -1,0 +1,123 @@
+import Testing
+
+@testable import Quire
+
+/// R28: several ids of one post. What the cases of the specification cannot show: bodies, look-ups, collections,
+/// files.
+@Suite struct AliasTests {
+    private let storage: TemporaryCache
+    private var cache: Cache { storage.cache }
+
+    init() throws { storage = try TemporaryCache() }
+
+    private func refresh(_ feed: Feed, _ posts: [(PostID, String)], version: Int64? = nil) throws {
+        var answer = Answer(next: .token("n"))
+        for (id, body) in posts { answer.append(id: id, version: version, body: Array(body.utf8)) }
+        let request = try #require(try feed.plan(.head).request)
+        _ = try feed.ingest(answer, for: request.ticket)
+        #expect(try cache.check() == [])
+    }
+
+    /// The posts of a feed and their bodies: `x:draft 2:b`.
+    private func shown(_ feed: Feed) throws -> String {
+        try feed.cache.withSnapshot { snapshot in
+            try snapshot.rows(of: feed, limit: .max).compactMap(\.post).map { row in
+                let body = try snapshot.body(of: row).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+                return "\(row.isRider ? "+" : "")\(row.id):\(body)"
+            }.joined(separator: " ")
+        }
+    }
+
+    private func name(of id: PostID, in cache: Cache) throws -> PostID? {
+        try cache.withSnapshot { try $0.post(id)?.id }
+    }
+
+    @Test func aDraftBecomesTheServersPost() throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [("a", "A")])
+        try feed.insertLocal("L", body: Array("draft".utf8))
+        #expect(try cache.update("L", fields: ["read": [1]], version: 1) == .changed)
+        #expect(try feed.confirmLocal("L", as: "x") == .united)
+        #expect(try shown(feed) == "+x:draft a:A")
+        try storage.reopen()
+        let again = try cache.feed(named: "f")
+        try cache.withSnapshot { snapshot in
+            let found = try snapshot.find("L", in: again)
+            let held = try snapshot.contains(["L", "x", "y"], in: again)
+            let post = try snapshot.post("L")
+            #expect(found?.id == "x" && held == [true, true, false] && post?.fields == ["read": [1]])
+        }
+        try refresh(again, [("x", "accepted"), ("a", "A")], version: 1)
+        #expect(try shown(again) == "x:accepted a:A")
+        #expect(try feed.confirmLocal("L", as: "x") == .missing)
+    }
+
+    @Test("in one batch with its draft, and the server's body stands before it", arguments: [true, false])
+    func theServersBodyStays(_ isOneBatch: Bool) throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [("x", "server"), ("a", "A")])
+        if isOneBatch {
+            try cache.batch {
+                try $0.insertLocal("L", body: Array("draft".utf8), in: feed)
+                let result = try $0.confirmLocal("L", as: "x", in: feed)
+                #expect(result == .united)
+            }
+        } else {
+            try feed.insertLocal("L", body: Array("draft".utf8))
+            #expect(try feed.confirmLocal("L", as: "x") == .united)
+        }
+        #expect(try shown(feed) == "x:server a:A")
+        #expect(try cache.check() == [])
+    }
+
+    @Test func theBetterBodyIsShownInAllFeeds() throws {
+        let (one, two) = (try cache.feed(named: "one"), try cache.feed(named: "two"))
+        try refresh(one, [("old", "newer")], version: 7)
+        try refresh(two, [("new", "older"), ("b", "B")], version: 3)
+        #expect(try cache.addAlias("old", of: "new") == .united)
+        #expect(try shown(one) == "new:newer")
+        #expect(try shown(two) == "new:newer b:B")
+        #expect(try cache.check() == [])
+        try refresh(two, [("old", "newest"), ("b", "B")], version: 9)
+        #expect(try shown(one) == "new:newest")
+        #expect(try cache.update("old", body: Array("last".utf8), version: 10) == .changed)
+        #expect(try shown(two) == "new:last b:B")
+        #expect(try cache.addAlias("new", of: "newest") == .united)  // old leads to newest through new
+        #expect(try name(of: "old", in: cache) == "newest")
+        #expect(try cache.check() == [])
+    }
+
+    @Test func namesAreOfACollectionAndEndWithIt() throws {
+        let (a, b) = (
+            try cache.feed(named: "a", options: FeedOptions(collection: "A")),
+            try cache.feed(named: "b", options: FeedOptions(collection: "B"))
+        )
+        #expect(try cache.addAlias("y", of: "x") == .noted)  // of the collection without a name
+        #expect(try cache.addAlias("y", of: "x", in: "A") == .noted)
+        #expect(try cache.addAlias("y", of: "x", in: "C") == .missing)
+        try refresh(a, [("y", "a")])
+        try refresh(b, [("y", "b")])
+        #expect(try [shown(a), shown(b)] == ["x:a", "y:b"])
+        try a.drop()
+        #expect(try cache.check() == [])
+        let fresh = try cache.feed(named: "a", options: FeedOptions(collection: "A"))
+        try refresh(fresh, [("y", "a")])
+        #expect(try shown(fresh) == "y:a")
+        try fresh.drop()
+        try b.drop()
+        #expect(try cache.check() == [])
+    }
+
+    @Test func repairKeepsNames() throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [("x", "X"), ("a", "A")])
+        #expect(try cache.addAlias("y", of: "x") == .noted)
+        let path = storage.folder + "/copy.quire"
+        try cache.copy(to: path)
+        try storage.damage(path)
+        #expect(try !Cache.repair(at: path).isSound)
+        let repaired = try Cache(at: path)
+        #expect(try name(of: "y", in: repaired) == "x")
+        #expect(try repaired.check() == [])
+    }
+}
