@@ -83,7 +83,12 @@ final class SessionPlayer {
             return "\(try session.update(id!, fields: fields, version: Int64(step["version"]!.int!)))"
         case "pin", "unpin": return "\(try session.setPinned(id!, operation == "pin", in: feed))"
         case "insert_local": return "\(try session.insertLocal(id!, body: [], in: feed))"
-        case "confirm_local": return "\(try session.removeLocal(id!, in: feed))"
+        case "confirm_local":
+            guard let server = step["as"]?.text.flatMap({ PostID($0) }) else {
+                return "\(try session.removeLocal(id!, in: feed))"
+            }
+            return "\(try session.confirmLocal(id!, as: server, in: feed))"
+        case "alias": return "\(try session.unite(id!, with: PostID(step["as"]!.text!)!, in: ""))"
         case "reset": try session.reset(feed)
         case "look": break
         default: throw ScenarioRunner.Unknown(word: operation)

@@ -34,11 +34,8 @@ struct Rebuilding {
             }
             try rebuild(remains, record)
         }
-        let records = wreck.feeds.values.compactMap(\.record)
-        let collections = Dictionary(
-            records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
-        try copyAliases(collections)
-        try copyFields(collections)
+        try copyAliases()  // before the fields, which stand under names
+        try copyFields()
         try settleLog()
     }
 
@@ -143,20 +140,27 @@ struct Rebuilding {
 
     // MARK: What is not of a feed
 
-    /// Posts that stand under two ids, because a commit was lost, become one.
-    private func copyAliases(_ collections: [UInt32: String]) throws {
-        if wreck.aliases.isEmpty { return }
+    /// The names of the collections by their old numbers.
+    private var collections: [UInt32: String] {
+        let records = wreck.feeds.values.compactMap(\.record)
+        return Dictionary(
+            records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
+    }
+
+    private func copyAliases() throws {
+        let names = collections
         try cache.write { session in
             for (record, number) in wreck.aliases {
-                guard let collection = collections[number] else { continue }
+                guard let collection = names[number] else { continue }
                 _ = try session.unite(record.id, with: record.name, in: collection)
             }
         }
     }
 
-    private mutating func copyFields(_ collections: [UInt32: String]) throws {
+    private mutating func copyFields() throws {
+        let names = collections
         for (place, number) in wreck.fields {
-            guard let collection = collections[number] else { continue }
+            guard let collection = names[number] else { continue }
             guard let value = try wreck.salvage.value(at: place) else { continue }
             let record = try value.withUnsafeBytes { try FieldsRecord($0, "fields") }
             try cache.write { session in
