@@ -22,6 +22,7 @@ UNREACHABLE = {
     "174": "a rider below the last post of a segment",
     "215": "a rider below the last post of a segment",
     "205": "a link that overlaps without the eviction that makes it so",
+    "428": "pages of a feed paged by position that are proven to follow, without a post that they share",
     "506": "a border that no answer has just shown",
     "569": "posts below a gap of a feed paged by position, which no answer has put there",
     "o12": "a gap in doubt below a page that has a link of its own",
