@@ -123,8 +123,12 @@ public struct Snapshot: ~Copyable {
     public func post(_ id: PostID, in collection: String = "") throws -> PostInfo? {
         try requireYoung()
         guard let number = try transaction.collection(collection) else { return nil }
-        let id = try name(of: id, in: number)
-        let positions = try PostIndex(transaction, of: number).positions(of: id)
+        let index = try PostIndex(transaction, of: number)
+        var (id, positions) = (id, index.positions(of: id))
+        if positions.isEmpty {
+            id = try name(of: id, in: number)
+            positions = index.positions(of: id)
+        }
         guard let entry = try transaction.post(id, at: positions) else { return nil }
         let fields = try transaction.fields(of: id, in: number)?.fields ?? []
         return PostInfo(

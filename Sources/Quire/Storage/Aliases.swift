@@ -73,7 +73,6 @@ extension WriteSession {
     }
 
     func named(_ ticket: TicketRecord, in feed: UInt32) throws -> TicketRecord {
-        if counters.aliases == 0 { return ticket }
         let collection = try transaction.feed(feed).collection
         func name(_ id: PostID) throws -> PostID { try transaction.name(of: id, in: collection) }
         var ticket = ticket

@@ -77,7 +77,7 @@ extension WriteSession {
             return Outcome(.stale, reason: "used")
         }
         let answer = try named(answer, in: feed)
-        record = try named(record, in: feed)
+        if counters.aliases > 0 { record = try named(record, in: feed) }
         if record.operation == .bodies {
             let known = try transaction.feed(feed)
             if known.options.paging != .ids { return try takeBodies(answer, record, in: feed, known) }
