@@ -218,4 +218,18 @@ import Testing
         #expect(try shown(2, in: repaired) == Shown(body: "s", detail: .summary, version: 5))
         #expect(try repaired.cache.check().isEmpty)
     }
+
+    /// R31.6: a value that was set before the body's version is in the body already.
+    @Test func valuesThatTheBodyIsNewerThanAreNotShown() throws {
+        let feed = try cache.feed(named: "f")
+        try refresh(feed, [(1, Sent(body: "full", version: 5)), (2, Sent(body: "full"))])
+        for id in [1, 2] as [PostID] {
+            #expect(try cache.update(id, fields: ["old": [3]], version: 3) == .changed)
+            #expect(try cache.update(id, fields: ["new": [7]], version: 7) == .changed)
+        }
+        let fields = try cache.withSnapshot { snapshot in
+            try snapshot.rows(of: feed, limit: 9).compactMap(\.post).map { try snapshot.fields(of: $0, in: feed) }
+        }
+        #expect(fields == [["new": [7]], ["old": [3], "new": [7]]])
+    }
 }
