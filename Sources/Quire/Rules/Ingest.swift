@@ -46,7 +46,10 @@ extension FeedState {
         } catch .refused(let verdict, let help) {
             judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
-            if isLesson || !draft.disorder.isEmpty { judgement.lesson = state }
+            // R7: the next refresh begins with the first page
+            let isLedAstray = verdict == .noProgress && ticket.operation == .refresh && state.head.search != nil
+            if isLedAstray { state.head.search = nil }
+            if isLesson || isLedAstray || !draft.disorder.isEmpty { judgement.lesson = state }
         }
         judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
         judgement.outcome.unplaced = unplaced(answer, after: judgement)
@@ -107,6 +110,7 @@ extension Draft {
                 try forgetSearches()
             }
         }
+        if head.number == state.head.number { head.search = nil }  // R7: another answer came in between
         (state.head, state.tail) = (head, tail)
         settleTop(now)
         keepToken()
@@ -159,7 +163,8 @@ extension Draft {
         let operation = ticket.operation
         if headChanged && (operation == .refresh || operation == .push) { state.skippedAbove = 0 }
         if headChanged && head.link == .end {
-            let isTold = operation == .refresh || operation == .up
+            let isFirst = ticket.span.map { $0.start == 0 } ?? true
+            let isTold = isFirst && (operation == .refresh || operation == .up)
             state.subscription.headAsOf = isTold ? ticket.issued : nil
         }
         if isTopTold { state.subscription.headAsOf = ticket.issued }

@@ -26,6 +26,10 @@ extension Draft {
             if let last = foreign.last { return try movesOn(at, border, last: last) }
             return try nothingKnown(page, at, border)
         }
+        let cutAtLast = page[..<page.firstIndex(of: last)!]
+        if state.options.order == .keyless, cutAtLast.contains(where: { places[$0].map { $0 > at } ?? false }) {
+            return try splice(page, upper: .unknown, lower: nil)  // R26.10
+        }
         last = try falseClaim(page, last) ?? last
         let cut = page.firstIndex(of: last)!
         var rest = Array(page[(cut + 1)...])

@@ -22,11 +22,13 @@ class Commit:
             self.rest_search()
         elif self.landmarks and self.accepted:
             self.forget_searches()
+        if self.head is feed.head:
+            feed.head.search = None                           # R7: another answer came in between
         feed.head, feed.tail = self.head, self.tail
         if ticket.op in ("refresh", "push") and self.head_changed:
             feed.skipped_above = 0
         if self.head_changed and self.head.link == END:
-            feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") else None
+            feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") and not ticket.start else None
         if answer.since is not None and (feed.since is None or ticket.issued >= feed.since[1]):
             feed.since = answer.since, ticket.issued
         if self.top_told:
