@@ -46,10 +46,9 @@ extension FeedState {
         } catch .refused(let verdict, let help) {
             judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
-            // R7: the next refresh begins with the first page
-            let isLedAstray = verdict == .noProgress && ticket.operation == .refresh && state.head.search != nil
-            if isLedAstray { state.head.search = nil }
-            if isLesson || isLedAstray || !draft.disorder.isEmpty { judgement.lesson = state }
+            let endsSearch = ticket.operation == .refresh && state.head.search != nil
+            if endsSearch { state.head.search = nil }  // R7: the next one begins with the first page
+            if isLesson || endsSearch || !draft.disorder.isEmpty { judgement.lesson = state }
         }
         judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
         judgement.outcome.unplaced = unplaced(answer, after: judgement)
@@ -243,8 +242,8 @@ extension Draft {
         if carried.isEmpty { return state.setClaims([:]) }
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
-            if case .entry(let a) = upper, case .entry(let b) = lower,
-                covered.contains(a) && covered.contains(b)
+            if case .entry(let a) = upper, case .entry(let b) = lower, covered.contains(a) && covered.contains(b),
+                let claim = carried[b], claim.since <= ticket.issued  // what was claimed since, this answer does not know
             {
                 carried[b] = nil
             }

@@ -228,7 +228,7 @@ extension Draft {
         let isUnsaid = answer.next == .unknown && answer.total == nil && answer.opaqueRows == 0
         let most = isUnsaid ? 2 : Search.echoDistance
         if answer.next == .end || search.blanks + 1 >= most { return seemsEnded(at, border) }
-        let step = state.isByNumber ? 1 : span.rows
+        let step = state.isByNumber ? 1 : blankRows(span)
         again(at, border) {
             $0.blanks += 1
             $0.skip += step

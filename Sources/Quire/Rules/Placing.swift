@@ -47,9 +47,16 @@ extension Draft {
         }
         var search = state.head.search ?? Search(nil)
         if search.blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
-        search.skip = (span.start + span.rows) / state.unit
+        search.skip = (span.start + blankRows(span)) / state.unit
         search.blanks += 1
         lead(.drift, search)
+    }
+
+    /// How many rows a page without entries speaks for: by offset a server may grant fewer than asked for.
+    func blankRows(_ span: TicketRecord.Span) -> Int {
+        if state.options.paging == .page || state.sizePolicy != .unknown { return span.rows }
+        if answer.opaqueRows > 0 { return answer.opaqueRows }
+        return state.sizes.most > 0 ? min(span.rows, state.sizes.most) : span.rows
     }
 
     private mutating func lead(_ verdict: Outcome.Verdict, _ search: Search) {

@@ -31,6 +31,8 @@ extension Draft {
         rows = try putBack(
             staying, in: above + page.map(Row.entry) + below, page: page, old: old)
         accepted = page
+        let isPositional = state.isNumbered || state.options.paging == .pages
+        if isPositional && ticket.operation != .recorded { try doubtKept() }
         if state.options.order == .stable { try requireOrderAround(page) }
     }
 

@@ -85,7 +85,7 @@ class Commit:
             covered = set(self.accepted) | set(self.shown) if self.ticket.op != "delta" else set()
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
             carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
-            feed.claimed = {id: reason for id, reason in carried.items() if id not in proven}
+            feed.claimed = {id: reason for id, reason in carried.items() if id not in proven or reason[1] > self.ticket.issued}
         for id, why in doubted.items():
             self.claim_between(self.rows[self.rows.index(id) - 1], id, why)
         feed._set_rows(feed._with_riders(self.rows, old_rows))

@@ -189,7 +189,7 @@ class Numbers:
                                                               and not self.out.opaque else ECHO_PAGES):
             return self.seems_ended(at, border)
         else:
-            step = 1 if feed.by_number() else ticket.rows
+            step = 1 if feed.by_number() else self.blank_rows()
             self.put_edge(at, self.again(at, border, blanks=state.blanks + 1, skip=state.skip + step))
         self.note = "drift"
 

@@ -33,10 +33,16 @@ class Placing:
         if answer.next == END or not more or not feed.numbered() or ticket.start is None:
             raise Refused("empty-confirm" if answer.next == END and not ticket.start else "empty")
         if state.blanks + 1 >= ECHO_PAGES:
-            feed.head.search = None                           # the next refresh begins with the first page
             raise Refused("no-progress")
         self.head, self.note = feed._edge(feed.head.link), "drift"
-        self.head.search = replace(state, skip=(ticket.start + ticket.rows) // feed.unit(), blanks=state.blanks + 1)
+        self.head.search = replace(state, skip=(ticket.start + self.blank_rows()) // feed.unit(), blanks=state.blanks + 1)
+
+    def blank_rows(self):
+        """How many rows a page without entries speaks for: by offset a server may grant fewer than asked for."""
+        feed, rows = self.feed, self.ticket.rows
+        if feed.paging == "page" or feed.sizes != "unknown":
+            return rows
+        return self.out.opaque or min(rows, feed.most or rows)
 
     def takes_above(self, page):
         """R7. Below pages without entries, the answer would take away what is cached above what it shows: I8 asks for
