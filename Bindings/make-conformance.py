@@ -22,13 +22,14 @@ UNREACHABLE = {
     "174": "a rider below the last post of a segment",
     "215": "a rider below the last post of a segment",
     "205": "a link that overlaps without the eviction that makes it so",
+    "428": "pages of a feed paged by position that are proven to follow, without a post that they share",
     "506": "a border that no answer has just shown",
     "569": "posts below a gap of a feed paged by position, which no answer has put there",
     "o12": "a gap in doubt below a page that has a link of its own",
 }
 
 # Words of the specification that the C API does not have yet: cases that use them are left out.
-BEYOND = {"alias", "renamed"}
+BEYOND = {"renamed"}
 
 PLACES = {"refresh": "head", "append": "tail", "prepend": "open-head", "around": "around",
           "bodies": "bodies", "verify": "join", "delta": "delta"}
@@ -205,6 +206,10 @@ class Case:
             return self.add("evict-page", feed=feed, index=step["rank"])
         if op in ("reset", "look"):
             return self.add(op, feed=feed)
+        if op == "alias":
+            return self.add("alias", feed=feed, alias=step["id"], id=step["as"])
+        if op == "confirm_local" and "as" in step:
+            return self.add("confirm-local", feed=feed, id=step["id"], server=step["as"])
         names = {"confirm_local": "remove-local", "insert_local": "insert-local"}
         return self.add(names.get(op, op), feed=feed, id=step["id"])
 

@@ -1141,6 +1141,28 @@ quire_status quire_update_fields(
     quire_bytes id, const quire_field *QUIRE_NULLABLE fields, size_t count, int64_t version,
     int32_t *QUIRE_NONNULL out_result);
 
+/* What became of two ids that are one post. */
+enum {
+    /* What was known of the two posts is known of one. */
+    QUIRE_ALIAS_UNITED = 1,
+    /* Nothing was cached under the other id; it is known from now on. */
+    QUIRE_ALIAS_NOTED = 2,
+    /* They were one post before. */
+    QUIRE_ALIAS_SAME = 3,
+    /* No feed is in the collection, or the feed has no such local post. */
+    QUIRE_ALIAS_MISSING = 4
+};
+
+/*
+ * `alias` is another id of the post `id` of a collection. From now on the post is known by `id`, and every `alias`
+ * that comes in, with an answer, a ticket or a call, is replaced by it. What was cached as two posts becomes one, in
+ * all feeds of the collection. *out_result gets a QUIRE_ALIAS_ number. The alias is known as long as the collection
+ * exists. collection: whose post; see quire_feed_options. batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_add_alias(
+    quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes collection,
+    quire_bytes alias, quire_bytes id, int32_t *QUIRE_NONNULL out_result);
+
 /*
  * Removes a post from the feed because it is gone on the server: the neighbours close up, and answers to
  * requests planned before do not bring it back. An unknown id is remembered too.
@@ -1185,12 +1207,22 @@ quire_status quire_insert_local(
     quire_bytes body, int32_t *QUIRE_NONNULL out_done);
 
 /*
- * Takes an optimistic post away: it was given up, or arrives under its server's id. *out_done gets 0 if
- * the feed has no such local post. batch: NULL is a commit of its own. [any] Since 0.1
+ * Takes an optimistic post away: it was given up, or arrives under its server's id. To keep its place, its pin and
+ * its fields, call quire_confirm_local() instead. *out_done gets 0 if the feed has no such local post. batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_remove_local(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
     int32_t *QUIRE_NONNULL out_done);
+
+/*
+ * The server has accepted an optimistic post and calls it `server_id`. From now on this is its id. Its place, its pin,
+ * its body and its fields stay, and it remains a local post until the server shows it. If an answer has brought the
+ * server's post already, the two become one, at the place that the server gave. *out_result gets a QUIRE_ALIAS_
+ * number, QUIRE_ALIAS_MISSING if the feed has no such local post. batch: NULL is a commit of its own. [any] Since 0.1
+ */
+quire_status quire_confirm_local(
+    quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id, quire_bytes server_id,
+    int32_t *QUIRE_NONNULL out_result);
 
 /*
  * Forgets everything in the feed; every outstanding ticket becomes stale.

@@ -236,6 +236,18 @@ static void update(const struct line *line)
     compare_text(line, "=result", results[result]);
 }
 
+/* Two ids become one post: of the cache, or of a local post of the feed. */
+static void unite(const struct line *line, quire_feed *feed)
+{
+    static const char *const results[] = {"", "united", "noted", "same", "missing"};
+    quire_bytes id = bytes_of(text_of(line, "id"));
+    int32_t result;
+    if (find(line, "alias"))
+        must(quire_add_alias(cache, NULL, bytes_of(""), bytes_of(text_of(line, "alias")), id, &result));
+    else must(quire_confirm_local(feed, NULL, id, bytes_of(text_of(line, "server")), &result));
+    compare_text(line, "=result", results[result]);
+}
+
 static void take(const struct line *line)
 {
     const char *op = text_of(line, "op");
@@ -266,6 +278,7 @@ static void take(const struct line *line)
     else if (strcmp(op, "reset") == 0) must(quire_reset(feed, NULL));
     else if (strcmp(op, "prune") == 0) prune(line, feed);
     else if (strcmp(op, "update") == 0) update(line);
+    else if (strcmp(op, "alias") == 0 || strcmp(op, "confirm-local") == 0) unite(line, feed);
     else if (strcmp(op, "look") != 0) malformed(op);
     look(line, feed);
 }

@@ -147,6 +147,17 @@ extension Outcome.Verdict {
     }
 }
 
+extension AliasResult {
+    var number: Int32 {
+        switch self {
+        case .united: Int32(QUIRE_ALIAS_UNITED)
+        case .noted: Int32(QUIRE_ALIAS_NOTED)
+        case .same: Int32(QUIRE_ALIAS_SAME)
+        case .missing: Int32(QUIRE_ALIAS_MISSING)
+        }
+    }
+}
+
 extension UpdateResult {
     var number: Int32 {
         switch self {

@@ -66,6 +66,20 @@ public func quire_update_fields(
     }
 }
 
+@_cdecl("quire_add_alias") @implementation
+public func quire_add_alias(
+    _ cache: OpaquePointer?, _ batch: OpaquePointer?, _ collection: quire_bytes, _ alias: quire_bytes,
+    _ id: quire_bytes, _ out: UnsafeMutablePointer<Int32>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let collection = try Arguments.collection(collection)
+        let alias = try Arguments.id(alias)
+        let id = try Arguments.id(id)
+        out!.pointee = try write(cache, batch) { try $0.addAlias(alias, of: id, in: collection) }.number
+    }
+}
+
 @_cdecl("quire_delete") @implementation
 public func quire_delete(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
@@ -141,6 +155,18 @@ public func quire_remove_local(
     attempt(clear(out)) {
         let id = try Arguments.id(id)
         out!.pointee = try write(feed, batch) { try $0.removeLocal(id, from: $1) } ? 1 : 0
+    }
+}
+
+@_cdecl("quire_confirm_local") @implementation
+public func quire_confirm_local(
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes, _ server: quire_bytes,
+    _ out: UnsafeMutablePointer<Int32>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let id = try Arguments.id(id)
+        let server = try Arguments.id(server)
+        out!.pointee = try write(feed, batch) { try $0.confirmLocal(id, as: server, in: $1) }.number
     }
 }
 

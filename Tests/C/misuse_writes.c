@@ -277,6 +277,18 @@ static void posts(void)
     REQUIRE(result == 0);
     EXPECT(QUIRE_OK, quire_remove_local(feed, NULL, text("nobody"), &result));
     REQUIRE(result == 0);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_confirm_local(feed, NULL, text("local"), sized(NULL, 0), &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_confirm_local(feed, NULL, text("local"), text("x"), NULL));
+    EXPECT(QUIRE_OK, quire_confirm_local(feed, NULL, text("nobody"), text("x"), &result));
+    REQUIRE(result == QUIRE_ALIAS_MISSING);
+    EXPECT(QUIRE_OK, quire_confirm_local(feed, NULL, text("local"), text("local"), &result));
+    REQUIRE(result == QUIRE_ALIAS_SAME);
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_add_alias(cache, NULL, none, sized(NULL, 0), text("x"), &result));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_add_alias(cache, NULL, text("\xff"), text("y"), text("x"), &result));
+    EXPECT(QUIRE_OK, quire_add_alias(cache, NULL, text("no such"), text("y"), text("x"), &result));
+    REQUIRE(result == QUIRE_ALIAS_MISSING);
+    EXPECT(QUIRE_OK, quire_add_alias(cache, NULL, none, text("y"), text("x"), &result));
+    REQUIRE(result == QUIRE_ALIAS_NOTED);
 }
 
 static void attributes(void)

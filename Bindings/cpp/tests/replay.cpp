@@ -117,6 +117,11 @@ private:
             static const char *const results[] = {"", "changed", "same", "stale", "missing"};
             const auto result = cache_.update_fields(text("id"), fields, number("version"));
             seen_["result"] = std::string(results[static_cast<int>(result)]);
+        } else if (op == "alias" || op == "confirm-local") {
+            static const char *const results[] = {"", "united", "noted", "same", "missing"};
+            const auto result = op == "alias" ? cache_.add_alias(text("alias"), text("id"))
+                                              : feed.confirm_local(text("id"), text("server"));
+            seen_["result"] = std::string(results[static_cast<int>(result)]);
         } else if (op == "pin") {
             feed.pin(text("id"));
         } else if (op == "unpin") {

@@ -200,6 +200,12 @@ class Replay:
     def do_remove_local(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.remove_local(line["id"])
 
+    def do_alias(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
+        return {"result": word_of(self.cache.add_alias(line["alias"], line["id"]))}
+
+    def do_confirm_local(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
+        return {"result": word_of(feed.confirm_local(line["id"], line["server"]))}
+
     def do_reset(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.reset()
 

@@ -2,7 +2,7 @@
 use crate::batch::{self, Batch};
 use crate::bytes::{slice, to_c, view, IdArray};
 use crate::files::{collect, tell_search, Search};
-use crate::{sys, CacheOptions, Error, Feed, FeedOptions, Snapshot, Status, Update};
+use crate::{sys, Alias, CacheOptions, Error, Feed, FeedOptions, Snapshot, Status, Update};
 use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -192,6 +192,20 @@ impl Cache {
                 version,
                 &mut result,
             )
+        })?;
+        Ok(result.into())
+    }
+
+    /// `alias` is another id of the post `id` of a collection: what was cached as two posts becomes one, which is
+    /// called `id` from now on.
+    pub fn add_alias(
+        &self, batch: Option<&Batch>, collection: &str, alias: impl AsRef<[u8]>, id: impl AsRef<[u8]>,
+    ) -> Result<Alias, Error> {
+        let (alias, id, mut result) = (to_c(alias.as_ref()), to_c(id.as_ref()), 0);
+        let collection = to_c(collection.as_bytes());
+        // SAFETY: see `open_with`.
+        Error::check(unsafe {
+            sys::quire_add_alias(self.c, batch::c(batch), collection, alias, id, &mut result)
         })?;
         Ok(result.into())
     }

@@ -1,7 +1,7 @@
 //! Feeds and recorded runs: everything that writes into a feed.
 use crate::batch::{self, Batch};
 use crate::bytes::{to_c, IdArray};
-use crate::{sys, Answer, Error, FeedOptions, Outcome, Place, PrunePolicy, Pruned, Request};
+use crate::{sys, Alias, Answer, Error, FeedOptions, Outcome, Place, PrunePolicy, Pruned, Request};
 use std::ptr::{null, null_mut};
 
 /// One server list in a cache. May be used from any thread, by readers and writers alike, and keeps the
@@ -160,6 +160,18 @@ impl Feed {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_remove_local(self.c, batch::c(batch), id, &mut done) })?;
         Ok(done != 0)
+    }
+
+    /// The server has accepted an optimistic post and calls it `server`: its place, pin, body and fields stay.
+    pub fn confirm_local(
+        &self, batch: Option<&Batch>, id: impl AsRef<[u8]>, server: impl AsRef<[u8]>,
+    ) -> Result<Alias, Error> {
+        let (id, server, mut result) = (to_c(id.as_ref()), to_c(server.as_ref()), 0);
+        // SAFETY: see `plan`.
+        Error::check(unsafe {
+            sys::quire_confirm_local(self.c, batch::c(batch), id, server, &mut result)
+        })?;
+        Ok(result.into())
     }
 
     /// Remembers a value about the feed under a name, such as an ETag; `None` forgets it. The engine gives

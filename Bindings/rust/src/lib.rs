@@ -55,7 +55,7 @@ pub use error::{Error, Status};
 pub use feed::{Feed, Run};
 pub use files::{RepairReport, RepairedFeed};
 pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned, Sizes};
-pub use outcome::{Ask, Help, Outcome, Refusal, Request, Update, Verdict};
+pub use outcome::{Alias, Ask, Help, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{
     Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
 };

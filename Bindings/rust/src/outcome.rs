@@ -63,6 +63,14 @@ impl Verdict {
 }
 
 numbers! {
+    /// What became of two ids that are one post (`QUIRE_ALIAS_...`).
+    Alias {
+        United = QUIRE_ALIAS_UNITED, Noted = QUIRE_ALIAS_NOTED, Same = QUIRE_ALIAS_SAME,
+        Missing = QUIRE_ALIAS_MISSING,
+    }
+}
+
+numbers! {
     /// What an update did (`QUIRE_UPDATE_...`).
     Update {
         Changed = QUIRE_UPDATE_CHANGED, Same = QUIRE_UPDATE_SAME, Stale = QUIRE_UPDATE_STALE,

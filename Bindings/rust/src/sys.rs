@@ -174,6 +174,14 @@ extern "C" {
         version: i64,
         out_result: *mut i32,
     ) -> quire_status;
+    pub fn quire_add_alias(
+        cache: *mut quire_cache,
+        batch: *mut quire_batch,
+        collection: quire_bytes,
+        alias: quire_bytes,
+        id: quire_bytes,
+        out_result: *mut i32,
+    ) -> quire_status;
     pub fn quire_delete(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
@@ -208,6 +216,13 @@ extern "C" {
         batch: *mut quire_batch,
         id: quire_bytes,
         out_done: *mut i32,
+    ) -> quire_status;
+    pub fn quire_confirm_local(
+        feed: *mut quire_feed,
+        batch: *mut quire_batch,
+        id: quire_bytes,
+        server_id: quire_bytes,
+        out_result: *mut i32,
     ) -> quire_status;
     pub fn quire_reset(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
     pub fn quire_feed_drop(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;

@@ -9,7 +9,7 @@ mod picture;
 
 use json::{Object, Value};
 use line::{options, with_answer, Members};
-use quire::{Ask, Cache, Error, Feed, Outcome, Place, PrunePolicy, Run, Update};
+use quire::{Alias, Ask, Cache, Error, Feed, Outcome, Place, PrunePolicy, Run, Update};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,8 @@ impl Replay {
             "unpin" => drop(feed.unpin(None, id())?),
             "insert-local" => drop(feed.insert_local(None, id(), "")?),
             "remove-local" => drop(feed.remove_local(None, id())?),
+            "alias" => self.unite(self.cache.add_alias(None, "", line.text("alias"), id())?),
+            "confirm-local" => self.unite(feed.confirm_local(None, id(), line.text("server"))?),
             "reset" => feed.reset(None)?,
             "look" => (),
             other => panic!("unknown op {other}"),
@@ -99,6 +101,17 @@ impl Replay {
         };
         self.see("done", Value::Flag(feed.prune(None, &policy)?.is_done));
         Ok(())
+    }
+
+    fn unite(&mut self, result: Alias) {
+        let result = match result {
+            Alias::United => "united",
+            Alias::Noted => "noted",
+            Alias::Same => "same",
+            Alias::Missing => "missing",
+            Alias::Other(_) => "unknown",
+        };
+        self.see("result", Value::Text(result.into()));
     }
 
     fn update(&mut self, line: &Object) -> Result<(), Error> {

@@ -1,43 +1,44 @@
-// R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other id
-// leads to the name, through other ids if the name was replaced later.
+// R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other id leads
+// straight to the name, and the name knows the others: so it can be replaced, and no look-up takes more than one step.
 
-/// Another id of a post of a collection.
+/// An id of a post that has several, in a collection.
 struct AliasRecord: Record, Hashable {
-    let alias: PostID
-    /// The name, or an id that leads to it.
     let id: PostID
+    /// What the post is known by; the id itself if this is its name.
+    var name: PostID
+    /// Of a name: the other ids, at least one.
+    var others: [PostID] = []
 
-    init(alias: PostID, id: PostID) { (self.alias, self.id) = (alias, id) }
+    init(_ id: PostID, name: PostID, others: [PostID] = []) { (self.id, self.name, self.others) = (id, name, others) }
+
+    var isName: Bool { name == id }
 
     func encode(_ writer: inout ByteWriter) {
-        alias.encode(&writer)
         id.encode(&writer)
+        name.encode(&writer)
+        writer.list(others) { $1.encode(&$0) }
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        alias = try reader.postID()
         id = try reader.postID()
+        name = try reader.postID()
+        others = try reader.list { r throws(QuireError) in try r.postID() }
+        if isName == others.isEmpty { throw ByteReader.damage }
     }
 }
 
 extension Transaction {
+    /// nil if the post has no other id.
+    func aliasRecord(_ id: PostID, in collection: UInt32) throws(QuireError) -> AliasRecord? {
+        guard let value = try get(.aliases, PostKey.bytes(id, in: collection)) else { return nil }
+        let record = try AliasRecord(value, "the ids of post \(id)")
+        return record.id == id ? record : nil  // else two long ids have one hash
+    }
+
     /// The id that a post is known by: that of the argument, unless it is another id of a post.
     func name(of id: PostID, in collection: UInt32) throws(QuireError) -> PostID {
-        var (name, steps) = (id, 0)
-        while let value = try get(.aliases, PostKey.bytes(name, in: collection)) {
-            let record = try AliasRecord(value, "the other id \(name)")
-            if record.alias != name { break }  // two long ids with one hash
-            steps += 1
-            if steps > AliasRecord.longestChain { throw .corrupt("the other id \(id)") }
-            name = record.id
-        }
-        return name
+        try aliasRecord(id, in: collection)?.name ?? id
     }
-}
-
-extension AliasRecord {
-    /// A chain grows when the name of a post is replaced, by one each time.
-    static let longestChain = 1024
 }
 
 // Every id that comes in with a call, an answer or a ticket is replaced by the name of its post first. A cache without
@@ -129,7 +130,7 @@ extension WriteSession {
             let entry = try position.map { try transaction.entry(of: alias, at: $0, of: feed) }
             try unite(alias, with: id, in: feed, entry)
         }
-        try put(AliasRecord(alias: alias, id: id), in: number)
+        try redirect(alias, to: id, in: number)
         if let newest { try noteNewest(newest, of: id, in: number) }
         return positions.isEmpty ? .noted : .united
     }
@@ -152,9 +153,17 @@ extension WriteSession {
         return try transaction.post(id, at: positions).map { $0.body.record != 0 } ?? false
     }
 
-    private func put(_ record: AliasRecord, in collection: UInt32) throws {
-        try transaction.put(.aliases, PostKey.bytes(record.alias, in: collection), record.encoded())
+    /// Whatever led to `alias` leads to `id` now.
+    private func redirect(_ alias: PostID, to id: PostID, in collection: UInt32) throws {
+        let moved = [alias] + (try transaction.aliasRecord(alias, in: collection)?.others ?? [])
+        for other in moved { try put(AliasRecord(other, name: id), in: collection) }
+        let known = try transaction.aliasRecord(id, in: collection)?.others ?? []
+        try put(AliasRecord(id, name: id, others: known + moved), in: collection)
         counters.aliases += 1
+    }
+
+    private func put(_ record: AliasRecord, in collection: UInt32) throws {
+        try transaction.put(.aliases, PostKey.bytes(record.id, in: collection), record.encoded())
     }
 
     /// The last feed of the collection goes.
@@ -162,11 +171,12 @@ extension WriteSession {
         let start = withUnsafeBytes(of: collection.bigEndian) { Array($0) }
         while counters.aliases > 0 {
             let key = try transaction.withCursor(.aliases) { cursor in
-                try cursor.seek(start).flatMap { $0.key.starts(with: start) ? Array($0.key) : nil }
+                guard let (key, value) = try cursor.seek(start), key.starts(with: start) else { return [UInt8]?.none }
+                if try !AliasRecord(value, "the ids of a post").isName { counters.aliases -= 1 }
+                return Array(key)
             }
             guard let key else { return }
             try transaction.delete(.aliases, key)
-            counters.aliases -= 1
         }
     }
 
@@ -186,6 +196,8 @@ extension WriteSession {
         }
         record.fields.sort { $0.name < $1.name }
         try transaction.put(.fields, PostKey.bytes(id, in: collection), record.encoded())
+        if record == known { return }
+        for (feed, _) in try index(of: collection).positions(of: id) { note([.updated(id)], in: feed) }
     }
 
     /// A version with less detail than the body was seen under the other id.

@@ -125,8 +125,6 @@ struct ByteReader {
         return UInt32(littleEndian: sum) == UInt32(truncatingIfNeeded: Checksum.of(body))
     }
 
-    var isAtEnd: Bool { at == end }
-
     static var damage: QuireError { .corrupt("a record") }
 
     @inline(__always)

@@ -39,7 +39,7 @@ struct Counters: Record {
     var bodyBytes: UInt64 = 0
     /// Posts with fields.
     var fieldRecords: UInt64 = 0
-    /// Other ids of posts (R28). Without any, the record ends before this count.
+    /// Other ids of posts (R28).
     var aliases: UInt64 = 0
 
     init() {}
@@ -53,7 +53,7 @@ struct Counters: Record {
         writer.number(entries)
         writer.number(bodyBytes)
         writer.number(fieldRecords)
-        if aliases > 0 { writer.number(aliases) }
+        writer.number(aliases)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -67,7 +67,7 @@ struct Counters: Record {
         entries = try reader.number()
         bodyBytes = try reader.number()
         fieldRecords = try reader.number()
-        aliases = reader.isAtEnd ? 0 : try reader.number()
+        aliases = try reader.number()
     }
 }
 

@@ -49,12 +49,12 @@ extension Cache {
 struct Check {
     let transaction: Transaction
     let inspection: Inspection
-    private var counters = Counters()
-    private var index: PostIndex
+    private(set) var counters = Counters()
+    private(set) var index: PostIndex
     private var posts = PostTally()
     /// Feed -> its entries, to be compared with the index, and its collection.
     private var entries: [UInt32: Int] = [:]
-    private var collections: [UInt32: UInt32] = [:]
+    private(set) var collections: [UInt32: UInt32] = [:]
     /// How many body records, and how many pages, are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
@@ -116,13 +116,13 @@ struct Check {
         }
     }
 
-    private func find(_ code: Finding.Code, _ place: String, _ message: String) {
+    func find(_ code: Finding.Code, _ place: String, _ message: String) {
         inspection.find(code, place, message)
     }
 
     /// Calls `body` for each record of a table until the check is stopped. One that does not decode was found
     /// already, as a record by itself.
-    private mutating func each(
+    mutating func each(
         _ table: Table, _ body: (inout Check, Cursor.Record) throws -> Void
     ) throws {
         try transaction.withCursor(table) { cursor in
@@ -294,23 +294,6 @@ struct Check {
         }
         if count != counters.fieldRecords, !inspection.isStopped {
             find(.count, "counters", "say \(counters.fieldRecords) posts with fields, there are \(count)")
-        }
-    }
-
-    /// Each leads to a name, and no entry stands under another id than its name.
-    private mutating func checkAliases() throws {
-        var count: UInt64 = 0
-        try each(.aliases) { check, record in
-            count += 1
-            let alias = try AliasRecord(record.value, "another id of a post").alias
-            let collection = PostKey.collection(record.key) ?? 0
-            _ = try check.transaction.name(of: alias, in: collection)
-            if !check.index.of(collection).positions(of: alias).isEmpty {
-                check.find(.orphan, "post \(alias)", "is another id of a post, but a feed holds it")
-            }
-        }
-        if count != counters.aliases, !inspection.isStopped {
-            find(.count, "counters", "say \(counters.aliases) other ids, there are \(count)")
         }
     }
 

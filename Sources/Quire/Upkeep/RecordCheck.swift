@@ -68,7 +68,7 @@ struct RecordCheck {
         case "aliases":
             let record = try Self.record(AliasRecord.self, value)
             try require(PostKey.collection(key) != nil)
-            try require(key.dropFirst(4).elementsEqual(PostKey.bytes(record.alias)))
+            try require(key.dropFirst(4).elementsEqual(PostKey.bytes(record.id)))
         case "collections":
             try require(1...CollectionRecord.nameLimit ~= key.count && Self.isText(key))
             let collection = try Self.record(CollectionRecord.self, value)

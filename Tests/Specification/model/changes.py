@@ -95,14 +95,14 @@ class Changes:
     def prune_out_of_sequence(self, visible=()):
         """R17.2 alone: drop every page outside the head segment that is not visible."""
         head = set(self.head_segment())
-        protected = set(visible) | {id for id, e in self.entries.items() if e.pinned}
+        protected = set(map(self.cache.name, visible)) | {id for id, e in self.entries.items() if e.pinned}
         segments = [s for s in self.segments() if not head & set(s)]
         self.evict([id for s in segments if not protected & set(s) for id in s])
 
     def prune(self, max_entries, visible=(), now=0, ttl=None, budget=None):
         """R17. Whole pages leave, all in one change; returns True when nothing is left to do."""
         leaving, done = [], True
-        for ids in self._pages_to_prune(max_entries, set(visible), now, ttl):
+        for ids in self._pages_to_prune(max_entries, set(map(self.cache.name, visible)), now, ttl):
             if budget is not None and len(leaving) >= budget:
                 done = False
                 break

@@ -140,6 +140,15 @@ public:
                                               c_fields.data(), c_fields.size(), version, &result);
         return detail::finish(code, static_cast<update_result>(result));
     }
+    // `alias` is another id of the post `id`: what was cached as two posts becomes one, which is called `id`.
+    may<alias_result> add_alias(std::string_view alias, std::string_view id, quire::batch in = own_commit,
+                                std::string_view collection = {})
+    {
+        std::int32_t result = 0;
+        const auto code = quire_add_alias(c(), in.c(), detail::to_c(collection), detail::to_c(alias),
+                                          detail::to_c(id), &result);
+        return detail::finish(code, static_cast<alias_result>(result));
+    }
 
     // Number of commits made so far, by all processes.
     may<std::uint64_t> generation() const

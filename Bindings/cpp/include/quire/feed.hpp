@@ -165,6 +165,14 @@ public:
         return detail::finish(code, done != 0);
     }
 
+    // The server has accepted an optimistic post and calls it `server`: its place, pin, body and fields stay.
+    may<alias_result> confirm_local(std::string_view id, std::string_view server, batch in = own_commit)
+    {
+        std::int32_t result = 0;
+        const auto code = quire_confirm_local(c(), in.c(), detail::to_c(id), detail::to_c(server), &result);
+        return detail::finish(code, static_cast<alias_result>(result));
+    }
+
     // Remembers a value about the feed under a name, such as an ETag; nothing forgets it. The engine gives
     // these no meaning, and reset() keeps them.
     may<void> set_attribute(std::string_view name, std::optional<std::string_view> value,

@@ -153,6 +153,14 @@ enum class update_result : std::int32_t {
     missing = QUIRE_UPDATE_MISSING
 };
 
+// What became of two ids that are one post.
+enum class alias_result : std::int32_t {
+    united = QUIRE_ALIAS_UNITED,
+    noted = QUIRE_ALIAS_NOTED,
+    same = QUIRE_ALIAS_SAME,
+    missing = QUIRE_ALIAS_MISSING
+};
+
 enum class order : std::int32_t {
     stable = QUIRE_ORDER_STABLE,
     keyless = QUIRE_ORDER_KEYLESS,

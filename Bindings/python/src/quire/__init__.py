@@ -17,7 +17,7 @@ from ._errors import (
     ResyncError, Status)
 from ._feed import Feed, Run
 from ._names import (
-    ChangeKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
+    Alias, ChangeKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
     RequestKind, RowFlag, RowKind, RunKind, Sizes, Update, Verdict)
 from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
@@ -30,7 +30,7 @@ from ._values import (
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
-    "SCREENFUL", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
+    "SCREENFUL", "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
     "Change", "ChangeKind", "Data", "Detail", "Doubt", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
     "FindingCode", "ForkedError", "GapRow", "Help", "Id", "Link", "LinkKind", "NotFoundError", "Order",
     "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",

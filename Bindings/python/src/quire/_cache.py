@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ._convert import Buffers, id_in, number_in, path_in, sized, text_out
 from ._errors import Status, check, failure
 from ._feed import Feed
-from ._names import Detail, Durability, FindingCode, Update
+from ._names import Alias, Detail, Durability, FindingCode, Update
 from ._quire import ffi, lib
 from ._snapshot import Snapshot
 from ._values import (
@@ -317,6 +317,13 @@ class Cache:
                 self._handle, Batch.handle(batch), id_in(collection), id_in(id), array, len(items),
                 version, out))
         return Update(out[0])
+
+    def add_alias(self, alias: Id, id: Id, *, collection: str = "", batch: Batch | None = None) -> Alias:
+        """`alias` is another id of the post `id`: what was cached as two posts becomes one, called `id`."""
+        out = ffi.new("int32_t *")
+        check(lib.quire_add_alias(
+            self._handle, Batch.handle(batch), id_in(collection), id_in(alias), id_in(id), out))
+        return Alias(out[0])
 
     # ---- Upkeep
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ._convert import Buffers, Ids, id_in, link_in, number_in, sized
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
-from ._names import Place, RunKind
+from ._names import Alias, Place, RunKind
 from ._outcome import outcome_out, request_out
 from ._quire import ffi, lib
 from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
@@ -249,6 +249,12 @@ class Feed:
         out = ffi.new("int32_t *")
         check(lib.quire_remove_local(self._handle, _batch(batch), id_in(id), out))
         return bool(out[0])
+
+    def confirm_local(self, id: Id, server: Id, *, batch: Batch | None = None) -> Alias:
+        """The server accepted an optimistic post and calls it `server`: place, pin, body, fields stay."""
+        out = ffi.new("int32_t *")
+        check(lib.quire_confirm_local(self._handle, _batch(batch), id_in(id), id_in(server), out))
+        return Alias(out[0])
 
     def reset(self, *, batch: Batch | None = None) -> None:
         """Forgets everything in the feed; every outstanding ticket becomes stale."""

@@ -149,6 +149,15 @@ class Update(IntEnum):
     MISSING = lib.QUIRE_UPDATE_MISSING
 
 
+class Alias(IntEnum):
+    """What became of two ids that are one post."""
+
+    UNITED = lib.QUIRE_ALIAS_UNITED
+    NOTED = lib.QUIRE_ALIAS_NOTED
+    SAME = lib.QUIRE_ALIAS_SAME
+    MISSING = lib.QUIRE_ALIAS_MISSING
+
+
 class RowKind(IntEnum):
     POST = lib.QUIRE_ROW_POST
     GAP = lib.QUIRE_ROW_GAP

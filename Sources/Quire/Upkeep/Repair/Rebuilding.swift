@@ -34,6 +34,7 @@ struct Rebuilding {
             }
             try rebuild(remains, record)
         }
+        try copyAliases()  // before the fields, which stand under names
         try copyFields()
         try settleLog()
     }
@@ -139,10 +140,25 @@ struct Rebuilding {
 
     // MARK: What is not of a feed
 
-    private mutating func copyFields() throws {
+    /// The names of the collections by their old numbers.
+    private var collections: [UInt32: String] {
         let records = wreck.feeds.values.compactMap(\.record)
-        let names = Dictionary(
+        return Dictionary(
             records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
+    }
+
+    private func copyAliases() throws {
+        let names = collections
+        try cache.write { session in
+            for (record, number) in wreck.aliases {
+                guard let collection = names[number] else { continue }
+                _ = try session.unite(record.id, with: record.name, in: collection)
+            }
+        }
+    }
+
+    private mutating func copyFields() throws {
+        let names = collections
         for (place, number) in wreck.fields {
             guard let collection = names[number] else { continue }
             guard let value = try wreck.salvage.value(at: place) else { continue }

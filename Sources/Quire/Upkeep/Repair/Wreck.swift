@@ -141,7 +141,7 @@ struct Wreck {
                 case "aliases":
                     let record = try AliasRecord(bytes, name)
                     guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
-                    aliases.append((record, collection))
+                    if !record.isName { aliases.append((record, collection)) }
                 case "bodies":
                     guard let number = Self.number(key), BodyStore.contents(bytes) != nil else { return false }
                     bodies[~number] = place
