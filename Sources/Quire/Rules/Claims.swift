@@ -39,6 +39,12 @@ extension Draft {
         return key(first)! >= limit && page.contains { !state.entries[$0].isCached }
     }
 
+    /// R26.10. As a jump: by the order of the page itself, or by its keys.
+    mutating func placeAnew(_ page: [Int]) throws(Interruption) {
+        isAgainstCache = true
+        try splice(page, upper: .unknown, lower: nil)
+    }
+
     /// R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached below that,
     /// or the other way round.
     func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {

@@ -28,7 +28,7 @@ extension Draft {
         }
         let cutAtLast = page[..<page.firstIndex(of: last)!]
         if state.options.order == .keyless, cutAtLast.contains(where: { places[$0].map { $0 > at } ?? false }) {
-            return try splice(page, upper: .unknown, lower: nil)  // R26.10
+            return try placeAnew(page)
         }
         last = try falseClaim(page, last) ?? last
         let cut = page.firstIndex(of: last)!

@@ -41,7 +41,7 @@ extension Draft {
             ignored += page[..<cut].filter { !state.entries[$0].isCached }
             if rest.contains(where: { places[$0] ?? at < above }) {
                 if state.options.order != .keyless { throw .refused(.contradiction) }
-                return try splice(page, upper: .unknown, lower: nil)  // R26.10
+                return try placeAnew(page)
             }
             if !rest.isEmpty { return try splice(rest, upper: .entry(upper), lower: nil) }
             if answer.next == .end { return try doubtBelow(upper) }

@@ -122,8 +122,8 @@ extension Draft {
         guard let last = rows[..<at].lastIndex(where: { !$0.isGap }) else {
             return try second(page)
         }
-        if try isElsewhere(page, at) { return try splice(page, upper: .unknown, lower: nil) }
         if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
+        if try isElsewhere(page, at) { return try placeAnew(page) }
         try requireBorder()
         var border = try state.entry(at: last, in: rows, from: .below)
         let places = places()

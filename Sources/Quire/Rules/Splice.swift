@@ -300,7 +300,8 @@ extension Draft {
 
     /// Why a gap beside this page exists.
     private var reason: Doubt {
-        switch ticket.operation {
+        if isAgainstCache { return .contradiction }
+        return switch ticket.operation {
         case .around: .jump
         case .recorded: .missingPage
         case .verify: .contradiction

@@ -34,7 +34,7 @@ class Numbers:
         if last is None:
             return self.nothing_known(page, at, border)
         if feed.order == "keyless" and any(self.where().get(id, -1) > at for id in page[:page.index(last)]):
-            return self.splice(page, upper=None, lower=None)  # R26.10
+            return self.place_anew(page)
         last = self.false_claim(page, last) or last
         rest = page[page.index(last) + 1:]
         out.ignored += [id for id in page[:page.index(last)] if id not in feed.entries]
@@ -253,7 +253,7 @@ class Numbers:
             if any(where.get(id, at) < where[upper] for id in rest):
                 if feed.order != "keyless":
                     raise Refused("contradiction")
-                return self.splice(page, upper=None, lower=None)       # R26.10
+                return self.place_anew(page)
             if rest:
                 return self.splice(rest, upper=upper, lower=None)
             if self.answer.next == END:

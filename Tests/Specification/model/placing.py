@@ -1,6 +1,8 @@
 """R7, R8, R18: an answer at the head, below a border, above one, or anywhere."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .objects import ECHO_PAGES, END, Gap, HEAD, MORE, Refused, Search, UNKNOWN
 
 
@@ -83,8 +85,10 @@ class Placing:
         above = [r for r in self.rows[:at] if isinstance(r, str)]
         if not above:
             return self.second(page)
-        if self.is_jump(page) or self.is_elsewhere(page, at):
+        if self.is_jump(page):
             return self.splice(page, upper=None, lower=None)  # R9: the border rose within what the answer shows
+        if self.is_elsewhere(page, at):
+            return self.place_anew(page)
         self.require_border()
         border = above[-1]
         start_of_segment = max((i for i, r in enumerate(self.rows[:at]) if isinstance(r, Gap)), default=-1)
@@ -134,6 +138,11 @@ class Placing:
         where, cut = self.where(), page.index(last)
         return self.feed.order == "keyless" and (any(where.get(id, -1) > at for id in page[:cut]) or
                                                  any(-1 < where.get(id, -1) < at for id in page[cut + 1:]))
+
+    def place_anew(self, page):
+        """R26.10. As a jump: by the order of the page itself, or by its keys."""
+        self.contradicts = True
+        self.splice(page, upper=None, lower=None)
 
     def above_first(self):
         """R10. The answer shows what is cached above its border: a gap above is filled first, if there is one."""

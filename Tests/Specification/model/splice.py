@@ -185,6 +185,8 @@ class Splice:
 
     def reason(self):
         """Why a gap beside this page exists."""
+        if self.contradicts:
+            return "contradiction"
         return {"around": "jump", "recorded": "missing-page", "verify": "contradiction",
                 "push": "missed"}.get(self.ticket.op, "unfetched")
 
