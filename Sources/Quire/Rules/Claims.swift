@@ -26,6 +26,35 @@ extension Draft {
         farGap = true
     }
 
+    /// R26.9. In a feed read by links that are positions, the answer contradicts what is cached: the numbering had put
+    /// something into the wrong place, or the numbers have moved on.
+    func isElsewhere(_ page: [Int], _ at: Int) throws(Interruption) -> Bool {
+        if !ticket.mayClaim || rows[..<at].contains(where: \.isGap) { return false }  // R10: that gap is filled first
+        let border = try border(above: at)
+        let places = places()
+        let known = page.last { places[$0].map { $0 < at } ?? false }
+        if let last = page.contains(border) ? border : known { return isMisplaced(page, last, at) }
+        guard state.options.order == .stable, let first = page.first, let limit = state.entries[border].key
+        else { return false }
+        return key(first)! >= limit && page.contains { !state.entries[$0].isCached }
+    }
+
+    /// R26.10. As a jump: by the order of the page itself, or by its keys.
+    mutating func placeAnew(_ page: [Int]) throws(Interruption) {
+        isAgainstCache = true
+        try splice(page, upper: .unknown, lower: nil)
+    }
+
+    /// R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached below that,
+    /// or the other way round.
+    func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {
+        if state.options.order != .keyless { return false }
+        let places = places()
+        let cut = page.firstIndex(of: last)!
+        return page[..<cut].contains { places[$0].map { $0 > at } ?? false }
+            || page[(cut + 1)...].contains { places[$0].map { $0 < at } ?? false }
+    }
+
     private mutating func note(claim lower: Int, _ why: Doubt) {
         if claims[lower] == nil { claims[lower] = why }
     }

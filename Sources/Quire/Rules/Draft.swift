@@ -45,6 +45,8 @@ struct Draft {
     var renewedEdges: Set<UInt64> = []
     /// R26: known entries have a place.
     var hasLandmarks = false
+    /// R26.10: it was placed by its own order, against what is cached.
+    var isAgainstCache = false
     /// R26: below this unverified join the page above was shown again.
     var checkedJoin: Int?
     /// R27: this answer told the top of the list, and what was pushed meanwhile stands above it.

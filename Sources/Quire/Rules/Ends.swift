@@ -29,12 +29,14 @@ extension Draft {
         }
         if link == .unknown { throw .refused(.empty) }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
-        if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }  // R12
+        // the link may have been taken up again above
+        let barren = ticket.own == edge.link ? edge.barren + [edge.link] : [ticket.own]
+        if barren.contains(link) { throw .refused(.noProgress) }  // R12
         let border = try border(above: at)
         let isLoose = isLoose(.last, at: border) || (edge.isLoose && shown.isEmpty)
         let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
         var follow = state.newEdge(
-            link, after: after, barren: edge.barren + [edge.link], isLoose: isLoose)
+            link, after: after, barren: barren, isLoose: isLoose)
         follow.isSuspect = edge.isSuspect || edge.link == .confirmEnd
         setEdge(follow, at: at)
         if isPositioned { moveLink(of: border, to: link, isLoose: isLoose) }

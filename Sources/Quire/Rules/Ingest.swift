@@ -46,7 +46,9 @@ extension FeedState {
         } catch .refused(let verdict, let help) {
             judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
-            if isLesson || !draft.disorder.isEmpty { judgement.lesson = state }
+            let endsSearch = ticket.operation == .refresh && state.head.search != nil
+            if endsSearch { state.head.search = nil }  // R7: the next one begins with the first page
+            if isLesson || endsSearch || !draft.disorder.isEmpty { judgement.lesson = state }
         }
         judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
         judgement.outcome.unplaced = unplaced(answer, after: judgement)
@@ -107,6 +109,7 @@ extension Draft {
                 try forgetSearches()
             }
         }
+        if head.number == state.head.number { head.search = nil }  // R7: another answer came in between
         (state.head, state.tail) = (head, tail)
         settleTop(now)
         keepToken()
@@ -159,7 +162,8 @@ extension Draft {
         let operation = ticket.operation
         if headChanged && (operation == .refresh || operation == .push) { state.skippedAbove = 0 }
         if headChanged && head.link == .end {
-            let isTold = operation == .refresh || operation == .up
+            let isFirst = ticket.span.map { $0.start == 0 } ?? true
+            let isTold = isFirst && (operation == .refresh || operation == .up)
             state.subscription.headAsOf = isTold ? ticket.issued : nil
         }
         if isTopTold { state.subscription.headAsOf = ticket.issued }
@@ -238,8 +242,8 @@ extension Draft {
         if carried.isEmpty { return state.setClaims([:]) }
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
-            if case .entry(let a) = upper, case .entry(let b) = lower,
-                covered.contains(a) && covered.contains(b)
+            if case .entry(let a) = upper, case .entry(let b) = lower, covered.contains(a) && covered.contains(b),
+                let claim = carried[b], claim.since <= ticket.issued  // what was claimed since, this answer does not know
             {
                 carried[b] = nil
             }

@@ -26,6 +26,10 @@ extension Draft {
             if let last = foreign.last { return try movesOn(at, border, last: last) }
             return try nothingKnown(page, at, border)
         }
+        let cutAtLast = page[..<page.firstIndex(of: last)!]
+        if state.options.order == .keyless, cutAtLast.contains(where: { places[$0].map { $0 > at } ?? false }) {
+            return try placeAnew(page)
+        }
         last = try falseClaim(page, last) ?? last
         let cut = page.firstIndex(of: last)!
         var rest = Array(page[(cut + 1)...])
@@ -224,7 +228,7 @@ extension Draft {
         let isUnsaid = answer.next == .unknown && answer.total == nil && answer.opaqueRows == 0
         let most = isUnsaid ? 2 : Search.echoDistance
         if answer.next == .end || search.blanks + 1 >= most { return seemsEnded(at, border) }
-        let step = state.isByNumber ? 1 : span.rows
+        let step = state.isByNumber ? 1 : blankRows(span)
         again(at, border) {
             $0.blanks += 1
             $0.skip += step

@@ -39,7 +39,10 @@ extension Draft {
             shown.append(upper)
             let rest = Array(page[(cut + 1)...])
             ignored += page[..<cut].filter { !state.entries[$0].isCached }
-            if rest.contains(where: { places[$0] ?? at < above }) { throw .refused(.contradiction) }
+            if rest.contains(where: { places[$0] ?? at < above }) {
+                if state.options.order != .keyless { throw .refused(.contradiction) }
+                return try placeAnew(page)
+            }
             if !rest.isEmpty { return try splice(rest, upper: .entry(upper), lower: nil) }
             if answer.next == .end { return try doubtBelow(upper) }
             checkedJoin = lower
@@ -91,7 +94,7 @@ extension Draft {
         guard
             let lowest = known.max(by: { serverPosition[$0.entry]! < serverPosition[$1.entry]! })
         else {
-            if ticket.operation == .refresh {  // at least the accepted ones are above it now
+            if ticket.operation == .refresh && !accepted.isEmpty {  // at least the accepted ones are above it now
                 let rows = state.serverRows
                 try state.moveSpots(in: rows, by: accepted.count) { [state] entry in
                     !isSeen.contains(entry) && state.entries[entry].spot != nil

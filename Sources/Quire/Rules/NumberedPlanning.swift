@@ -19,7 +19,7 @@ extension FeedState {
             let page = start / limit + options.firstPage
             return PositionWish(
                 target: .page(number: page, limit: limit), own: .token("page=\(page)"),
-                span: TicketRecord.Span(start: start, rows: limit))
+                span: TicketRecord.Span(start: start / limit * limit, rows: limit))
         }
         let size = unit
         let page = start / size + options.firstPage
@@ -51,7 +51,8 @@ extension FeedState {
     }
 
     mutating func planNumberedRefresh(_ record: TicketRecord, limit: Int) throws(Interruption) -> Wish {
-        let wish = try wish(at: 0, limit: limit)
+        try takeLimit(limit)
+        let wish = try wish(at: (head.search?.skip ?? 0) * unit, limit: limit)  // R7
         return Wish(target: wish.target, record: spanning(wish.span, record))
     }
 

@@ -15,9 +15,14 @@ extension Draft {
     mutating func refresh(_ page: [Int]) throws(Interruption) {
         if page.isEmpty {
             if rows.contains(where: { !$0.isGap }) {  // I8: never wipe on an empty answer
-                throw .refused(answer.next == .end ? .emptyConfirm : .empty)
+                return try blankHead()
             }
             return try noEntriesYet(blanks: 0)
+        }
+        if takesAbove(page) {  // once more, from the first page on
+            var again = Search(nil)
+            again.isSure = true
+            return lead(.replan, again)
         }
         headChanged = true
         head = state.newEdge(.end)
@@ -29,6 +34,45 @@ extension Draft {
             try splice(page, upper: .head, lower: try bound(page))
         }
         if accepted.isEmpty { rows = before } else { try putAbove(lifted) }
+    }
+
+    /// R7. A page without entries at the head of a list that goes on: the next page is asked for.
+    private mutating func blankHead() throws(Interruption) {
+        let isPositional = state.isNumbered && ticket.span != nil
+        let isMore =
+            answer.next == .more || answer.opaqueRows > 0 || (answer.total ?? 0) > (ticket.span?.start ?? 0)
+        guard let span = ticket.span, isPositional, isMore, answer.next != .end else {
+            let isFirst = ticket.span.map { $0.start == 0 } ?? true
+            throw .refused(answer.next == .end && isFirst ? .emptyConfirm : .empty)
+        }
+        var search = state.head.search ?? Search(nil)
+        if search.blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
+        search.skip = (span.start + blankRows(span)) / state.unit
+        search.blanks += 1
+        lead(.drift, search)
+    }
+
+    /// How many rows a page without entries speaks for: by offset a server may grant fewer than asked for.
+    func blankRows(_ span: TicketRecord.Span) -> Int {
+        if state.options.paging == .page || state.sizePolicy != .unknown { return span.rows }
+        if answer.opaqueRows > 0 { return answer.opaqueRows }
+        return state.sizes.most > 0 ? min(span.rows, state.sizes.most) : span.rows
+    }
+
+    private mutating func lead(_ verdict: Outcome.Verdict, _ search: Search) {
+        head = state.newEdge(state.head.link)
+        head.search = search
+        note = verdict
+    }
+
+    /// R7. Below pages without entries, the answer would take away what is cached above what it shows: I8 asks for that
+    /// twice.
+    private func takesAbove(_ page: [Int]) -> Bool {
+        guard let span = ticket.span, span.start > 0, state.head.search?.isSure != true else { return false }
+        let places = places()
+        guard let anchor = page.first(where: { places[$0] != nil }) else { return false }
+        let inPage = EntrySet(page)
+        return rows[..<places[anchor]!].contains { !$0.isGap && !($0.entry.map(inPage.contains) ?? false) }
     }
 
     /// R8. The entry directly above which a complete bounded answer lies; nil if there is none: the answer shows that it
@@ -79,6 +123,7 @@ extension Draft {
             return try second(page)
         }
         if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
+        if try isElsewhere(page, at) { return try placeAnew(page) }
         try requireBorder()
         var border = try state.entry(at: last, in: rows, from: .below)
         let places = places()

@@ -34,7 +34,7 @@ extension Draft {
         } else {
             try splice(page, upper: .unknown, lower: nil)  // R18; without anchors and keys: R24
         }
-        doubtKept()
+        try doubtKept()
         try claim()
     }
 
@@ -49,17 +49,17 @@ extension Draft {
 
     /// R25.3. Without keys, an entry that stays between two which the page shows together has no proven neighbours
     /// there: nor have two that a gap kept apart.
-    private mutating func doubtKept() {
+    mutating func doubtKept() throws(Interruption) {
         if kept.isEmpty || state.options.order.hasKeys { return }
         let isKept = EntrySet(kept)
         let old = state.serverRows
         var below: [Row: Row] = [:]
         for (upper, lower) in zip(old, old.dropFirst()) { below[upper] = lower }
         for (upper, lower) in zip(rows, rows.dropFirst()) {
-            guard let above = upper.entry, let entry = lower.entry,
-                isKept.contains(above) || isKept.contains(entry), below[upper] != lower
-            else { continue }
-            claim(between: above, and: entry, why: .disorder)
+            if upper.isGap || lower.isGap || below[upper] == lower { continue }
+            guard [upper, lower].contains(where: { $0.entry.map(isKept.contains) ?? false }) else { continue }
+            let above = try state.entry(at: 0, in: [upper], from: .below)
+            claim(between: above, and: try state.entry(at: 0, in: [lower], from: .above), why: .disorder)
         }
     }
 

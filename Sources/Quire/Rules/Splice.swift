@@ -31,6 +31,8 @@ extension Draft {
         rows = try putBack(
             staying, in: above + page.map(Row.entry) + below, page: page, old: old)
         accepted = page
+        let isPositional = state.isNumbered || state.options.paging == .pages
+        if isPositional && ticket.operation != .recorded { try doubtKept() }
         if state.options.order == .stable { try requireOrderAround(page) }
     }
 
@@ -298,7 +300,8 @@ extension Draft {
 
     /// Why a gap beside this page exists.
     private var reason: Doubt {
-        switch ticket.operation {
+        if isAgainstCache { return .contradiction }
+        return switch ticket.operation {
         case .around: .jump
         case .recorded: .missingPage
         case .verify: .contradiction

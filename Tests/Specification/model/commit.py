@@ -22,11 +22,13 @@ class Commit:
             self.rest_search()
         elif self.landmarks and self.accepted:
             self.forget_searches()
+        if self.head is feed.head:
+            feed.head.search = None                           # R7: another answer came in between
         feed.head, feed.tail = self.head, self.tail
         if ticket.op in ("refresh", "push") and self.head_changed:
             feed.skipped_above = 0
         if self.head_changed and self.head.link == END:
-            feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") else None
+            feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") and not ticket.start else None
         if answer.since is not None and (feed.since is None or ticket.issued >= feed.since[1]):
             feed.since = answer.since, ticket.issued
         if self.top_told:
@@ -83,7 +85,7 @@ class Commit:
             covered = set(self.accepted) | set(self.shown) if self.ticket.op != "delta" else set()
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
             carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
-            feed.claimed = {id: reason for id, reason in carried.items() if id not in proven}
+            feed.claimed = {id: reason for id, reason in carried.items() if id not in proven or reason[1] > self.ticket.issued}
         for id, why in doubted.items():
             self.claim_between(self.rows[self.rows.index(id) - 1], id, why)
         feed._set_rows(feed._with_riders(self.rows, old_rows))

@@ -86,6 +86,8 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
              "snapshot": draft.snapshot, "ids": draft.bodies, "recorded": draft.recorded, "push": draft.push, "delta": draft.delta}[ticket.op](page)
             draft.require_shown_stay()
         except Refused as refusal:
+            if ticket.op == "refresh":
+                self.head.search = None                        # R7: the next one begins with the first page
             out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)
         else:
             draft.commit()

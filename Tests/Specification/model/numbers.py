@@ -33,6 +33,8 @@ class Numbers:
             return self.moves_on(at, border, foreign[-1])
         if last is None:
             return self.nothing_known(page, at, border)
+        if feed.order == "keyless" and any(self.where().get(id, -1) > at for id in page[:page.index(last)]):
+            return self.place_anew(page)
         last = self.false_claim(page, last) or last
         rest = page[page.index(last) + 1:]
         out.ignored += [id for id in page[:page.index(last)] if id not in feed.entries]
@@ -187,7 +189,7 @@ class Numbers:
                                                               and not self.out.opaque else ECHO_PAGES):
             return self.seems_ended(at, border)
         else:
-            step = 1 if feed.by_number() else ticket.rows
+            step = 1 if feed.by_number() else self.blank_rows()
             self.put_edge(at, self.again(at, border, blanks=state.blanks + 1, skip=state.skip + step))
         self.note = "drift"
 
@@ -249,7 +251,9 @@ class Numbers:
             rest = page[page.index(upper) + 1:]
             out.ignored += [id for id in page[:page.index(upper)] if id not in feed.entries]
             if any(where.get(id, at) < where[upper] for id in rest):
-                raise Refused("contradiction")
+                if feed.order != "keyless":
+                    raise Refused("contradiction")
+                return self.place_anew(page)
             if rest:
                 return self.splice(rest, upper=upper, lower=None)
             if self.answer.next == END:
@@ -301,7 +305,7 @@ class Numbers:
             number, row, _ = seen[id]
             seen[id] = feed._spot_at((number * n if feed.by_number() else number) + row + len(self.lifted))
         if not known:
-            if ticket.op == "refresh":                        # at least the accepted ones are above it now
+            if ticket.op == "refresh" and self.accepted:      # at least the accepted ones are above it now
                 feed._move_spots([id for id in old if id not in seen and feed.entries[id].spot], len(self.accepted))
             return seen
         self.landmarks = True

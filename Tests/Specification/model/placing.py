@@ -1,6 +1,8 @@
 """R7, R8, R18: an answer at the head, below a border, above one, or anywhere."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .objects import ECHO_PAGES, END, Gap, HEAD, MORE, Refused, Search, UNKNOWN
 
 
@@ -11,8 +13,12 @@ class Placing:
         rows_have_entries = any(isinstance(r, str) for r in self.rows)
         if not page:
             if rows_have_entries:                             # I8: never wipe on an empty answer
-                raise Refused("empty-confirm" if self.answer.next == END else "empty")
+                return self.blank_head()
             return self.no_entries_yet(0)
+        if self.takes_above(page):
+            self.head, self.note = feed._edge(feed.head.link), "replan"
+            self.head.search = Search("", sure=True)          # once more, from the first page on
+            return
         self.head_changed = True
         self.head, lifted = feed._edge(END), self.lift_pushed(page)
         if feed.order == "ranked":
@@ -20,6 +26,33 @@ class Placing:
         else:
             self.splice(page, upper=HEAD, lower=self.bound(page, -1))
         self.put_above(lifted)
+
+    def blank_head(self):
+        """R7. A page without entries at the head of a numbered list that goes on: the next page is asked for."""
+        feed, ticket, answer = self.feed, self.ticket, self.answer
+        state = feed.head.search or Search("")
+        more = answer.next == MORE or bool(self.out.opaque) or (answer.total or 0) > (ticket.start or 0)
+        if answer.next == END or not more or not feed.numbered() or ticket.start is None:
+            raise Refused("empty-confirm" if answer.next == END and not ticket.start else "empty")
+        if state.blanks + 1 >= ECHO_PAGES:
+            raise Refused("no-progress")
+        self.head, self.note = feed._edge(feed.head.link), "drift"
+        self.head.search = replace(state, skip=(ticket.start + self.blank_rows()) // feed.unit(), blanks=state.blanks + 1)
+
+    def blank_rows(self):
+        """How many rows a page without entries speaks for: by offset a server may grant fewer than asked for."""
+        feed, rows = self.feed, self.ticket.rows
+        if feed.paging == "page" or feed.sizes != "unknown":
+            return rows
+        return self.out.opaque or min(rows, feed.most or rows)
+
+    def takes_above(self, page):
+        """R7. Below pages without entries, the answer would take away what is cached above what it shows: I8 asks for
+        that twice."""
+        state, where = self.feed.head.search, self.where()
+        first = next((where[id] for id in page if id in where), 0)
+        return bool(self.ticket.start) and not (state and state.sure) and \
+            any(isinstance(r, str) and r not in page for r in self.rows[:first])
 
     def no_entries_yet(self, blanks):
         """R7. Nothing is cached, and the answer holds no entries: what it leads to comes next."""
@@ -54,6 +87,8 @@ class Placing:
             return self.second(page)
         if self.is_jump(page):
             return self.splice(page, upper=None, lower=None)  # R9: the border rose within what the answer shows
+        if self.is_elsewhere(page, at):
+            return self.place_anew(page)
         self.require_border()
         border = above[-1]
         start_of_segment = max((i for i, r in enumerate(self.rows[:at]) if isinstance(r, Gap)), default=-1)
@@ -83,6 +118,31 @@ class Placing:
         lower = self.bound(rest, at)
         self.unproven = self.is_doubtful() and border not in page and lower is None
         self.join(rest, border, lower)
+
+    def is_elsewhere(self, page, at):
+        """R26.9. In a feed read by links that are positions, the answer contradicts what is cached: the numbering had
+        put something into the wrong place, or the numbers have moved on."""
+        feed = self.feed
+        if not self.ticket.claims or any(isinstance(r, Gap) for r in self.rows[:at]):
+            return False                                      # R10: that gap is filled first
+        border = self.border_at(at)
+        known = [border] if border in page else [id for id in page if id in set(self.rows[:at])]
+        if known:
+            return self.is_misplaced(page, known[-1], at)
+        return feed.order == "stable" and bool(page) and self.key(page[0]) >= feed.entries[border].key and \
+            any(id not in feed.entries for id in page)
+
+    def is_misplaced(self, page, last, at):
+        """R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached below
+        that, or the other way round."""
+        where, cut = self.where(), page.index(last)
+        return self.feed.order == "keyless" and (any(where.get(id, -1) > at for id in page[:cut]) or
+                                                 any(-1 < where.get(id, -1) < at for id in page[cut + 1:]))
+
+    def place_anew(self, page):
+        """R26.10. As a jump: by the order of the page itself, or by its keys."""
+        self.contradicts = True
+        self.splice(page, upper=None, lower=None)
 
     def above_first(self):
         """R10. The answer shows what is cached above its border: a gap above is filled first, if there is one."""

@@ -19,7 +19,9 @@ class Planning:
             wish = {"link": link or HEAD}
             position = {}
             if self.numbered() and link in (None, HEAD):
-                wish, position = self._wish_at(0, limit)
+                self._take_limit(limit)
+                start = self.head.search.skip * self.unit() if self.head.search else 0         # R7
+                wish, position = self._wish_at(start, limit)
             bounded = bounded and bool(self.server_rows())     # R8: without a bound it is not bounded
             if bounded:
                 wish["until"] = self.server_rows()[0]

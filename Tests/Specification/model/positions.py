@@ -49,7 +49,7 @@ class Positions:
             wish = {"offset": start} if self.unnamed else {"offset": start, "limit": limit}
             return wish, {"start": start, "rows": self._rows_expected(limit)}
         if self.sizes == "free":
-            return {"page": start // limit + self.first_page, "limit": limit}, {"start": start, "rows": limit}
+            return {"page": start // limit + self.first_page, "limit": limit}, {"start": start // limit * limit, "rows": limit}
         n = self.unit()
         wish = {"page": start // n + self.first_page}
         if self.asked:

@@ -74,6 +74,8 @@ class Splice:
             above = self.upper_side(page, anchors, above)
         self.rows = self.put_back(above + page + below, rows, kept, page[-1])
         self.accepted = page
+        if (feed.numbered() or feed.paging == "pages") and self.ticket.op != "recorded":
+            self.doubt_kept()
         self.require_order_around(page)
 
     def require_order_around(self, page):
@@ -183,6 +185,8 @@ class Splice:
 
     def reason(self):
         """Why a gap beside this page exists."""
+        if self.contradicts:
+            return "contradiction"
         return {"around": "jump", "recorded": "missing-page", "verify": "contradiction",
                 "push": "missed"}.get(self.ticket.op, "unfetched")
 
