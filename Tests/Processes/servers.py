@@ -105,8 +105,6 @@ class Feed(histories.History):
         if place in ("gap", "above-gap", "head") and self.mode in ("stable", "keyset") and rng.random() < .25:
             order["bounded"] = 1
         if place == "around":
-            if self.mode in ("offset", "page"):         # numbers are all these servers know
-                return self.plan(rng)
             order["target"] = self.id(rng)
         return order
 

@@ -20,7 +20,7 @@ class Healing:
             self.check("heal")
             if outcome == "empty-confirm" and not self.server.alive:
                 return 0                                        # an empty server: reset() is manual
-            if outcome == "discontinuity" and self.mode in ("offset", "page"):
+            if outcome == "discontinuity" and self.is_numbered():
                 continue                                        # the planner looks further up
             if outcome in ("contradiction", "discontinuity", "stale", "refused", "no-progress", "empty"):
                 reach *= 2

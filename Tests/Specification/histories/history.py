@@ -94,7 +94,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
                 self.mode in (KEYED if self.hard else ("stable", "keyset")):
             step["bounded"] = True
         if kind == "around":
-            if not self.server.position or self.mode in ("offset", "page"):     # numbers are all these servers know
+            if not self.server.position:
                 return
             step["target"] = rng.choice(sorted(self.server.position))
         self.labels += 1
@@ -144,7 +144,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
             answer = {"items": [id for id in answer["items"] if id == target]}
             facts.update(low=None, high=None)
         facts["raw"] = list(answer["items"])
-        fits = self.mode not in ("offset", "page") or len(answer["items"]) < job["wish"]["limit"]     # or sizes are not free
+        fits = not self.is_numbered() or len(answer["items"]) < job["wish"].get("limit", 0)     # or sizes are not free
         if luck < .2 and answer["items"] and "ids" not in job["wish"] and fits:
             items = list(answer["items"])                       # an id twice on one page
             at = rng.randrange(len(items))
@@ -162,7 +162,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
         segments = self.feed.segments()
         border, self.claims = self.border(job), {upper for upper, _ in self.feed.claimed_seams()}
         seen = self.step(dict(answer, op="answer", ticket=job["label"]))
-        links = self.mode in ("offset", "page") and seen["outcome"] == "discontinuity"      # section 8: links may change
+        links = self.is_numbered() and seen["outcome"] == "discontinuity"      # section 8: links may change
         if seen["outcome"] in UNCHANGED and picture.show(self.feed) != text and \
                 not (links and self.feed.segments() == segments):
             raise Failure(f"no-wipe: {seen['outcome']} changed {text} to {picture.show(self.feed)}")

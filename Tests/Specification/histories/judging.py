@@ -50,6 +50,9 @@ class Judging:
         return {r for r in rows if isinstance(r, str) and r in alive
                 and self.place.get(r) == self.server.position[r]}
 
+    def is_numbered(self):
+        return self.mode in ("offset", "page")
+
     def border(self, job):
         ticket = self.runner.tickets[job["label"]]
         if ticket.op not in ("down", "up") or self.feed._stale_reason(ticket) or not self.place \
@@ -83,6 +86,8 @@ class Judging:
         if job["op"] == "down":
             old = [r for r in before[:before.index(border) + 1] if isinstance(r, str) and r not in moved]
             new = [r for r in after[:after.index(border) + 1] if isinstance(r, str)]
+            if self.is_numbered() and moved:                    # R26.10: a false claim had put something below
+                new = [r for r in new if r in old]
         elif job["op"] == "up":
             old = [r for r in before[before.index(border):] if isinstance(r, str) and r not in moved]
             new = [r for r in after[after.index(border):] if isinstance(r, str)]
@@ -102,8 +107,8 @@ class Judging:
         if job["op"] == "up" and border in raw:
             low = position[border]
         accepted = [id for id in raw if id in self.feed.entries and self.feed.entries[id].page == seen["page"]]
-        if job["op"] == "down" and "start" in facts and border not in raw and accepted:
-            high = position[accepted[0]]
+        if job["op"] == "down" and "start" in facts and accepted:
+            high = max(high or -INFINITY, position[accepted[0]])
         if high is not None and low is not None and low < high:
             self.covered.append((low, high, facts["now"]))
         for id in raw:
@@ -186,7 +191,7 @@ class Judging:
                 self.judge(runs[-1][-1], "end", id)
 
     def judge(self, upper, lower, id):
-        if id in self.hidden or self.mode in ("offset", "page") and id in self.feed.entries:
+        if id in self.hidden or self.is_numbered() and id in self.feed.entries:
             return                                              # a false claim put it elsewhere: a matter of order
         place = self.server.position[id]
         if any(self.place.get(r) == place for r in self.feed.entries if r != id):

@@ -93,6 +93,8 @@ class Answering:
             items = alive[first:last]
             facts.update(high=INFINITY if first == 0 else self.highest(items, position),
                          low=-INFINITY if last == len(alive) else self.lowest(items, position))
+            if self.is_numbered():                              # numbers are all these servers lead to
+                return {"items": items}, facts
             return {"items": items, "next": self.next_link(alive, last, position),
                     "prev": self.prev_link(alive, first, position)}, facts
         link = wish["link"]
@@ -124,7 +126,8 @@ class Answering:
                 "prev": self.prev_link(alive, first, position)}, facts
 
     def client_key(self, id):
-        return self.feed.entries[id].key if id in self.feed.entries else self.place[id]
+        entry = self.feed.entries.get(id)                       # a local post that became this one has no key yet
+        return self.place[id] if entry is None or entry.key is None else entry.key
 
     @staticmethod
     def lowest(items, position):

@@ -70,7 +70,7 @@ class Subscription:
             return
         below = next((r for r in rows[at:] if isinstance(r, str) and r in alive
                       and self.place.get(r) == self.server.position[r]), None)
-        if below is None or below not in self.feed.head_segment():
+        if below is None or below not in self.proven_runs()[0]:
             return
         between = alive[alive.index(on_top[-1]) + 1:alive.index(below)]
         missed = [id for id in between if id not in self.hidden and id not in self.feed.entries
