@@ -62,7 +62,7 @@ extension Draft {
         moved.removeAll(where: gone.contains)
         leave(leaving)
         if state.isNumbered, let at = rows.firstIndex(where: { $0.entry.map(gone.contains) ?? false }) {
-            try state.moveSpots(in: rows[(at + 1)...], by: 0) { [state] in state.entries[$0].spot != nil }
+            state.moveSpots(in: rows[(at + 1)...], by: 0)
         }
         rowsWithout(leaving)
         rows = state.mergeGaps(rows)

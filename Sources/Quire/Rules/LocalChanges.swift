@@ -16,7 +16,7 @@ extension FeedState {
         forgetBorders([entry])
         if isNumbered, let at = serverRows.firstIndex(of: .entry(entry)) {
             let below = serverRows[(at + 1)...]
-            try moveSpots(in: below, by: 0) { [self] in entries[$0].spot != nil }
+            moveSpots(in: below, by: 0)
         }
         let rest = rows.filter { $0 != .entry(entry) }
         try setRows(rest)

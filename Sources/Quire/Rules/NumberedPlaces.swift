@@ -96,9 +96,7 @@ extension Draft {
         else {
             if ticket.operation == .refresh && !accepted.isEmpty {  // at least the accepted ones are above it now
                 let rows = state.serverRows
-                try state.moveSpots(in: rows, by: accepted.count) { [state] entry in
-                    !isSeen.contains(entry) && state.entries[entry].spot != nil
-                }
+                state.moveSpots(in: rows, by: accepted.count) { !isSeen.contains($0) }
             }
             return seen
         }
@@ -108,7 +106,7 @@ extension Draft {
         if now != was {
             let rows = state.serverRows
             let at = rows.firstIndex(of: .entry(lowest.entry))!
-            try state.moveSpots(in: rows[(at + 1)...], by: now - was) { !isSeen.contains($0) }
+            state.moveSpots(in: rows[(at + 1)...], by: now - was) { !isSeen.contains($0) }
         }
         return seen
     }

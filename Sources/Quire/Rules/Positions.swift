@@ -88,21 +88,19 @@ extension FeedState {
     }
 
     /// Evidence that what stands in these rows has moved: estimates follow, and no row counts as a page's last one
-    /// any longer. Entries for which `isMoved` is false stay.
+    /// any longer. Entries for which `isMoved` is false stay; those without a place of their own follow the one above.
     mutating func moveSpots(
-        in rows: some Sequence<Row>, by distance: Int, where isMoved: (Int) -> Bool
-    ) throws(Interruption) {
-        var found: [(entry: Int, at: Int)] = []
+        in rows: some Sequence<Row>, by distance: Int, where isMoved: (Int) -> Bool = { _ in true }
+    ) {
         for row in rows {
             switch row {
             case .gap: continue
             case .elided(let run): elided[run].shift = (elided[run].shift ?? 0) + distance
-            case .entry(let entry) where isMoved(entry):
-                found.append((entry, try position(entry).at))
-            case .entry: continue
+            case .entry(let entry):
+                guard let spot = entries[entry].spot, isMoved(entry) else { continue }
+                entries[entry].spot = Spot(at: spot.position(unit: unit) + distance, unit: unit)
             }
         }
-        for (entry, at) in found { entries[entry].spot = Spot(at: at + distance, unit: unit) }
     }
 
     /// True while only the server's numbering joins these two.

@@ -170,7 +170,7 @@ extension Draft {
             if let entry = row.entry, new.contains(entry) {
                 above += 1
             } else if above > 0 {
-                try state.moveSpots(in: [row], by: above) { [state] in state.entries[$0].spot != nil }
+                state.moveSpots(in: [row], by: above)
             }
         }
         return rows.prefix(accepted.count).enumerated().compactMap { at, row in

@@ -29,7 +29,7 @@ class Changes:
         if self.numbered():
             rows = self.server_rows()
             at = rows.index(id) + 1 if id in rows else len(rows)
-            self._move_spots([r for r in rows[at:] if isinstance(r, str) and self.entries[r].spot], 0)
+            self._move_spots([r for r in rows[at:] if isinstance(r, str)], 0)
         self._set_rows([row for row in self.rows if row != id])
         del self.entries[id]
         self._rederive(borders, {id})

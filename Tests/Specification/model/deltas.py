@@ -24,7 +24,7 @@ class Deltas:
         self.leave(gone)
         at = next((i for i, row in enumerate(self.rows) if row in gone), len(self.rows))
         if feed.numbered():
-            feed._move_spots([r for r in self.rows[at + 1:] if isinstance(r, str) and feed.entries[r].spot], 0)
+            feed._move_spots([r for r in self.rows[at + 1:] if isinstance(r, str)], 0)
         self.rows_without(gone)
         self.rows = feed._merge_gaps(self.rows)
         self.shown = [id for id in page if id in self.where()]

@@ -278,7 +278,7 @@ class Numbers:
         for id in [r for r in self.rows if isinstance(r, str)]:
             if id in self.accepted:
                 above += 1
-            elif above and id in feed.entries and feed.entries[id].spot:
+            elif above and id in feed.entries:
                 feed._move_spots([id], above)
         return {id: feed._spot_at(i) for i, id in enumerate(self.rows[:len(self.accepted)])
                 if isinstance(id, str) and id in self.accepted}
@@ -306,7 +306,7 @@ class Numbers:
             seen[id] = feed._spot_at((number * n if feed.by_number() else number) + row + len(self.lifted))
         if not known:
             if ticket.op == "refresh" and self.accepted:      # at least the accepted ones are above it now
-                feed._move_spots([id for id in old if id not in seen and feed.entries[id].spot], len(self.accepted))
+                feed._move_spots([id for id in old if id not in seen], len(self.accepted))
             return seen
         self.landmarks = True
         ref = max(known, key=lambda id: shown[id])

@@ -93,7 +93,7 @@ class Planning:
         """R7. The first page held no entries, but led on."""
         if self.numbered() and edge.search:
             wish, position = self._wish_at(edge.search.skip * self.unit(), limit)
-            return self._issue("down", (edge,), dict(wish, start=position["start"]), limit,
+            return self._issue("down", (edge,), wish, limit,
                                own=f"page={wish['page']}" if self.by_number() else UNKNOWN, **position)
         if edge.link in WORDS:
             return {"refused": "empty"}, None
@@ -132,9 +132,8 @@ class Planning:
     def _issue(self, op, edges, wish, limit, extra=None, **fields):
         """Two identical requests on the same edge share one ticket; requests for bodies are identical
         only if they name the same posts (R21 takes a post that the answer lacks for gone)."""
-        start = wish.pop("start", None)
         numbers = tuple(edge.number for edge in edges)
-        same = (op, numbers, extra, limit, fields.get("bounded"), fields.get("own"), start,
+        same = (op, numbers, extra, limit, fields.get("bounded"), fields.get("own"), fields.get("start"),
                 fields.get("ids"))
         ticket = self.open_tickets.get(same)
         if ticket is None:

@@ -37,8 +37,9 @@ class Positions:
         return (position // n, position % n, False)
 
     def _move_spots(self, ids, by):
-        """Evidence that entries have moved: estimates follow, and what was seen as a page's last row is so no more."""
-        found = {id: self.position(id)[0] for id in ids}
+        """Evidence that entries have moved: estimates follow, and what was seen as a page's last row is so no more.
+        An entry without a place of its own follows the one above."""
+        found = {id: self.position(id)[0] for id in ids if self.entries[id].spot}
         for id, at in found.items():
             self.entries[id].spot = self._spot_at(at + by)
 
@@ -95,7 +96,7 @@ class Positions:
                                    after)
         wish, position = self._wish_at(max(0, start), limit)
         own = f"page={wish['page']}" if "page" in wish else UNKNOWN
-        return self._issue("down", (edge,), dict(wish, start=start), limit, own=own, claims=claims,
+        return self._issue("down", (edge,), wish, limit, own=own, claims=claims,
                            after=after, probe=state.probe is not None, **position)
 
     def _plan_free(self, edge, first, back, claims, limit, probe, after):
@@ -106,7 +107,7 @@ class Positions:
             claims, fits = True, [(s, s) for s in range(1, limit + 1) if first % s == 0]
         size = max(fits)[1] if fits else limit
         start = (first if fits else max(0, first - 1 - back)) // size * size
-        return self._issue("down", (edge,), {"page": start // size + self.first_page, "limit": size, "start": start},
+        return self._issue("down", (edge,), {"page": start // size + self.first_page, "limit": size},
                            limit, own=UNKNOWN, claims=claims and not probe, after=after, probe=probe, start=start, rows=size)
 
     def _plan_numbered_up(self, edge, limit):
@@ -117,7 +118,7 @@ class Positions:
         if at == 0:
             return self.plan("refresh", limit=limit)
         wish, position = self._wish_at((at - 1) // n * n, limit)
-        return self._issue("up", (edge,), dict(wish, start=position["start"]), limit, own=f"page={wish['page']}",
+        return self._issue("up", (edge,), wish, limit, own=f"page={wish['page']}",
                            claims=at % n == 0, **position)
 
     def _plan_verify(self, seam, limit):
