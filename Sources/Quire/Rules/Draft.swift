@@ -102,7 +102,7 @@ struct Draft {
         var position = 0
         for (i, post) in answer.posts.enumerated() {
             let entry = number(of: post.id)
-            if state.options.sticky.contains(post.id) {
+            if state.sticky.contains(post.id) {
                 if !sticky.contains(entry) { sticky.append(entry) }
                 continue
             }
@@ -262,7 +262,7 @@ struct Draft {
     /// the link begins beyond it.
     func isLoose(_ end: PageEnd, at entry: Int) -> Bool {
         if ignored.isEmpty { return false }
-        let items = answer.posts.lazy.filter { !state.options.sticky.contains($0.id) }
+        let items = answer.posts.lazy.filter { !state.sticky.contains($0.id) }
         let outer = end == .first ? items.first : lastItem
         guard let outer, let shown = state.index[outer.id], shown != entry else { return false }
         return ignored.contains(shown)
@@ -273,7 +273,7 @@ struct Draft {
     /// The last row that is not a repetition of one above it.
     private var lastItem: Post? {
         var last: (post: Post, position: Int)?
-        for post in answer.posts where !state.options.sticky.contains(post.id) {
+        for post in answer.posts where !state.sticky.contains(post.id) {
             guard let entry = state.index[post.id], let position = serverPosition[entry] else { continue }
             if last.map({ position > $0.position }) ?? true { last = (post, position) }
         }

@@ -94,7 +94,7 @@ extension Draft {
     var shownEntries: [Int] {
         var seen = EntrySet()
         return answer.posts.compactMap { post in
-            guard !state.options.sticky.contains(post.id), let entry = state.index[post.id],
+            guard !state.sticky.contains(post.id), let entry = state.index[post.id],
                 seen.insert(entry)
             else { return nil }
             return entry

@@ -191,6 +191,8 @@ enum Need: Error, Hashable {
 
 struct FeedState {
     var options: FeedOptions
+    /// Those of the options, by the names of their posts (R28).
+    var sticky: Set<PostID> = []
     /// Counts resets; tickets of an older generation are stale.
     var generation: UInt64 = 0
     /// Clock of the last accepted answer or eviction.

@@ -59,7 +59,7 @@ extension FeedState {
     private func unplaced(_ answer: Answer, after judgement: Judgement) -> [PostID] {
         let state = judgement.draft?.state ?? self
         let missing = answer.posts.map(\.id).filter {
-            state.cached($0) == nil && !options.sticky.contains($0)
+            state.cached($0) == nil && !sticky.contains($0)
         }
         if missing.isEmpty { return [] }
         var named = Set(judgement.outcome.ignored).union(judgement.outcome.removed)

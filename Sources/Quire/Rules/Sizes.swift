@@ -50,7 +50,7 @@ extension FeedState {
     }
 
     private func rows(of answer: Answer) -> Int {
-        answer.posts.count { !options.sticky.contains($0.id) }
+        answer.posts.count { !sticky.contains($0.id) }
     }
 
     /// Unknown sizes: the first limit is asked for again and again; a smaller one begins anew, positions stay.

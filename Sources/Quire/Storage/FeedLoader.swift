@@ -228,10 +228,17 @@ final class FeedLoader {
     func state() throws -> FeedState {
         var state = try loadedRows()
         state.take(record)
+        state.sticky = try sticky()
         state.clock = clock
         state.tombstones = tombstones
         state.tickets = tickets
         return state
+    }
+
+    private func sticky() throws -> Set<PostID> {
+        try record.options.sticky.reduce(into: []) {
+            try $0.insert(transaction.name(of: $1, in: record.collection))
+        }
     }
 
     /// A state that has only what was loaded. It stays as it is until more is loaded or something is

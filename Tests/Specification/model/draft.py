@@ -56,7 +56,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
             if not id:
                 out.opaque += 1                               # advertisement, separator: no entry
                 continue
-            if id in feed.sticky:
+            if id in feed.sticky():
                 if id not in out.sticky:
                     out.sticky.append(id)
                 continue

@@ -24,7 +24,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         self.cache = cache
         self.order, self.paging, self.trust_end = order, paging, trust_end
         self.limit, self.min_run, self.first_page = limit, min_run, first_page
-        self.sticky = set(sticky)
+        self.stated_sticky = sticky
         self.strict = strict           # R25: a gap instead of a claimed seam
         assert sizes in ("free", "unknown") or isinstance(sizes, int) and sizes > 0
         self.sizes = sizes             # R26
@@ -96,6 +96,6 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         if disorder:
             self.disorder += 1
         out.disorder, out.disproved = disorder, disproved
-        named = {*out.ignored, *out.sticky, *out.removed, *self.sticky}
+        named = {*out.ignored, *out.sticky, *out.removed, *self.sticky()}
         out.unplaced = [id for id in dict.fromkeys(answer.items) if id and id not in self.entries and id not in named]
         return out

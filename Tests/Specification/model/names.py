@@ -7,6 +7,9 @@ from dataclasses import replace
 class Names:
     """The feed's side. Every id that comes in is replaced by the post's own."""
 
+    def sticky(self):
+        return {self.cache.name(id) for id in self.stated_sticky}
+
     def _named(self, answer):
         name = self.cache.name
         keys = {name(id): key for id, key in answer.keys.items()} | \

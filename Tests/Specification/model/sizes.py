@@ -6,7 +6,7 @@ from .objects import END
 
 class Sizes:
     def _rows_of(self, answer):
-        return len([id for id in answer.items if id and id not in self.sticky])
+        return len([id for id in answer.items if id and id not in self.sticky()])
 
     def _take_limit(self, limit):
         """Unknown sizes: the first limit is asked for again and again; a smaller one begins anew."""
