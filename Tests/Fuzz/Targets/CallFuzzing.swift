@@ -95,7 +95,7 @@ struct CallFuzzing {
         let (feed, id) = (feed(), id())
         var count: UInt64 = 0
         var done: Int32 = 0
-        switch below(18) {
+        switch below(20) {
         case 0, 1, 2: plan(feed)
         case 3, 4, 5: ingest(feed)
         case 6: Bytes.lending(id) { _ = quire_delete(feed, batch, $0) }
@@ -116,8 +116,20 @@ struct CallFuzzing {
         case 16:
             if batch == nil { _ = quire_reclaim(cache, Int(truncatingIfNeeded: number()), &count) }
             _ = quire_cancel(feed, batch, tickets[below(tickets.count)])
+        case 17: name(feed, id)
+        case 18: push(feed)
         default: record(feed)
         }
+    }
+
+    private mutating func name(_ feed: OpaquePointer, _ id: String) {
+        let (other, isLocal) = (self.id(), below(2) == 0)
+        var result: Int32 = 0
+        Bytes.lending(id) { id in
+            Bytes.lending(other) {
+                _ = isLocal
+                    ? quire_confirm_local(feed, batch, id, $0, &result)
+                    : quire_add_alias(cache, batch, quire_bytes(), id, $0, &result) } }
     }
 
     private mutating func plan(_ feed: OpaquePointer) {
@@ -171,6 +183,25 @@ struct CallFuzzing {
         withAnswer { answer in
             var outcome = sized(quire_outcome())
             _ = quire_ingest(feed, batch, ticket, answer, &outcome)
+            quire_outcome_free(&outcome)
+        }
+    }
+
+    private mutating func push(_ feed: OpaquePointer) {
+        let (batch, follows, hasNumber) = (batch, below(2) == 0 ? id() : "", below(2) == 0)
+        var number = UInt64(bitPattern: number())
+        switch below(8) {
+        case 0: _ = quire_begin_live(feed, batch, &number)
+        case 1: _ = quire_end_live(feed, batch)
+        default: break
+        }
+        withAnswer { answer in
+            var outcome = sized(quire_outcome())
+            Bytes.lending(follows) { follows in
+                withUnsafeMutablePointer(to: &number) {
+                    _ = quire_push(feed, batch, answer, hasNumber ? UnsafePointer($0) : nil, follows, &outcome)
+                }
+            }
             quire_outcome_free(&outcome)
         }
     }
