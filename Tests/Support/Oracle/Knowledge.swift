@@ -42,12 +42,26 @@ struct Knowledge {
     /// them, and the knowledge of that segment goes on reaching to their places.
     private(set) var hidden: [PostID: (above: PostID?, below: PostID?)] = [:]
 
+    /// Posts that the numbering put below a wrong entry. They may be lost until an answer places them again
+    /// (Docs/rules.md, section 9).
+    private var misplaced: Set<PostID> = []
+
     /// An answer covered a range as of a time.
     mutating func cover(_ range: ClosedRange<Int64>, at time: Int) { coverage.cover(range, at: time) }
 
     /// An answer placed these posts.
     mutating func place(_ positions: [PostID: Int64]) {
         seen.merge(positions) { _, new in new }
+        misplaced.subtract(positions.keys)
+    }
+
+    mutating func forgive(falseClaimsOf view: OracleView, on server: SimulatedServer) {
+        let claimed = view.claimed
+        for (upper, lower) in zip(view.provenRuns, view.provenRuns.dropFirst()) where claimed.contains(lower[0]) {
+            guard let above = upper.last.flatMap(server.position), let below = server.position(of: lower[0])
+            else { continue }
+            if above <= below { misplaced.formUnion(lower) }
+        }
     }
 
     /// `view` still shows the post.
@@ -140,6 +154,10 @@ struct Knowledge {
             below += hidden(beside: below, \.below, in: view)
             var high = above.filter(settled.contains).compactMap { seen[$0] }.min() ?? .max
             var low = below.filter(settled.contains).compactMap { seen[$0] }.max() ?? .min
+            // What the segment below knows reaches to a post that is gone from the server, beyond the gap.
+            if let upper = below.first, !server.shows(upper), seen[upper].map({ $0 > high }) ?? false {
+                continue
+            }
             high = above.compactMap { seen[$0] }.filter { low < $0 && $0 < high }.min() ?? high
             low = below.compactMap { seen[$0] }.filter { low < $0 && $0 < high }.max() ?? low
             let first = low == .min ? low : low + 1
@@ -185,14 +203,14 @@ struct Knowledge {
     /// I3. What the server shows between two settled neighbours arrived after the place was last covered; so did
     /// what it shows below an end and, where keys tell its place, above a closed head. (In a keyless feed a post
     /// may be found below one that is gone, and so on the wrong side of the head's, until the next refresh.)
-    func requireNoHole(in view: OracleView, on server: SimulatedServer, hasKeys: Bool) throws {
+    func requireNoHole(in view: OracleView, on server: SimulatedServer, _ mode: OracleMode) throws {
         let settled = settled(in: view, on: server)
         let segments = view.provenRuns
         for (at, run) in segments.enumerated() {
             var run: [PostID?] = run.filter(settled.contains)
             if run.isEmpty { continue }
-            if at == 0 && view.headIsClosed && hasKeys { run.insert(nil, at: 0) }
-            if at == segments.count - 1 && view.tailIsEnd { run.append(nil) }
+            if at == 0 && view.headIsClosed && mode.hasKeys { run.insert(nil, at: 0) }
+            if at == segments.count - 1 && view.tailIsEnd && !view.tailIsAssumed { run.append(nil) }
             for (upper, lower) in zip(run, run.dropFirst()) {
                 let high = upper.map { seen[$0]! } ?? .max
                 let low = lower.map { seen[$0]! } ?? .min
@@ -201,6 +219,8 @@ struct Knowledge {
                 }
                 // A settled post elsewhere is a matter of order, not of completeness; so is one whose place is in doubt.
                 for id in between where hidden[id] == nil && !settled.contains(id) && !isInDoubt(id, view) {
+                    // A false claim put it elsewhere.
+                    if mode.isPositional && (view.places[id] != nil || misplaced.contains(id)) { continue }
                     try require(id, between: upper, lower, view, server)
                 }
             }

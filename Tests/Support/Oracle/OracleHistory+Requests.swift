@@ -168,7 +168,7 @@ extension OracleHistory {
         let verdict = outcome.verdict.rawValue
         switch outcome.verdict {
         case .error, .stale, .contradiction, .discontinuity, .noProgress, .empty, .emptyConfirm, .island:
-            if before != after {
+            if !before.isUnchanged(in: after) {
                 throw OracleFailure(.noWipe, "\(verdict) changed \(before) to \(after)")
             }
         case .drift, .confirmEnd, .replan:

@@ -96,6 +96,7 @@ final class OracleHistory {
         note("    \(view)")
         for at in pending.indices { follow(&pending[at], from: old, moved: Set(moved)) }
         knowledge.notice(view)
+        knowledge.forgive(falseClaimsOf: view, on: server)
         knowledge.forgetOpenRanges(of: view, on: server)
     }
 
@@ -110,7 +111,7 @@ final class OracleHistory {
         }
         guard mode.isSound else { return }
         try knowledge.requireOrder(in: view, on: server, everywhere: mode.hasKeys)
-        try knowledge.requireNoHole(in: view, on: server, hasKeys: mode.hasKeys)
+        try knowledge.requireNoHole(in: view, on: server, mode)
     }
 
     /// A border that left hands its part to the entry that now ends its segment on that side. If the

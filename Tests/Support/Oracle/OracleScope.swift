@@ -13,6 +13,7 @@ struct Scope {
     /// Where the answer attached: nothing beyond it may have changed.
     private let border: PostID?
     private let operation: OracleJob.Operation
+    private let isNumbered: Bool
 
     init(
         _ job: OracleJob, _ reply: SimulatedReply, _ outcome: Outcome, _ before: OracleView,
@@ -23,6 +24,7 @@ struct Scope {
         self.outcome = outcome
         self.before = before
         self.after = after
+        isNumbered = mode.isPositional
         accepted = Set(
             reply.shown.filter { outcome.page != nil && after.page(of: $0) == outcome.page })
         // A positional request from the first row may be a refresh or continue at a border; then, and
@@ -33,6 +35,10 @@ struct Scope {
         operation = isRefresh ? .refresh : job.operation
         guard let border = job.border, !outcome.moved.contains(border) else {
             self.border = nil
+            return
+        }
+        if let upper = Self.claimedFrom(reply, border, before, after), isNumbered {
+            self.border = upper
             return
         }
         let mayStartAbove = operation == .down && job.isOverlapping && mode != .ranked
@@ -57,6 +63,18 @@ struct Scope {
         else { return border }
         return above.last { knowledge.seen[$0] == place }
             ?? above.last { knowledge.seen[$0].map { $0 > place } ?? false } ?? border
+    }
+
+    /// An answer to a search further up shows nothing known, and begins where the numbers say that the rows below an
+    /// entry above the border are: it stands below that entry, joined by a claim (R26).
+    private static func claimedFrom(
+        _ reply: SimulatedReply, _ border: PostID, _ before: OracleView, _ after: OracleView
+    ) -> PostID? {
+        guard let first = reply.shown.first, !reply.shown.contains(where: { before.places[$0] != nil }),
+            let line = after.places[first], let entry = after.lines[line].entry, entry.isClaimed
+        else { return nil }
+        let above = before.entries.prefix { $0 != border }
+        return after.entry(above: line).flatMap { above.contains($0) ? $0 : nil }
     }
 
     /// The places the answer speaks for: not those beyond the entry it attached to.
@@ -130,7 +148,10 @@ struct Scope {
             return Array(side)
         }
         let old = beyond(before).filter { !moved.contains($0) }
-        let new = beyond(after)
+        var new = beyond(after)
+        if isNumbered && !moved.isEmpty {  // R26.10: a false claim had put something below
+            new = new.filter(old.contains)
+        }
         if old != new {
             throw OracleFailure(.cover, "\(operation) at \(border) changed \(before) to \(after)")
         }

@@ -29,6 +29,11 @@ extension OracleSubject {
         try feed.cache.withSnapshot { try $0.info(of: feed).tail } == .end
     }
 
+    /// That was concluded from what the server did, no answer said it (R26.7).
+    func tailIsAssumed() throws -> Bool {
+        try feed.cache.withSnapshot { try $0.info(of: feed).isEndAssumed }
+    }
+
     func prune(maximumPosts: Int, keeping visible: Set<PostID>, budget: Int) throws {
         var policy = PrunePolicy()
         policy.maximumPosts = maximumPosts

@@ -21,6 +21,8 @@ struct OracleView: Equatable {
     let rows: [OracleRow]
     let headIsClosed: Bool
     let tailIsEnd: Bool
+    /// No answer said that end: it was concluded (R26.7).
+    let tailIsAssumed: Bool
 
     let lines: [Line]
     /// Every post of the feed, riders included, top first.
@@ -35,13 +37,14 @@ struct OracleView: Equatable {
     init(of subject: OracleSubject) throws {
         self.init(
             rows: try subject.rows(), headIsClosed: try subject.headIsClosed(),
-            tailIsEnd: try subject.tailIsEnd())
+            tailIsEnd: try subject.tailIsEnd(), tailIsAssumed: try subject.tailIsAssumed())
     }
 
-    private init(rows: [OracleRow], headIsClosed: Bool, tailIsEnd: Bool) {
+    private init(rows: [OracleRow], headIsClosed: Bool, tailIsEnd: Bool, tailIsAssumed: Bool) {
         self.rows = rows
         self.headIsClosed = headIsClosed
         self.tailIsEnd = tailIsEnd
+        self.tailIsAssumed = tailIsAssumed
         var (lines, posts, riders): ([Line], [PostID], [PostID]) = ([], [], [])
         var (pinned, pages): (Set<PostID>, [PostID: UInt64]) = ([], [:])
         for row in rows {
@@ -96,6 +99,17 @@ struct OracleView: Equatable {
             }
         }
         return runs
+    }
+
+    /// The entries that only the numbering joins to the one above.
+    var claimed: Set<PostID> { Set(lines.compactMap(\.entry).filter(\.isClaimed).map(\.id)) }
+
+    /// An answer that is not placed changes nothing. It may show that two neighbours are none: then their seam is
+    /// claimed (R25.3).
+    func isUnchanged(in after: OracleView) -> Bool {
+        posts == after.posts && riders == after.riders && pinned == after.pinned && pages == after.pages
+            && places == after.places && gaps == after.gaps && headIsClosed == after.headIsClosed
+            && tailIsEnd == after.tailIsEnd && claimed.isSubset(of: after.claimed)
     }
 
     /// The first entry that only the numbering joins to the next one, of those shown.
