@@ -39,36 +39,38 @@ public func quire_open(
     attempt(clear(out)) {
         Process.watchForks()
         let path = try Arguments.path(path)
+        let (options, isVerified) = try cacheOptions(options)
         out!.pointee = try Handles.add(
-            CacheBox(try Cache(at: path, options: try CacheOptions(options))))
+            CacheBox(isVerified ? Cache(verifying: path, options: options) : Cache(at: path, options: options)))
     }
 }
 
-extension CacheOptions {
-    init(_ pointer: UnsafePointer<quire_cache_options>?) throws(Failure) {
-        self.init()
-        if pointer == nil { return }
-        let options = try Arguments.structure(pointer, "the cache options")
-        switch Int(options.durability) {
-        case QUIRE_DURABILITY_FULL: durability = .full
-        case QUIRE_DURABILITY_RELAXED: durability = .relaxed
-        default: throw Arguments.bad("unknown durability \(options.durability)")
-        }
-        let size = try Arguments.count(options.map_size, atMost: 1 << 46, "map_size")
-        if size > 0 { mapSize = Int64(size) }
-        switch options.write_timeout_ms {
-        case 0: break
-        case .max: writeTimeout = .seconds(Int64.max)
-        case let limit: writeTimeout = .milliseconds(limit)
-        }
-        switch options.maximum_snapshot_age {
-        case 0: break
-        case .max: maximumSnapshotAge = .max
-        case let age: maximumSnapshotAge = Int(age)
-        }
-        let flags = try Arguments.flags(options.flags, QUIRE_VERIFY_ON_OPEN, "the cache options")
-        verifiesOnOpen = flags & UInt32(QUIRE_VERIFY_ON_OPEN) != 0
+/// The options, and whether the file is to be tested first.
+private func cacheOptions(
+    _ pointer: UnsafePointer<quire_cache_options>?
+) throws(Failure) -> (CacheOptions, isVerified: Bool) {
+    var result = CacheOptions()
+    if pointer == nil { return (result, false) }
+    let options = try Arguments.structure(pointer, "the cache options")
+    switch Int(options.durability) {
+    case QUIRE_DURABILITY_FULL: result.durability = .full
+    case QUIRE_DURABILITY_RELAXED: result.durability = .relaxed
+    default: throw Arguments.bad("unknown durability \(options.durability)")
     }
+    let size = try Arguments.count(options.map_size, atMost: 1 << 46, "map_size")
+    if size > 0 { result.mapSize = Int64(size) }
+    switch options.write_timeout_ms {
+    case 0: break
+    case .max: result.writeTimeout = .seconds(Int64.max)
+    case let limit: result.writeTimeout = .milliseconds(limit)
+    }
+    switch options.maximum_snapshot_age {
+    case 0: break
+    case .max: result.maximumSnapshotAge = .max
+    case let age: result.maximumSnapshotAge = Int(age)
+    }
+    let flags = try Arguments.flags(options.flags, QUIRE_VERIFY_ON_OPEN, "the cache options")
+    return (result, flags & UInt32(QUIRE_VERIFY_ON_OPEN) != 0)
 }
 
 @_cdecl("quire_close") @implementation

@@ -4,7 +4,7 @@ import Quire
 import QuireSimulator
 
 /// Files that somebody changed, many of them with right checksums. `verify` survives each of them, and the
-/// engine each that `verify` accepts. The others are refused by `verifiesOnOpen`. What the engine does with them
+/// engine each that `verify` accepts. The others are refused by `Cache(verifying:)`. What the engine does with them
 /// without it is counted: LMDB trusts what it maps, and opening does only the cheap part of `verify`.
 struct HostileFiles: TortureCommand {
     static let configuration = CommandConfiguration(
@@ -45,7 +45,7 @@ struct HostileFiles: TortureCommand {
                 try Data(file).write(to: URL(fileURLWithPath: path))
             }
             for (path, verdict) in zip(paths, try verdicts(of: paths)) {
-                if verdict == .other { throw Violation(what: "\(path): not refused by verifiesOnOpen") }
+                if verdict == .other { throw Violation(what: "\(path): not refused by `Cache(verifying:)`") }
                 try use(path, verdict, &tally)
                 unlink(path)
                 unlink(path + "-lock")
@@ -53,7 +53,7 @@ struct HostileFiles: TortureCommand {
             summary.count += paths.count
         }
         summary.notes = """
-            verify accepts \(tally.accepted), and verifiesOnOpen refuses the others; without it opening refuses \(tally.refused), the engine reports \
+            verify accepts \(tally.accepted), and `Cache(verifying:)` refuses the others; without it opening refuses \(tally.refused), the engine reports \
             \(tally.reported); of those verify rejects, \(tally.unnoticed) do not matter to the engine and \
             \(tally.crashed) end it
             """
@@ -93,7 +93,7 @@ struct HostileFiles: TortureCommand {
         if isSound { return .sound }
         // A program that opens untrusted files asks for this, and gets an error that says why.
         do throws(QuireError) {
-            _ = try Cache(at: path, options: CacheOptions(verifiesOnOpen: true))
+            _ = try Cache(verifying: path)
         } catch {
             return error.message.hasPrefix(path) ? .refused : .other
         }

@@ -65,7 +65,7 @@ import Testing
         let cache = try Cache(at: path, options: settings)
         try cache.environment.write { transaction in
             var positions: [UInt64] = []
-            try RowReader(transaction: transaction, feed: 1).eachPieceSize { at, _, _ in positions.append(at) }
+            try PieceReader(transaction: transaction, feed: 1).eachPieceSize { at, _, _ in positions.append(at) }
             try transaction.delete(.pieces(of: 1), NumberKey(positions[piece]))
         }
     }

@@ -156,7 +156,7 @@ import Testing
         try cache.environment.write { transaction in
             func piece(_ feed: Feed) throws -> (position: UInt64, record: PieceRecord) {
                 let reader = RowReader(transaction: transaction, feed: feed.number)
-                let position = try reader.firstPosition()!
+                let position = try reader.pieces.firstPosition()!
                 return (position, try transaction.piece(at: position, of: feed.number))
             }
             var (position, forged) = try piece(b)

@@ -197,7 +197,7 @@ import Testing
         try refresh(feed, [(1, Sent(body: "full", version: 5))])
         try cache.environment.write { transaction in
             let reader = RowReader(transaction: transaction, feed: feed.number)
-            let position = try reader.firstPosition()!
+            let position = try reader.pieces.firstPosition()!
             var piece = try transaction.piece(at: position, of: feed.number)
             piece.entries[0].newest = 5
             try transaction.put(.pieces(of: feed.number), NumberKey(position), piece.encoded())

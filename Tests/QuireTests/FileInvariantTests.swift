@@ -108,18 +108,17 @@ import Testing
         Issue.record("no page was missed")
     }
 
-    @Test("a cache that is opened with verifiesOnOpen has no finding")
+    @Test("a cache that is opened with Cache(verifying:) has no finding")
     func openingVerifies() throws {
-        let options = CacheOptions(verifiesOnOpen: true)
         do {
-            let cache = try Cache(at: path, options: options)
+            let cache = try Cache(verifying: path)
             #expect(try cache.check() == [])
-            #expect(throws: Never.self) { try Cache(at: path, options: options) }
+            #expect(throws: Never.self) { try Cache(verifying: path) }
         }
-        #expect(throws: Never.self) { try Cache(at: path + "-new", options: options) }
+        #expect(throws: Never.self) { try Cache(verifying: path + "-new") }
         let entries = number(at: meta + 120, UInt64.self)
         _ = try codes { put(entries + 1, at: meta + 120, in: &$0) }
-        #expect { try Cache(at: path, options: options) } throws: {
+        #expect { try Cache(verifying: path) } throws: {
             let error = $0 as? QuireError
             return error?.code == .corrupt && error!.message.contains("space: tree")
         }

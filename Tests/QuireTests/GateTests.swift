@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    private func key() throws -> Environment.FileKey { try FileCheck.key(path) }
+    private func key() throws -> FileKey { try FileCheck.key(path) }
 
     /// Another process that holds a lock on a byte of the gate for as long as the object lives: it inherits
     /// the open file, which is what the lock belongs to, as its standard input.

@@ -131,7 +131,7 @@ import Testing
 
     private static func pieces(_ transaction: Transaction, _ feed: UInt32) throws -> [UInt64] {
         var positions: [UInt64] = []
-        try RowReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, _ in
+        try PieceReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, _ in
             positions.append(position)
             return true
         }

@@ -72,7 +72,7 @@ public struct Batch: ~Copyable {
     public borrowing func record(
         _ answer: Answer, page: Int?, in run: inout RecordedRun, of feed: Feed
     ) throws -> Outcome {
-        try session.record(answer, page: page, in: &run, of: feed)
+        try session.record(answer, page: page, in: &run, of: feed.number)
     }
 
     /// R3. The request failed, or its answer is no longer wanted. A late answer is still judged.
@@ -91,11 +91,6 @@ public struct Batch: ~Copyable {
     @discardableResult
     public borrowing func evict(_ ids: [PostID], from feed: Feed) throws -> Int {
         try session.evict(ids, in: feed.number)
-    }
-
-    /// R17. Forgets whole pages until the policy is met or its budget is spent.
-    public borrowing func prune(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
-        try session.prune(feed.number, policy)
     }
 
     /// Forgets everything in the feed; every outstanding ticket becomes stale.
@@ -165,7 +160,7 @@ public struct Batch: ~Copyable {
     /// What ``setAttribute(_:to:of:)`` remembered, as of now and with what this batch has written: read
     /// it here to change it, so that no other writer comes in between.
     public borrowing func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
-        try session.transaction.attribute(name, of: feed)
+        try session.transaction.attribute(name, of: feed.number)
     }
 
     /// R23. Replaces the body of a post of a collection in every feed that shows it, unless the stored one has
@@ -196,13 +191,4 @@ public struct Batch: ~Copyable {
     ) throws -> AliasResult {
         try session.unite(alias, with: id, in: collection)
     }
-}
-
-/// What an update did (R23).
-public enum UpdateResult: String, Sendable, Hashable {
-    case changed, same
-    /// What is stored has a larger version, or is of more detail.
-    case stale
-    /// No feed of the collection holds the post.
-    case missing
 }

@@ -16,17 +16,8 @@ public final class Cache: Sendable {
     ///   `.busy` if another copy of this library has it open in this process, or another process with which
     ///   LMDB cannot share it. A file that is not a cache is left untouched.
     public init(at path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
-        if options.verifiesOnOpen { try Self.requireSound(path) }
         environment = try Environment.open(path, options)
         tuning = options.tuning
-    }
-
-    private static func requireSound(_ path: String) throws(QuireError) {
-        if try FileCheck.isMissing(path) { return }
-        if try Environment.isOpen(path) { return }
-        if let finding = try verify(at: path, limit: 1).first {
-            throw QuireError(.corrupt, "\(path): is damaged: \(finding)")
-        }
     }
 
     /// The path it was opened at.

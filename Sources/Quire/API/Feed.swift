@@ -115,22 +115,6 @@ public struct Feed: Sendable {
         }
     }
 
-    /// See ``Batch/prune(_:_:)``.
-    public func prune(_ policy: PrunePolicy) throws -> PruneResult {
-        try cache.batch { try $0.prune(self, policy) }
-    }
-
-    /// What ``prune(_:)`` would do, without doing it.
-    public func rehearsePrune(_ policy: PrunePolicy) throws -> PruneResult {
-        struct Rehearsal: Error { let result: PruneResult }
-        do {
-            try cache.batch { throw Rehearsal(result: try $0.prune(self, policy)) }
-        } catch let rehearsal as Rehearsal {
-            return rehearsal.result
-        }
-        preconditionFailure("a rehearsal always ends by throwing")
-    }
-
     /// See ``Batch/reset(_:)``.
     public func reset() throws { try cache.batch { try $0.reset(self) } }
 

@@ -64,7 +64,7 @@ struct FeedCheck {
         if counts.gaps != record.counts.gaps {
             find(.count, "says \(record.counts.gaps) gaps, there are \(counts.gaps)")
         }
-        let first = try RowReader(transaction: transaction, feed: feed).firstPosition()
+        let first = try PieceReader(transaction: transaction, feed: feed).firstPosition()
         if (first == nil) != (record.counts.pieces == 0) {
             find(.count, "says \(record.counts.pieces) pieces")
         }
@@ -76,7 +76,7 @@ struct FeedCheck {
         _ body: (inout FeedCheck, UInt64, PieceRecord) throws -> Void
     ) throws {
         do {
-            try RowReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, piece in
+            try PieceReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, piece in
                 try body(&self, position, piece)
                 inspection.step(UInt64(piece.entries.count))
                 return !inspection.isStopped
@@ -256,7 +256,7 @@ struct FeedCheck {
                 return found.flatMap { NumberKey($0.key)?.number }
             }
             tallies = Array(repeating: (0, .max), count: keys.count)
-            try RowReader(transaction: transaction, feed: feed).eachPieceSize { position, page, count in
+            try PieceReader(transaction: transaction, feed: feed).eachPieceSize { position, page, count in
                 guard let at = keys.place(of: ~page) else { return }
                 tallies[at].entries += count
                 tallies[at].first = min(tallies[at].first, position)
@@ -269,7 +269,7 @@ struct FeedCheck {
             counts.pages += keys.count
         }
         var all = 0
-        try RowReader(transaction: transaction, feed: feed).eachPieceSize { _, page, count in
+        try PieceReader(transaction: transaction, feed: feed).eachPieceSize { _, page, count in
             if page != 0 { all += count }
         }
         if all != owned && !inspection.isStopped {

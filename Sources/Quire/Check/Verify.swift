@@ -1,4 +1,17 @@
 extension Cache {
+    /// Opens a cache from somebody else, whose bytes could otherwise crash the process: first tests the whole file, as
+    /// ``verify(at:limit:progress:)`` does. It reads all of it. A cache that this process has open already is not
+    /// tested again.
+    /// - Throws: `.corrupt` with the first finding; else as ``init(at:options:)``.
+    public convenience init(verifying path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
+        let isMissing = try FileCheck.isMissing(path)
+        let isOpen = try Environment.isOpen(path)
+        if !isMissing, !isOpen, let finding = try Self.verify(at: path, limit: 1).first {
+            throw QuireError(.corrupt, "\(path): is damaged: \(finding)")
+        }
+        try self.init(at: path, options: options)
+    }
+
     /// Tests a file that no program uses, without trust in any byte of it. Returns at most `limit` findings;
     /// a file without findings can be opened and used.
     /// - Throws: as ``verify(at:limit:progress:)``.
@@ -93,5 +106,19 @@ private enum Verification {
         if records.version == nil { inspection.find(.header, "format", "there is none") }
         if !records.hasCounters { inspection.find(.missing, "counters", "there are none") }
         return !walk.hasUnread
+    }
+}
+
+extension SoleUse {
+    /// Everything that ``Cache/verify(at:limit:)`` finds about this file, or about a draft.
+    /// - Parameter progress: Called with 0 to 1 now and then; throws what it throws.
+    func findings(at path: String, progress: (Double) throws -> Void) throws -> [Finding] {
+        var reason: (any Error)?
+        let report = try Cache.verify(at: path, isAlone: true) {
+            do { try progress($0.fraction) } catch { reason = error }
+            return reason == nil
+        }
+        if let reason { throw reason }
+        return report.findings
     }
 }

@@ -345,7 +345,7 @@ final class FeedLoader {
     private func hasOnlyRiders(_ range: ClosedRange<UInt64>) throws -> Bool {
         if record.counts.riders == 0 { return false }
         var isFound = false
-        try RowReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
+        try PieceReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
             isFound = $0 <= range.upperBound && $1.entries.contains { !$0.isRider }
             return !isFound && $0 < range.upperBound
         }
@@ -354,7 +354,7 @@ final class FeedLoader {
 
     private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {
         var count = SegmentCount()
-        try RowReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
+        try PieceReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
             if $0 > range.upperBound { return false }
             count.entries += $1.entries.count { !$0.isRider }
             count.unkeyed += $1.entries.count { !$0.isRider && $0.key == nil }

@@ -71,4 +71,16 @@ extension Transaction {
         }
         return try PieceRecord(value, "a piece of feed number \(feed)")
     }
+
+    /// nil if the post has no other id.
+    func aliasRecord(_ id: PostID, in collection: UInt32) throws(QuireError) -> AliasRecord? {
+        guard let value = try get(.aliases, PostKey.bytes(id, in: collection)) else { return nil }
+        let record = try AliasRecord(value, "the ids of post \(id)")
+        return record.id == id ? record : nil  // else two long ids have one hash
+    }
+
+    /// The id that a post is known by: that of the argument, unless it is another id of a post.
+    func name(of id: PostID, in collection: UInt32) throws(QuireError) -> PostID {
+        try aliasRecord(id, in: collection)?.name ?? id
+    }
 }

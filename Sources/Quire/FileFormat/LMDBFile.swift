@@ -193,3 +193,15 @@ final class LMDBFile {
         return try read(page, into: bytes) ? parse(UnsafeRawBufferPointer(bytes)) : nil
     }
 }
+
+extension FileCheck {
+    /// Of each tree, whenever a cache is opened: the way to its first record and what lies beside it. All of a
+    /// cache of about 100 posts.
+    private static let pagesLookedAt = 24
+
+    /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
+    /// closing any descriptor of it may drop LMDB's locks.
+    static func requireCache(_ path: String) throws(QuireError) {
+        _ = try LMDBFile(path).soundMeta(firstPages: pagesLookedAt)
+    }
+}

@@ -177,3 +177,18 @@ extension MDB_val {
 extension UnsafeRawBufferPointer {
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }
+
+/// What the body that has the baton did to its transaction.
+final class WriteMark {
+    var hasWritten = false
+    /// Of its first write that failed, 0 if none did.
+    var failure: Int32 = 0
+    /// The largest size of the file so far: it never shrinks.
+    var fileSize: Int64 = 0
+    var commits = 0
+}
+
+/// The map is full, or another process has made it larger; never leaves `Environment`.
+struct MapFull: Error {
+    let isResized: Bool
+}

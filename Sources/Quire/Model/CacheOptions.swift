@@ -17,21 +17,15 @@ public struct CacheOptions: Sendable, Hashable {
     /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open snapshot
     /// keeps freed space from reuse, so the file grows meanwhile. What it has lent stays valid until it ends.
     public var maximumSnapshotAge: Int
-    /// Test the whole file before it is used, as ``Cache/verify(at:limit:progress:)`` does: for files from
-    /// somebody else, which could otherwise crash the process. It reads all of it. A cache that this process
-    /// has open already is not tested again.
-    public var verifiesOnOpen: Bool
     package var tuning = Tuning()
 
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,
-        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000,
-        verifiesOnOpen: Bool = false
+        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000
     ) {
         self.durability = durability
         self.mapSize = mapSize
         self.writeTimeout = writeTimeout
         self.maximumSnapshotAge = maximumSnapshotAge
-        self.verifiesOnOpen = verifiesOnOpen
     }
 }

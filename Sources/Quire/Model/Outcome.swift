@@ -119,3 +119,12 @@ extension Outcome.Verdict {
         }
     }
 }
+
+/// What an update did (R23).
+public enum UpdateResult: String, Sendable, Hashable {
+    case changed, same
+    /// What is stored has a larger version, or is of more detail.
+    case stale
+    /// No feed of the collection holds the post.
+    case missing
+}

@@ -41,4 +41,8 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    static func corrupt(_ what: String) -> QuireError {
+        QuireError(.corrupt, "\(what) does not read back as it was written")
+    }
 }

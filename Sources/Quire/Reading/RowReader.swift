@@ -1,4 +1,4 @@
-/// Walks the records of one feed inside a transaction.
+/// Reads the rows of one feed inside a transaction.
 struct RowReader {
     let transaction: Transaction
     let feed: UInt32
@@ -9,14 +9,14 @@ struct RowReader {
         try KnownGaps(transaction, feed: feed).all.map { Self.row($0.record, at: $0.position) }
     }
 
-    private var name: String { "a piece of feed number \(feed)" }
+    var pieces: PieceReader { PieceReader(transaction: transaction, feed: feed) }
 
     /// Up to `limit` rows below a position, from the top if that is nil.
     func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var slot = position.map { $0.slot + 1 } ?? -1
-        try eachPiece(from: position?.piece ?? 0) { at, piece in
+        try pieces.eachPiece(from: position?.piece ?? 0) { at, piece in
             let rest = limit - rows.count
             if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             for i in max(0, slot)..<max(slot, piece.entries.count, 0) where rows.count < limit {
@@ -32,7 +32,7 @@ struct RowReader {
     func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         var slot = position.map(\.slot)
-        try eachPieceUpward(from: position?.piece) { at, piece in
+        try pieces.eachPieceUpward(from: position?.piece) { at, piece in
             for i in (0..<max(0, min(slot ?? .max, piece.entries.count))).reversed()
             where rows.count < limit {
                 rows.append(.post(PostRow(piece, i, at: at)))
@@ -60,8 +60,7 @@ struct RowReader {
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
-        try eachValue(from: 0) { at, value in
-            let number = try PieceRecord.size(of: value, name).page
+        try pieces.eachPage { at, number in
             guard number != 0, seen.insert(number).inserted else { return true }
             let rank = seen.count - 1
             if rank >= index && pages.count < limit {
@@ -98,65 +97,13 @@ struct RowReader {
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
         rows.reserveCapacity(count)
-        try eachPiece(from: start) { at, piece in
+        try pieces.eachPiece(from: start) { at, piece in
             if piece.page == number {
                 for i in piece.entries.indices { rows.append(PostRow(piece, i, at: at)) }
             }
             return rows.count < count
         }
         return rows
-    }
-
-    // MARK: Walking
-
-    /// Calls `body` for each piece from a position on, as long as it returns true.
-    func eachPiece(
-        from position: UInt64, _ body: (UInt64, PieceRecord) throws -> Bool
-    ) throws {
-        try eachValue(from: position) { at, value in try body(at, PieceRecord(value, name)) }
-    }
-
-    /// Calls `body` with the position of each piece, its page and how many entries it has; skips what does not
-    /// decode.
-    func eachPieceSize(_ body: (_ at: UInt64, _ page: UInt64, _ entries: Int) -> Void) throws {
-        try eachValue(from: 0) { at, value in
-            if let size = try? PieceRecord.size(of: value, name) { body(at, size.page, size.entries) }
-            return true
-        }
-    }
-
-    /// Where the first piece is.
-    func firstPosition() throws -> UInt64? {
-        try transaction.withCursor(.pieces(of: feed)) { cursor in
-            try cursor.first().flatMap { NumberKey($0.key)?.number }
-        }
-    }
-
-    /// The same with the bytes of each piece.
-    private func eachValue(
-        from position: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        try transaction.withCursor(.pieces(of: feed)) { cursor in
-            var found = try cursor.seek(NumberKey(position))
-            while let (key, value) = found, let key = NumberKey(key) {
-                if try !body(key.number, value) { return }
-                found = try cursor.next()
-            }
-        }
-    }
-
-    /// Calls `body` for each piece from a position upward, from the last one if that is nil.
-    func eachPieceUpward(
-        from position: UInt64?, _ body: (UInt64, PieceRecord) throws -> Bool
-    ) throws {
-        try transaction.withCursor(.pieces(of: feed)) { cursor in
-            var found = try position.map { try cursor.before(NumberKey($0 + 1)) } ?? cursor.last()
-            while let (key, value) = found, let key = NumberKey(key) {
-                let piece = try PieceRecord(value, name)
-                if try !body(key.number, piece) { return }
-                found = try cursor.previous()
-            }
-        }
     }
 
     private func gap(at position: UInt64) throws -> GapRow? {

@@ -1,46 +1,6 @@
 // R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other id leads
 // straight to the name, and the name knows the others: so it can be replaced, and no look-up takes more than one step.
 
-/// An id of a post that has several, in a collection.
-struct AliasRecord: Record, Hashable {
-    let id: PostID
-    /// What the post is known by; the id itself if this is its name.
-    var name: PostID
-    /// Of a name: the other ids, at least one.
-    var others: [PostID] = []
-
-    init(_ id: PostID, name: PostID, others: [PostID] = []) { (self.id, self.name, self.others) = (id, name, others) }
-
-    var isName: Bool { name == id }
-
-    func encode(_ writer: inout ByteWriter) {
-        id.encode(&writer)
-        name.encode(&writer)
-        writer.list(others) { $1.encode(&$0) }
-    }
-
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        id = try reader.postID()
-        name = try reader.postID()
-        others = try reader.list { r throws(QuireError) in try r.postID() }
-        if isName == others.isEmpty { throw ByteReader.damage }
-    }
-}
-
-extension Transaction {
-    /// nil if the post has no other id.
-    func aliasRecord(_ id: PostID, in collection: UInt32) throws(QuireError) -> AliasRecord? {
-        guard let value = try get(.aliases, PostKey.bytes(id, in: collection)) else { return nil }
-        let record = try AliasRecord(value, "the ids of post \(id)")
-        return record.id == id ? record : nil  // else two long ids have one hash
-    }
-
-    /// The id that a post is known by: that of the argument, unless it is another id of a post.
-    func name(of id: PostID, in collection: UInt32) throws(QuireError) -> PostID {
-        try aliasRecord(id, in: collection)?.name ?? id
-    }
-}
-
 // Every id that comes in with a call, an answer or a ticket is replaced by the name of its post first. A cache without
 // aliases pays one comparison.
 

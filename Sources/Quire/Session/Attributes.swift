@@ -5,9 +5,9 @@ enum Attributes {
 }
 
 extension Transaction {
-    func attribute(_ name: String, of feed: Feed) throws(QuireError) -> [UInt8]? {
-        guard let value = try get(.attributes(of: feed.number), Array(name.utf8)) else { return nil }
-        return try ByteReader.read(value, "attribute \(name) of feed \(feed.name)") {
+    func attribute(_ name: String, of feed: UInt32) throws(QuireError) -> [UInt8]? {
+        guard let value = try get(.attributes(of: feed), Array(name.utf8)) else { return nil }
+        return try ByteReader.read(value, "attribute \(name) of feed number \(feed)") {
             reader throws(QuireError) in Array(try reader.blob())
         }
     }

@@ -146,10 +146,10 @@ extension WriteSession {
 
     /// R24, R25. The next page of a recorded run; without a number it follows the page before.
     func record(
-        _ answer: Answer, page number: Int?, in run: inout RecordedRun, of handle: Feed
+        _ answer: Answer, page number: Int?, in run: inout RecordedRun, of feed: UInt32
     ) throws -> Outcome {
         try requireSound(answer)
-        var answer = try named(answer, in: handle.number)
+        var answer = try named(answer, in: feed)
         let named = number.map(run.link)
         let number = run.number(number)
         if number.magnitude > RecordedRun.numberLimit {
@@ -158,9 +158,8 @@ extension WriteSession {
         if answer.next == .unknown || answer.next == .more {
             answer.next = .token("page=\(number + 1)")
         }
-        let feed = handle.number
         let end = try run.ends[number - 1].map { try name(of: $0, in: feed) }
-        let index = try index(of: handle.collection)
+        let index = try index(of: transaction.feed(feed).collection)
         let earlier = try names(of: run.earlier(than: number).compactMap { [run] in run.ends[$0] }, in: feed)
             .first { index.position(of: $0, in: feed) != nil }
         let replaced = replacedBodies

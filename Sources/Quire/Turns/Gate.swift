@@ -92,7 +92,7 @@ final class Gate: @unchecked Sendable {
     /// The cache exists now and is this file. Opens the door for others.
     /// - Parameter isShareable: false if this process must be the only one.
     /// - Throws: `.busy` if it is not, or if those that have the cache open have another file.
-    func settle(in key: Environment.FileKey, sharing isShareable: Bool) throws(QuireError) {
+    func settle(in key: FileKey, sharing isShareable: Bool) throws(QuireError) {
         #if os(Linux)
             if Self.lock(descriptor, Self.use, F_WRLCK) {
                 setUp(key)
@@ -179,7 +179,7 @@ final class Gate: @unchecked Sendable {
         }
 
         /// No other process has the cache open, so what the page says is left from processes that have ended.
-        private func setUp(_ key: Environment.FileKey) {
+        private func setUp(_ key: FileKey) {
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)
             pthread_mutexattr_setpshared(&attributes, Int32(PTHREAD_PROCESS_SHARED))

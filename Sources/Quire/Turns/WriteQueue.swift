@@ -196,13 +196,3 @@ final class WriteGroup {
 /// Half of what a follower wanted to write is in the transaction that all share. Never leaves
 /// `Environment`.
 struct Undone: Error {}
-
-/// What the body that has the baton did to its transaction.
-final class WriteMark {
-    var hasWritten = false
-    /// Of its first write that failed, 0 if none did.
-    var failure: Int32 = 0
-    /// The largest size of the file so far: it never shrinks.
-    var fileSize: Int64 = 0
-    var commits = 0
-}

@@ -31,6 +31,31 @@ public struct PruneResult: Sendable, Hashable {
     public var isDone = true
 }
 
+extension Batch {
+    /// R17. Forgets whole pages until the policy is met or its budget is spent.
+    public borrowing func prune(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
+        try session.prune(feed.number, policy)
+    }
+}
+
+extension Feed {
+    /// See ``Batch/prune(_:_:)``.
+    public func prune(_ policy: PrunePolicy) throws -> PruneResult {
+        try cache.batch { try $0.prune(self, policy) }
+    }
+
+    /// What ``prune(_:)`` would do, without doing it.
+    public func rehearsePrune(_ policy: PrunePolicy) throws -> PruneResult {
+        struct Rehearsal: Error { let result: PruneResult }
+        do {
+            try cache.batch { throw Rehearsal(result: try $0.prune(self, policy)) }
+        } catch let rehearsal as Rehearsal {
+            return rehearsal.result
+        }
+        preconditionFailure("a rehearsal always ends by throwing")
+    }
+}
+
 extension WriteSession {
     func prune(_ feed: UInt32, _ policy: PrunePolicy) throws -> PruneResult {
         var policy = policy
@@ -91,7 +116,7 @@ extension WriteSession {
         var isDone = true
         var below: UInt64?
         let reader = RowReader(transaction: transaction, feed: feed)
-        try reader.eachPieceUpward(from: nil) { position, piece in
+        try reader.pieces.eachPieceUpward(from: nil) { position, piece in
             defer { below = position }
             let number = piece.page
             if number == 0 { return true }
@@ -134,7 +159,7 @@ extension WriteSession {
         var below: UInt64?
         for start in starts.reversed() {
             var segment = Leaving()
-            try reader.eachPieceUpward(from: below.map { $0 - 1 }) { at, piece in
+            try reader.pieces.eachPieceUpward(from: below.map { $0 - 1 }) { at, piece in
                 if at < start { return false }
                 segment.add(piece, at: at, next: below)
                 below = at

@@ -170,7 +170,7 @@ final class DamagedWorld {
             var lost: Set<PostName> = []
             for feed in all {
                 try storage.cache.environment.read { transaction in
-                    try RowReader(transaction: transaction, feed: feed.number).eachPiece(from: 0) { _, piece in
+                    try PieceReader(transaction: transaction, feed: feed.number).eachPiece(from: 0) { _, piece in
                         for (id, entry) in zip(piece.ids, piece.entries) where entry.body.record == number {
                             lost.insert(PostName(feed: feed.name, id: id))
                         }

@@ -169,7 +169,7 @@ struct CacheContents: Equatable {
         for known in try KnownGaps(transaction, feed: feed.number).all { lines.append("\(known.record)") }
         let bodies = BodyStore(transaction: transaction)
         var pages: Set<UInt64> = []
-        try reader.eachPiece(from: 0) { position, piece in
+        try reader.pieces.eachPiece(from: 0) { position, piece in
             var piece = piece
             shifts.apply(to: &piece, at: position)
             for (id, var entry) in zip(piece.ids, piece.entries) {

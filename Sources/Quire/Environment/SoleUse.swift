@@ -13,7 +13,7 @@ import CLMDB
 struct SoleUse: ~Copyable {
     /// Without links.
     let path: String
-    private let file: Environment.FileKey
+    private let file: FileKey
     private let gate: Gate
     private let mode: mode_t
 
@@ -86,18 +86,6 @@ struct SoleUse: ~Copyable {
     }
 
     // MARK: Without LMDB's locks
-
-    /// Everything that ``Cache/verify(at:limit:)`` finds about this file, or about a draft.
-    /// - Parameter progress: Called with 0 to 1 now and then; throws what it throws.
-    func findings(at path: String, progress: (Double) throws -> Void) throws -> [Finding] {
-        var reason: (any Error)?
-        let report = try Cache.verify(at: path, isAlone: true) {
-            do { try progress($0.fraction) } catch { reason = error }
-            return reason == nil
-        }
-        if let reason { throw reason }
-        return report.findings
-    }
 
     /// Writes the records of a sound file, without free space, to a new one.
     func copy(_ path: String, to target: String) throws(QuireError) {

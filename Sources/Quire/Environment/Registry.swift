@@ -12,11 +12,6 @@ import Synchronization
 // Which files this process has open.
 
 extension Environment {
-    struct FileKey: Hashable {
-        let device: UInt64
-        let inode: UInt64
-    }
-
     private struct Entry {
         /// Nil if it is being closed.
         weak var environment: Environment?

@@ -50,7 +50,7 @@ public struct Snapshot: ~Copyable {
     /// ``Batch/setAttribute(_:to:of:)``.
     public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
         try requireYoung()
-        return try transaction.attribute(name, of: feed)
+        return try transaction.attribute(name, of: feed.number)
     }
 
     // MARK: Rows

@@ -386,8 +386,3 @@ private struct Interrupted: Error {
 private struct GaveUp: Error, @unchecked Sendable {  // only compared
     let handle: OpaquePointer
 }
-
-/// The map is full, or another process has made it larger; never leaves `Environment`.
-struct MapFull: Error {
-    let isResized: Bool
-}

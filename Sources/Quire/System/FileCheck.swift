@@ -8,6 +8,12 @@ import CLMDB
     import Darwin
 #endif
 
+/// Which file it is, whatever its names are.
+struct FileKey: Hashable {
+    let device: UInt64
+    let inode: UInt64
+}
+
 /// What is checked about a file before LMDB maps it: LMDB trusts what it maps.
 enum FileCheck {
     static func isMissing(_ path: String) throws(QuireError) -> Bool {
@@ -20,7 +26,7 @@ enum FileCheck {
         throw QuireError.system("cannot open the cache", path, errno)
     }
 
-    static func key(_ path: String) throws(QuireError) -> Environment.FileKey {
+    static func key(_ path: String) throws(QuireError) -> FileKey {
         var status = stat()
         if stat(path, &status) != 0 {
             throw QuireError.system("cannot open the cache", path, errno)
@@ -31,7 +37,7 @@ enum FileCheck {
         if status.st_mode & S_IFMT != S_IFREG {
             throw QuireError(.notACache, "\(path): is not a regular file")
         }
-        return Environment.FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        return FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
     /// The path without links, if there is something there.
@@ -45,16 +51,6 @@ enum FileCheck {
         var status = stat()
         if stat(path, &status) != 0 { throw QuireError.system("cannot read the cache", path, errno) }
         return Int64(status.st_size)
-    }
-
-    /// Of each tree, whenever a cache is opened: the way to its first record and what lies beside it. All of a
-    /// cache of about 100 posts.
-    private static let pagesLookedAt = 24
-
-    /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
-    /// closing any descriptor of it may drop LMDB's locks.
-    static func requireCache(_ path: String) throws(QuireError) {
-        _ = try LMDBFile(path).soundMeta(firstPages: pagesLookedAt)
     }
 
     /// The size of an open file, which must still have a name and not have shrunk.

@@ -1,0 +1,81 @@
+/// Finds the changes between two states.
+enum RowChanges {
+    /// More than this is not listed.
+    static let limit = 10_000
+
+    static func between(_ old: FeedState, _ new: FeedState) -> [Change] {
+        if old.generation != new.generation { return [.reset] }
+        // Most of both states is the same: rows are compared by name only between the first and the
+        // last row that differ.
+        let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
+        let before = old.rows[same.prefix..<old.rows.count - same.suffix].map { name($0, old) }
+        let after = new.rows[same.prefix..<new.rows.count - same.suffix].map { name($0, new) }
+        let stayed = before.isEmpty || after.isEmpty ? [] : namesThatStayed(before, after)
+        var changes: [Change] = []
+        for name in before where !stayed.contains(name) {
+            if case .row(let id) = name { changes.append(.removed(id)) }
+        }
+        for (i, name) in after.enumerated() where !stayed.contains(name) {
+            guard case .row(let id) = name else { continue }
+            let at = same.prefix + i
+            if at == 0 {
+                changes.append(.inserted(id, below: nil))
+            } else if let upper = new.id(of: new.rows[at - 1]) {
+                changes.append(.inserted(id, below: upper))
+            } else {
+                return [.reset]
+            }
+        }
+        for entry in new.entries.indices where new.entries[entry].isCached {
+            if entry < old.entries.count, old.entries[entry].showsOther(than: new.entries[entry])
+            {
+                changes.append(.updated(new.id(of: entry)))
+            }
+        }
+        return changes.count > limit ? [.reset] : changes
+    }
+
+    private static func namesThatStayed(_ before: [Name], _ after: [Name]) -> Set<Name> {
+        var places: [Name: Int] = [:]
+        for (i, name) in before.enumerated() { places[name] = i }
+        let common = after.indices.filter { places[after[$0]] != nil }
+        return Set(longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
+    }
+
+    /// True if both rows have one name; an entry has the same number in both states.
+    private static func isSame(
+        _ a: Row, _ old: FeedState, _ b: Row, _ new: FeedState
+    ) -> Bool {
+        switch (a, b) {
+        case (.entry(let a), .entry(let b)): a == b
+        case (.gap(let a), .gap(let b)): old.gaps[a].id == new.gaps[b].id
+        case (.elided(let a), .elided(let b)): old.elided[a].pieces == new.elided[b].pieces
+        default: false
+        }
+    }
+
+    private enum Name: Hashable {
+        case row(RowID)
+        case elided(ClosedRange<UInt64>)
+    }
+
+    private static func name(_ row: Row, _ state: FeedState) -> Name {
+        if case .elided(let run) = row { return .elided(state.elided[run].pieces) }
+        return .row(state.id(of: row)!)
+    }
+}
+
+extension Array {
+    /// How many elements both arrays have in common at the beginning, and behind these at the end.
+    fileprivate func commonEnds(
+        _ other: [Element], _ isSame: (Element, Element) -> Bool
+    ) -> (prefix: Int, suffix: Int) {
+        var (prefix, suffix) = (0, 0)
+        let limit = Swift.min(count, other.count)
+        while prefix < limit, isSame(self[prefix], other[prefix]) { prefix += 1 }
+        while suffix < limit - prefix,
+            isSame(self[count - 1 - suffix], other[other.count - 1 - suffix])
+        { suffix += 1 }
+        return (prefix, suffix)
+    }
+}
