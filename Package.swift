@@ -1,11 +1,18 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Our own targets are held to Swift 6 with no warning left; dependencies are not.
+/// Swift 6, and no warning left.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 /// The engine also lends bytes out of the memory map; the compiler keeps them inside their snapshot.
 let engine: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
+
+/// Its flags hold a macro, which SwiftPM refuses with a warning. On Linux the compiler finds the header without them.
+#if os(Linux)
+    let simdjsonFlags: String? = nil
+#else
+    let simdjsonFlags: String? = "simdjson"
+#endif
 
 let package = Package(
     name: "quire",
@@ -15,24 +22,16 @@ let package = Package(
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
         .library(name: "QuirePaging", targets: ["QuirePaging"]),
         .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
-        .executable(name: "quire", targets: ["QuireCLI"]),
-        // What Scripts/check-cost measures.
-        .executable(name: "quire-cost", targets: ["QuireCost"]),
-        // What `make torture` runs.
-        .executable(name: "quire-torture", targets: ["QuireTorture"]),
+        // A server that inserts, deletes, reorders and lies, and a judge of what a cache made of it: for tests.
+        .library(name: "QuireTesting", targets: ["QuireSimulator", "TestSupport"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
-    ],
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        // A server for tests; who uses a product of this package does not build it.
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .systemLibrary(
             name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .systemLibrary(
-            name: "CSimdjson", pkgConfig: "simdjson",
+            name: "CSimdjson", pkgConfig: simdjsonFlags,
             providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive",
@@ -55,47 +54,21 @@ let package = Package(
         .target(
             name: "QuireHTTP", dependencies: ["Quire", "QuireDumps", "QuirePaging"],
             swiftSettings: strict),
-        .target(name: "QuireSimulator", dependencies: ["Quire"], swiftSettings: strict),
-        .executableTarget(
-            name: "QuireCLI",
-            dependencies: [
-                "Quire", "QuireDumps", "QuireSimulator",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: strict),
-        .executableTarget(name: "QuireCost", dependencies: ["Quire"], swiftSettings: strict),
-        // What several test targets and the torture use: the oracle that judges a feed by the simulated server's truth.
+        .target(
+            name: "QuireSimulator", dependencies: ["Quire"], path: "Tests/Simulator", swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Quire", "QuireSimulator"], path: "Tests/Support",
             swiftSettings: strict),
-        .target(name: "CRecorder"),
-        .executableTarget(
-            name: "QuireTorture",
-            dependencies: [
-                "Quire", "QuireSimulator", "TestSupport", "CRecorder",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: strict),
-        .executableTarget(
-            name: "QuireSoak", dependencies: ["Quire", "QuireSimulator"],
-            exclude: ["thread.suppressions"], swiftSettings: strict),
         .testTarget(
             name: "QuireTests", dependencies: ["Quire", "QuireSimulator", "TestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "QuirePagingTests",
-            dependencies: [
-                "Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireSimulator", "TestSupport",
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
-            ],
             swiftSettings: strict),
         .testTarget(
             name: "QuireDumpsTests", dependencies: ["Quire", "QuireDumps", "CArchive"],
             swiftSettings: strict),
         .testTarget(
-            name: "QuireCTests", dependencies: ["Quire", "CQuire", "QuireC"], swiftSettings: strict),
-        .testTarget(
-            name: "QuireTortureTests", dependencies: ["QuireTorture"], swiftSettings: strict),
-        .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
+            name: "QuireCTests",
+            dependencies: ["Quire", "CQuire", "QuireC", "QuirePaging", "QuireSimulator", "TestSupport"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -1,5 +1,5 @@
 import CQuire
-import Quire
+@_spi(Unstable) import Quire
 
 /// Memory that results live in until their owner goes: many small pieces, freed together.
 final class Arena: Handle, @unchecked Sendable {

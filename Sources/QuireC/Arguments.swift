@@ -1,5 +1,5 @@
 import CQuire
-import Quire
+@_spi(Unstable) import Quire
 
 /// Turns what C passes into values, checking everything that can be checked.
 enum Arguments {

@@ -1,5 +1,5 @@
 import CQuire
-import Quire
+@_spi(Unstable) import Quire
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,5 +1,5 @@
 import CQuire
-import Quire
+@_spi(Unstable) import Quire
 
 // Section 12 of quire.h, in its order.
 

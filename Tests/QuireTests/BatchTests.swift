@@ -1,8 +1,8 @@
 import QuireSimulator
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// What many operations do in one commit is what they do in one commit each.
 ///

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import Quire
-@testable import TestSupport
+@_spi(Unstable) @testable import Quire
+@_spi(Unstable) @testable import TestSupport
 
 /// Bodies of a feed of ids, asked for by name (R21).
 @Suite struct BodyRequestTests {

@@ -1,8 +1,8 @@
 import QuireSimulator
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// How much of the body records is in use, against a model that knows only what was answered and which
 /// posts the feeds show.

@@ -2,7 +2,7 @@ import CLMDB
 import Foundation
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// Opening: what is a cache, what is not, and what two opens of one file mean.
 @Suite struct CacheFileTests {

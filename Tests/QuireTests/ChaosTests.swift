@@ -1,8 +1,8 @@
 import QuireSimulator
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// A server that keeps no promise and a caller without a plan: whatever comes, nothing crashes, every
 /// invariant holds, the change log tells the truth, and a refused answer changes no row.

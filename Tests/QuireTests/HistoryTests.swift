@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// Random histories of the executable specification (Tests/Specification), written afresh and replayed step
 /// by step through real LMDB.

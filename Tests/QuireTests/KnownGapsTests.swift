@@ -1,7 +1,7 @@
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// Of many gaps a rule sees those next to the pieces that are loaded, the first and the last, and where others are
 /// hidden.

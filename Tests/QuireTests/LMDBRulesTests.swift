@@ -2,7 +2,7 @@ import CLMDB
 import Foundation
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// How LMDB is kept from its hazards, where one process can show it: the table in Docs/testing.md.
 @Suite struct LMDBRulesTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// R26.1. Each refresh moves everything below it: however many there were, the tail is looked for where it is.
 @Suite struct MovedPlacesTests {

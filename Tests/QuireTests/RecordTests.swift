@@ -2,7 +2,7 @@ import Foundation
 import QuireSimulator
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// What is written reads back. Forged bytes are an error or a value, never a crash: all
 /// values end where the process may not read on.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// A recorded run that knows which link was followed to each page: the pages of a crawl join where the
 /// links say so, not where the counting does.

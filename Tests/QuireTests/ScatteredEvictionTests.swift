@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// R14, R16. Many gaps that open in one call: each gets the link of the nearest page end above it.
 ///

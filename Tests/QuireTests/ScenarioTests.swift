@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// The project's conformance cases: every rule by example, through real LMDB.
 @Suite struct ScenarioTests {

@@ -3,12 +3,12 @@
 
 /// A snapshot that lasts as long as the object. It may move between threads, but only one at a time may
 /// use it; the last release ends it, on whatever thread.
-package final class OpenSnapshot {
-    package let cache: Cache
+@_spi(Unstable) public final class OpenSnapshot {
+    @_spi(Unstable) public let cache: Cache
     private let transaction: Transaction
     private let bodies: BodyReader
 
-    package init(_ cache: Cache) throws {
+    @_spi(Unstable) public init(_ cache: Cache) throws {
         self.cache = cache
         transaction = try cache.environment.beginRead()
         bodies = BodyReader(transaction)
@@ -16,38 +16,38 @@ package final class OpenSnapshot {
 
     deinit { cache.environment.endRead(transaction) }
 
-    package func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
+    @_spi(Unstable) public func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         try body(Snapshot(transaction, bodies, of: cache.environment))
     }
 
     /// Whether the answers to the links at the head and at the tail of a feed overlap its border.
-    package func overlaps(of feed: Feed) throws -> (head: Bool, tail: Bool) {
+    @_spi(Unstable) public func overlaps(of feed: Feed) throws -> (head: Bool, tail: Bool) {
         let record = try RowReader(transaction: transaction, feed: feed.number).record()
         return (record.head.isOverlapping, record.tail.isOverlapping)
     }
 
     /// Valid as long as this object.
-    package func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
+    @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
         try bodies.bytes(row.body)
     }
 
     /// Valid as long as this object.
-    package func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer {
+    @_spi(Unstable) public func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer {
         try bodies.bytes(post.body)
     }
 }
 
 extension Cache {
     /// True if both are open on the same file: they share one environment.
-    package func isSameFile(as other: Cache) -> Bool { environment === other.environment }
+    @_spi(Unstable) public func isSameFile(as other: Cache) -> Bool { environment === other.environment }
 }
 
 extension RowPosition {
     /// The position as two numbers, and back. Those of a stranger give nil or a position that is
     /// somewhere in or around the feed.
-    package var words: (UInt64, UInt64) { (piece, UInt64(bitPattern: Int64(slot))) }
+    @_spi(Unstable) public var words: (UInt64, UInt64) { (piece, UInt64(bitPattern: Int64(slot))) }
 
-    package init?(words: (UInt64, UInt64)) {
+    @_spi(Unstable) public init?(words: (UInt64, UInt64)) {
         let slot = Int64(bitPattern: words.1)
         guard words.0 < .max, slot >= -1, slot <= Int64(Int32.max) else { return nil }
         self.init(piece: words.0, slot: Int(slot))
@@ -56,7 +56,7 @@ extension RowPosition {
 
 extension PostID {
     /// The number whose decimal text the id is; nil if it is other bytes.
-    package var number: UInt64? {
+    @_spi(Unstable) public var number: UInt64? {
         if case .integer(let number) = storage { number } else { nil }
     }
 }

@@ -17,7 +17,7 @@ public struct CacheOptions: Sendable, Hashable {
     /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open snapshot
     /// keeps freed space from reuse, so the file grows meanwhile. What it has lent stays valid until it ends.
     public var maximumSnapshotAge: Int
-    package var tuning = Tuning()
+    @_spi(Unstable) public var tuning = Tuning()
 
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,

@@ -1,15 +1,15 @@
 /// How entries are cut into pieces and where the pieces stand; tests make them small.
-package struct Tuning: Sendable, Hashable {
+@_spi(Unstable) public struct Tuning: Sendable, Hashable {
     /// Most entries of a piece.
-    package var pieceLimit = 128
+    @_spi(Unstable) public var pieceLimit = 128
     /// Distance of positions at the top and at the bottom of a feed: 2²⁷ pages fit either way.
-    package var outerStride: UInt64 = 1 << 36
+    @_spi(Unstable) public var outerStride: UInt64 = 1 << 36
     /// Distance within a gap: 2²⁰ pages fit between two pieces before positions are spread anew.
-    package var innerStride: UInt64 = 1 << 16
+    @_spi(Unstable) public var innerStride: UInt64 = 1 << 16
     /// Of more gaps, only those are loaded that a rule must see.
-    package var gapLimit = 16
+    @_spi(Unstable) public var gapLimit = 16
     /// Rows of a feed that a repair writes in one commit.
-    package var repairLimit = 2048
+    @_spi(Unstable) public var repairLimit = 2048
 
-    package init() {}
+    @_spi(Unstable) public init() {}
 }

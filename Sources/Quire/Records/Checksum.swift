@@ -1,6 +1,6 @@
 /// A fast 64-bit hash: four lanes of multiply and rotate over 8-byte words, little-endian, as drawn in
 /// Docs/on-disk.md. It finds damage; it does not resist an attacker.
-package enum Checksum {
+@_spi(Unstable) public enum Checksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
 
@@ -42,7 +42,7 @@ package enum Checksum {
     }
 
     /// Writes the checksum of all but the last four bytes into these.
-    package static func seal(_ bytes: UnsafeMutableRawBufferPointer) {
+    @_spi(Unstable) public static func seal(_ bytes: UnsafeMutableRawBufferPointer) {
         let end = bytes.count - 4
         let sum = UInt32(truncatingIfNeeded: of(UnsafeRawBufferPointer(rebasing: bytes[..<end])))
         bytes.storeBytes(of: sum.littleEndian, toByteOffset: end, as: UInt32.self)

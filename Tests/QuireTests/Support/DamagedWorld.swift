@@ -1,9 +1,9 @@
 import Foundation
 import QuireSimulator
-import TestSupport
+@_spi(Unstable) import TestSupport
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// A small cache with something of everything, and copies of it that are damaged and repaired.
 final class DamagedWorld {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// A cache whose records somebody rewrites behind the engine's back, with right checksums.
 struct Forgery {

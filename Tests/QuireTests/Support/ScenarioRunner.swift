@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// Replays one conformance case through a real cache; the meaning of every step, in code.
 final class ScenarioRunner {

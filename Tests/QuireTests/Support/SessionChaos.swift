@@ -1,6 +1,6 @@
 import QuireSimulator
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// A history at random, step by step in whatever sessions it is given: the same seed takes the same
 /// steps as long as the feeds are the same.
@@ -54,7 +54,7 @@ struct SessionChaos {
             return ("answer \(ticket.number) of \(feed.name): \(Self.text(answer))", "\(outcome)")
         case 12...13 where feed.options.paging != .ids:
             let answer = answer()
-            let outcome = try session.record(answer, page: nil, in: &run, of: feed)
+            let outcome = try session.record(answer, page: nil, in: &run, of: feed.number)
             return ("record \(Self.text(answer))", "\(outcome)")
         case 14:
             let id = random.pick(Self.ids)

@@ -1,6 +1,6 @@
 import QuireSimulator
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 /// Plays a scenario's steps inside write sessions, however many make one commit. ``ScenarioRunner`` makes
 /// the feeds as the scenario has them at its start.
@@ -42,7 +42,7 @@ final class SessionPlayer {
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
             let outcome = try session.record(
-                Answer(step), page: step["page"]!.int!, in: &run, of: feed)
+                Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
             results.append("\(outcome)")
             runs[name] = run
         case "push":
@@ -199,7 +199,7 @@ extension RowReader {
     /// Posts that only the server's numbering joins to the one above, top first.
     fileprivate func claimedPosts() throws -> [PostID] {
         var found: [PostID] = []
-        try eachPiece(from: 0) { _, piece in
+        try pieces.eachPiece(from: 0) { _, piece in
             found += zip(piece.ids, piece.entries).filter(\.1.isClaimed).map(\.0)
             return true
         }

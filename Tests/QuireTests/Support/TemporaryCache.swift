@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 @testable import TestSupport
 
 /// A cache in a folder of its own, removed with the object.

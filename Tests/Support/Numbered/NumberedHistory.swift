@@ -1,29 +1,29 @@
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// A client that scrolls, refreshes, fills gaps, verifies and deletes, before a server that pages by position and
 /// changes between the requests. It knows none of the rules: it judges by the server's list and the answers.
-package final class NumberedHistory {
+public final class NumberedHistory {
     /// What a client pays, and what it may not know.
-    package struct Figures: Sendable, Equatable {
-        package var requests = 0
-        package var new = 0
+    public struct Figures: Sendable, Equatable {
+        public var requests = 0
+        public var new = 0
         /// Unverified joins in the end.
-        package var unverified = 0
+        public var unverified = 0
         /// Joins that were unverified at some time.
-        package var claims = 0
+        public var claims = 0
         /// Posts of the server that an unverified join hides in the end.
-        package var hidden = 0
+        public var hidden = 0
         /// Ends that were concluded although posts follow.
-        package var falseEnds = 0
+        public var falseEnds = 0
         /// The largest size that a request named.
-        package var largest = 0
+        public var largest = 0
         /// Operations of the engine.
-        package var operations = 0
+        public var operations = 0
 
-        package init() {}
+        public init() {}
 
-        package static func += (a: inout Figures, b: Figures) {
+        public static func += (a: inout Figures, b: Figures) {
             a.requests += b.requests
             a.new += b.new
             a.unverified += b.unverified
@@ -45,9 +45,9 @@ package final class NumberedHistory {
     let subject: NumberedSubject
     private(set) var server: SimulatedServer
     private(set) var judge = NumberedJudge()
-    package private(set) var figures = Figures()
+    public private(set) var figures = Figures()
     /// What happened, for the reader of a failure.
-    package private(set) var log: [String] = []
+    public private(set) var log: [String] = []
     private var random: SplitMix64
     /// Nil: another one each time.
     private let limit: Int?
@@ -55,7 +55,7 @@ package final class NumberedHistory {
     private var flights: [Flight] = []
 
     /// - Parameter posts: How many the server has at first; nil: a few, at random.
-    package init(
+    public init(
         _ setting: NumberedServer, order: OrderClass = .keyless, seed: UInt64, posts: Int? = nil, limit: Int? = nil
     ) throws {
         (self.setting, self.limit) = (setting, limit)
@@ -123,7 +123,7 @@ package final class NumberedHistory {
 
     // MARK: Random histories
 
-    package func run(steps: Int) throws {
+    public func run(steps: Int) throws {
         for _ in 0..<steps {
             try step()
             try check()
@@ -171,7 +171,7 @@ package final class NumberedHistory {
     // MARK: A quiet server
 
     /// The server is quiet now: the client scrolls to the end and fills all gaps, topmost first.
-    package func settle() throws {
+    public func settle() throws {
         flights = []
         let bound = try bound()
         let before = figures.requests

@@ -2,9 +2,9 @@ import Quire
 import QuireSimulator
 
 /// Runs histories before one kind of server.
-package enum NumberedRun {
+public enum NumberedRun {
     /// The first failing history of a kind, as a text for a person, and what all histories up to there cost.
-    package static func firstFailure(
+    public static func firstFailure(
         before setting: NumberedServer, seeds: Range<UInt64>, steps: Int = 40
     ) -> (failure: String?, figures: NumberedHistory.Figures) {
         var total = NumberedHistory.Figures()
@@ -28,7 +28,7 @@ package enum NumberedRun {
     }
 
     /// One history before a server of any kind.
-    package static func any(_ random: inout SplitMix64) -> (failure: String?, figures: NumberedHistory.Figures) {
+    public static func any(_ random: inout SplitMix64) -> (failure: String?, figures: NumberedHistory.Figures) {
         let size = random.number(in: 2...6)
         let setting = random.pick(NumberedServer.all(size: size, most: 2 * size))
         let seed = random.next() >> 1

@@ -2,28 +2,28 @@ import Quire
 import QuireSimulator
 
 /// A kind of server that people have, and what a feed may say of it.
-package struct NumberedServer: Sendable, CustomStringConvertible {
+public struct NumberedServer: Sendable, CustomStringConvertible {
     /// How the feed asks.
-    package enum Asking: String, Sendable {
+    public enum Asking: String, Sendable {
         case number, offset
         /// By links that are numbers (R26.9).
         case links
     }
 
-    package let name: String
-    package let kind: ServerKind
-    package let asking: Asking
+    public let name: String
+    public let kind: ServerKind
+    public let asking: Asking
     /// Who chooses the size of a page, as the feed's options state it.
-    package let policy: SizePolicy
+    public let policy: SizePolicy
 
-    package var description: String { "\(name), by \(asking.rawValue), \(policy)" }
+    public var description: String { "\(name), by \(asking.rawValue), \(policy)" }
 
     /// All kinds with everything that is true of them, and some that is false: a size that is not granted.
     ///
     /// - Parameters:
     ///   - size: Rows of a page where the server fixes them.
     ///   - most: Rows that it grants where it limits them.
-    package static func all(size: Int, most: Int, filtered percent: Int = 20) -> [NumberedServer] {
+    public static func all(size: Int, most: Int, filtered percent: Int = 20) -> [NumberedServer] {
         let filter = ServerKind.Filter.leftOut(percent: percent)
         let bare = ServerKind.Filter.withoutID(percent: percent)
         let free: [(String, ServerKind)] = [

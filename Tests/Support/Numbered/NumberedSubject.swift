@@ -1,4 +1,4 @@
-import Quire
+@_spi(Unstable) import Quire
 
 // THE PLACE TO CONNECT. Whatever the engine calls the things of R26 stands here and nowhere else in these tests.
 

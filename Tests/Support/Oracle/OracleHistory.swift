@@ -1,4 +1,4 @@
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// A request on its way.

@@ -2,7 +2,7 @@ import Quire
 import QuireSimulator
 
 /// A kind of server and the feed that is declared for it.
-package enum OracleMode: String, CaseIterable, Sendable {
+public enum OracleMode: String, CaseIterable, Sendable {
     case stable
     case keyset
     case keyless

@@ -1,14 +1,14 @@
 import Foundation
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// Settings of the random tests, from the environment.
-package enum OracleSettings {
+public enum OracleSettings {
     /// QUIRE_SEEDS: how many histories of each kind.
     static let seeds = number("QUIRE_SEEDS") ?? 40
     /// QUIRE_FIRST_SEED: where to start, to try new ground or repeat one history.
     static let first = UInt64(number("QUIRE_FIRST_SEED") ?? 0)
-    package static let steps = 60
+    public static let steps = 60
     /// QUIRE_TRACE=1: print every step as it happens, to see what led to a crash. Best with one mode
     /// (QUIRE_MODE=bump), because modes run side by side.
     static let isTracing = number("QUIRE_TRACE") == 1
@@ -24,7 +24,7 @@ package enum OracleSettings {
 }
 
 /// Runs histories, and makes failing ones small.
-package enum OracleRun {
+public enum OracleRun {
     /// What went wrong, nil if nothing; what happened until then; and how many operations of the engine that was.
     private static func attempt(
         _ mode: OracleMode, _ tuning: Tuning, _ events: [OracleEvent]
@@ -46,7 +46,7 @@ package enum OracleRun {
     private static func tuning(of seed: UInt64) -> Tuning { seed % 2 == 0 ? .cramped : Tuning() }
 
     /// The first failing history of a mode, shrunk, as a text for a person; and how many operations there were.
-    package static func firstFailure(
+    public static func firstFailure(
         in mode: OracleMode, seeds: Range<UInt64>, steps: Int = OracleSettings.steps
     ) -> (failure: String?, operations: Int) {
         var operations = 0
@@ -71,7 +71,7 @@ package enum OracleRun {
     }
 
     /// The first failing crawl, as a text for a person.
-    package static func firstFailureOfCrawls(seeds: Range<UInt64>) -> String? {
+    public static func firstFailureOfCrawls(seeds: Range<UInt64>) -> String? {
         for seed in seeds {
             let crawl = RecordedCrawl(seed: seed)
             do {

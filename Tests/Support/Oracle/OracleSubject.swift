@@ -1,5 +1,5 @@
 import Foundation
-import Quire
+@_spi(Unstable) import Quire
 
 /// One row read back from the engine.
 enum OracleRow: Equatable {

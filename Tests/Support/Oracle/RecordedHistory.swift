@@ -1,4 +1,4 @@
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// Pages of a server with numbered pages of a fixed size, fetched while its list changed: in any order,

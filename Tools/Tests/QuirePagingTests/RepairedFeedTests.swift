@@ -3,7 +3,7 @@ import Foundation
 import QuireHTTP
 import Testing
 
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 @testable import QuirePaging
 @testable import TestSupport
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Quire
+@_spi(Unstable) import Quire
 
 /// One of several processes that change a cache: carries out what it reads, an operation a line, and says what
 /// came of each. `Tests/Processes` has the same in C and in Python, and the program that gives the orders.

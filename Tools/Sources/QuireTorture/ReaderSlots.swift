@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// A process takes all places in LMDB's table of readers and is killed: the next reader gets one.

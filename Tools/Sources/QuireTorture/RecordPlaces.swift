@@ -1,4 +1,4 @@
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// Where the records of a sound cache lie in its file: what can be forged, with a right checksum.

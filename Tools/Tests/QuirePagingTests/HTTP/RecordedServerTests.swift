@@ -6,13 +6,13 @@ import QuireHTTP
 import QuirePaging
 import Testing
 
+@testable import TestSupport
+
 /// What lies beside the package and is not part of it.
 enum RecordedResponses {
     /// `../shared/fixtures` from the root of the package, nil where there is none.
     static let folder: URL? = {
-        var root = URL(filePath: #filePath)
-        while root.lastPathComponent != "Tests" && root.path != "/" { root.deleteLastPathComponent() }
-        let folder = root.appending(path: "../../shared/fixtures").standardizedFileURL
+        let folder = URL(filePath: Compiler.package).appending(path: "../shared/fixtures").standardizedFileURL
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }()
 }

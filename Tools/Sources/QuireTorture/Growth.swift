@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// Two processes with maps of 1 MiB write bodies of half of that, in turns, while the other holds a snapshot:

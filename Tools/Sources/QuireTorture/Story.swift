@@ -1,4 +1,4 @@
-import Quire
+@_spi(Unstable) import Quire
 
 #if canImport(Glibc)
     import Glibc

@@ -3,7 +3,7 @@ import Foundation
 import Quire
 import QuireDumps
 
-extension OrderClass: ExpressibleByArgument {}
+extension OrderClass: @retroactive ExpressibleByArgument {}
 
 /// What `ingest` and `fill` have in common.
 struct IngestOptions: ParsableArguments {
@@ -102,8 +102,8 @@ struct InputArguments: ParsableArguments {
     }
 }
 
-extension InputOptions.Format: ExpressibleByArgument {}
-extension InputOptions.Packing: ExpressibleByArgument {}
+extension InputOptions.Format: @retroactive ExpressibleByArgument {}
+extension InputOptions.Packing: @retroactive ExpressibleByArgument {}
 
 /// How a run of ingest goes: what it says meanwhile, when it stops, where it starts.
 struct RunOptions: ParsableArguments {

@@ -1,4 +1,4 @@
-import Quire
+@_spi(Unstable) import Quire
 import QuireSimulator
 
 /// Every kind of write that a program can ask of a cache. The state of a story decides which one is next,

@@ -115,7 +115,7 @@ extension Numbering {
     }
 }
 
-extension GapID: ExpressibleByArgument {
+extension GapID: @retroactive ExpressibleByArgument {
     /// `g3`.
     public init?(argument: String) {
         guard argument.first == "g", let number = UInt64(argument.dropFirst()) else { return nil }

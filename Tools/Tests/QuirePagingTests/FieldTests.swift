@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
+
 /// Docs/field.md names every mechanism and every defect once, each with tests, and the tests exist.
 @Suite struct FieldTests {
     private struct Row {
@@ -8,11 +10,7 @@ import Testing
         let tests: Substring
     }
 
-    private static let root: URL = {
-        var root = URL(filePath: #filePath)
-        while root.lastPathComponent != "Tests" { root.deleteLastPathComponent() }
-        return root.deletingLastPathComponent()
-    }()
+    private static let root = URL(filePath: Compiler.package)
 
     private static let rows: [Row] = {
         let path = root.appending(path: "Docs/field.md")
@@ -50,7 +48,7 @@ import Testing
     /// `Suite.function` of every test in the sources.
     private static func testNames() throws -> Set<String> {
         var names: Set<String> = []
-        for folder in ["Tests", "Examples/Tests"] {
+        for folder in ["Tests", "Tools/Tests", "Examples/Tests"] {
             let files = FileManager.default.enumerator(
                 at: root.appending(path: folder), includingPropertiesForKeys: nil)
             while let file = files?.nextObject() as? URL {
