@@ -12,10 +12,10 @@ deps:                       ## install the C libraries that are missing
 	@Scripts/install-dependencies
 
 build: deps                 ## build the tool, optimised
-	$(SWIFT) build -c release --product quire
+	$(SWIFT) build -c release --package-path Tools --product quire
 
 demo: build                 ## a feed fills, a gap opens, the gap closes, the cache is verified
-	@"$$($(SWIFT) build -c release --show-bin-path)/quire" demo
+	@"$$($(SWIFT) build -c release --package-path Tools --show-bin-path)/quire" demo
 
 examples: deps              ## five small programs, each with a server of its own on loopback
 	$(SWIFT) build --package-path Examples

@@ -12,8 +12,9 @@ trap 'rm -rf "$work"' EXIT
 skip() { echo "processes: skipped, $1" >&2; exit 77; }
 
 command -v gcc >/dev/null && command -v python3 >/dev/null || skip "no gcc or no python3"
-for product in quire-torture QuireC; do $SWIFT build -c release --product $product >&2 || exit 1; done
-bin=$($SWIFT build -c release --show-bin-path)
+build=($SWIFT build -c release --package-path Tools)
+for product in quire-torture QuireC; do "${build[@]}" --product $product >&2 || exit 1; done
+bin=$("${build[@]}" --show-bin-path)
 gcc -O1 -g -std=gnu11 -Wall -Wextra -Werror -IInclude Tests/Processes/worker.c -o "$work/worker" \
     -L"$bin" -lQuireC -Wl,-rpath,"$bin" || exit 1
 
