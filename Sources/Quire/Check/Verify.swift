@@ -4,10 +4,10 @@ extension Cache {
     /// tested again.
     /// - Throws: `.corrupt` with the first finding; else as ``init(at:options:)``.
     public convenience init(verifying path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
-        let isMissing = try FileCheck.isMissing(path)
-        let isOpen = try Environment.isOpen(path)
-        if !isMissing, !isOpen, let finding = try Self.verify(at: path, limit: 1).first {
-            throw QuireError(.corrupt, "\(path): is damaged: \(finding)")
+        if try !FileCheck.isMissing(path) {
+            if try !Environment.isOpen(path), let finding = try Self.verify(at: path, limit: 1).first {
+                throw QuireError(.corrupt, "\(path): is damaged: \(finding)")
+            }
         }
         try self.init(at: path, options: options)
     }
