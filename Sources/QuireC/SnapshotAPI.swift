@@ -155,7 +155,7 @@ public func quire_read_gaps(
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
             let gaps = try open.read { try $0.gaps(of: feed) }
             let start = position.map { position in
-                // a gap stands above the entries of its piece
+                // a gap stands above the entries of its chunk
                 gaps.firstIndex { $0.position.words.0 > position.0 } ?? gaps.count
             }
             return try room.fill(gaps[(start ?? 0)...]) { try quire_row(.gap($0), open, arena) }

@@ -112,7 +112,7 @@ import Testing
         let feeds = try forgery.records("feeds")
         let changes: [(inout FeedRecord) -> Void] = [
             { $0.counts.gaps += 1 }, { $0.counts.entries += 1 }, { $0.tail.number = $0.head.number },
-            { $0.edgeNumbers = 1 }, { $0.counts.pieces = 0 },
+            { $0.edgeNumbers = 1 }, { $0.counts.chunks = 0 },
         ]
         for change in changes {
             try forgery.edit("feeds", FeedRecord.self) {

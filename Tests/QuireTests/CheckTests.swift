@@ -35,9 +35,9 @@ import Testing
 
     /// Records that must not be there: of a feed that does not exist, of a table that does not.
     @Test func strangeRecordsAreFound() throws {
-        let (_, _, piece) = try forgery.records().first { $0.table.name.description == "pieces" }!
+        let (_, _, chunk) = try forgery.records().first { $0.table.name.description == "chunks" }!
         for table in Table.parts(of: 77) {
-            try forgery.put(table, [0, 0, 0, 0, 0, 0, 0, 9], piece)
+            try forgery.put(table, [0, 0, 0, 0, 0, 0, 0, 9], chunk)
             #expect(try storage.cache.check().contains { $0.code == .orphan }, "\(table.name)")
             try forgery.put(table, [0, 0, 0, 0, 0, 0, 0, 9], nil)
         }
@@ -59,10 +59,10 @@ import Testing
         try change("pages", PageRecord.self) { $0.entries += 1 }
         try change("body-use", BodyUse.self) { $0.live += 1 }
         try change("body-use", BodyUse.self) { $0.total += 1 }
-        try change("pieces", PieceRecord.self) { $0 = PieceRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast()) }
-        try change("pieces", PieceRecord.self) { $0 = PieceRecord(page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1]) }
-        try change("pieces", PieceRecord.self) { $0.entries[0].body.length += 1 }
-        try change("pieces", PieceRecord.self) { $0.entries[0].claim = $0.entries[0].isClaimed ? nil : Claim() }
+        try change("chunks", ChunkRecord.self) { $0 = ChunkRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast()) }
+        try change("chunks", ChunkRecord.self) { $0 = ChunkRecord(page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1]) }
+        try change("chunks", ChunkRecord.self) { $0.entries[0].body.length += 1 }
+        try change("chunks", ChunkRecord.self) { $0.entries[0].claim = $0.entries[0].isClaimed ? nil : Claim() }
     }
 
     // MARK: Damage

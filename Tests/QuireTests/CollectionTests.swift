@@ -154,14 +154,14 @@ import Testing
             for feed in [a, b] { try cache.batch { try fill(feed, $0) } }
         }
         try cache.environment.write { transaction in
-            func piece(_ feed: Feed) throws -> (position: UInt64, record: PieceRecord) {
+            func chunk(_ feed: Feed) throws -> (position: UInt64, record: ChunkRecord) {
                 let reader = RowReader(transaction: transaction, feed: feed.number)
-                let position = try reader.pieces.firstPosition()!
-                return (position, try transaction.piece(at: position, of: feed.number))
+                let position = try reader.chunks.firstPosition()!
+                return (position, try transaction.chunk(at: position, of: feed.number))
             }
-            var (position, forged) = try piece(b)
-            forged.entries[0].body = try piece(a).record.entries[0].body
-            try transaction.put(.pieces(of: b.number), NumberKey(position), forged.encoded())
+            var (position, forged) = try chunk(b)
+            forged.entries[0].body = try chunk(a).record.entries[0].body
+            try transaction.put(.chunks(of: b.number), NumberKey(position), forged.encoded())
         }
         let codes = Set(try cache.check().map(\.code))
         #expect(codes.contains(shareRecord ? .count : .body), "\(codes)")

@@ -33,7 +33,7 @@ import Testing
         _ = try storage.cache.update(PostID(77), body: Array("new".utf8))
         _ = try feed.evict((200...209).map { PostID($0) })
         let path = try closed()
-        let portrait = try Portrait(storage.cache)
+        let portrait = try CacheDump(storage.cache)
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(before.range(of: Data("the body of 155,".utf8)) != nil, "dead within a record of others")
         let freed = try Cache.compact(at: path)
@@ -43,7 +43,7 @@ import Testing
             #expect(after.range(of: Data("the body of \(id),".utf8)) == nil, "post \(id)")
         }
         #expect(after.range(of: Data("the body of 154,".utf8)) != nil)
-        #expect(try Portrait(Cache(at: path)) == portrait)
+        #expect(try CacheDump(Cache(at: path)) == portrait)
         #expect(try Cache.verify(at: path) + Cache(at: path).check() == [])
         #expect(try Cache.compact(at: path) == 0, "nothing is left to do")
         #expect(try FileManager.default.contentsOfDirectory(atPath: storage.folder).filter { $0.contains("compacted") } == [])

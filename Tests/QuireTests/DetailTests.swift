@@ -197,10 +197,10 @@ import Testing
         try refresh(feed, [(1, Sent(body: "full", version: 5))])
         try cache.environment.write { transaction in
             let reader = RowReader(transaction: transaction, feed: feed.number)
-            let position = try reader.pieces.firstPosition()!
-            var piece = try transaction.piece(at: position, of: feed.number)
-            piece.entries[0].newest = 5
-            try transaction.put(.pieces(of: feed.number), NumberKey(position), piece.encoded())
+            let position = try reader.chunks.firstPosition()!
+            var chunk = try transaction.chunk(at: position, of: feed.number)
+            chunk.entries[0].newest = 5
+            try transaction.put(.chunks(of: feed.number), NumberKey(position), chunk.encoded())
         }
         #expect(try cache.check().map(\.code) == [.body])
     }

@@ -3,7 +3,7 @@
 extension InvariantTests {
     private static func entry(_ what: String, _ change: @escaping @Sendable (inout Entry) -> Void) -> Violation {
         Violation("I16", .ahead, "an entry \(what) in the future") {
-            try $0.edit("pieces", PieceRecord.self) {
+            try $0.edit("chunks", ChunkRecord.self) {
                 change(&$0.entries[0])
                 return true
             }
@@ -34,7 +34,7 @@ extension InvariantTests {
             }
         },
         Violation("I20", .ahead, "positions of an epoch to come") {
-            try $0.edit("pieces", PieceRecord.self) {
+            try $0.edit("chunks", ChunkRecord.self) {
                 $0.epoch = 1 << 20
                 return true
             }

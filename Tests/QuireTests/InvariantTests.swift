@@ -66,9 +66,9 @@ import Testing
             }
         },
         Violation("I2", .unreadable, "a key that is too short") {
-            try $0.put(.pieces(of: 1), [1, 2, 3], $0.records("pieces")[0].value)
+            try $0.put(.chunks(of: 1), [1, 2, 3], $0.records("chunks")[0].value)
         },
-        Violation("I2", .unreadable, "a byte behind a piece") { try $0.editBytes("pieces") { $0.append(0) } },
+        Violation("I2", .unreadable, "a byte behind a chunk") { try $0.editBytes("chunks") { $0.append(0) } },
         Violation("I2", .unreadable, "a long varint") {
             try $0.editBytes("counters") { $0.replaceSubrange(0..<1, with: [$0[0] | 0x80, 0]) }
         },
@@ -103,21 +103,21 @@ import Testing
         Violation("I4", .orphan, "two names of one feed") {
             try $0.put(.names, Array("c".utf8), Forgery.sealed([1]))
         },
-        Violation("I4", .orphan, "a piece of no feed") {
-            try $0.put(.pieces(of: 77), Forgery.number(9), $0.records("pieces")[0].value)
+        Violation("I4", .orphan, "a chunk of no feed") {
+            try $0.put(.chunks(of: 77), Forgery.number(9), $0.records("chunks")[0].value)
         },
-        Violation("I5", .index, "a piece in another place") {
-            let piece = try $0.records("pieces")[0]
-            try $0.put(piece.table, piece.key, nil)
-            try $0.put(piece.table, Forgery.number(.max - 5), piece.value)
+        Violation("I5", .index, "a chunk in another place") {
+            let chunk = try $0.records("chunks")[0]
+            try $0.put(chunk.table, chunk.key, nil)
+            try $0.put(chunk.table, Forgery.number(.max - 5), chunk.value)
         },
         Violation("I5", .gap, "a gap above no entry") {
             let gap = try $0.records("gaps")[0]
             try $0.put(gap.table, Forgery.number(5), gap.value)
         },
-        Violation("I6", .missing, "an empty piece") {
-            try $0.edit("pieces", PieceRecord.self) {
-                $0 = PieceRecord(page: $0.page, ids: [], entries: [])
+        Violation("I6", .missing, "an empty chunk") {
+            try $0.edit("chunks", ChunkRecord.self) {
+                $0 = ChunkRecord(page: $0.page, ids: [], entries: [])
                 return true
             }
         },
@@ -130,8 +130,8 @@ import Testing
             try $0.put(.pages(of: 1), Forgery.number(~98), page.encoded())
         },
         Violation("I6", .gap, "a gap at the head") {
-            let (piece, gap) = (try $0.records("pieces")[0], try $0.records("gaps")[0])
-            try $0.put(gap.table, piece.key, gap.value)
+            let (chunk, gap) = (try $0.records("chunks")[0], try $0.records("gaps")[0])
+            try $0.put(gap.table, chunk.key, gap.value)
         },
         Violation("I7", .gap, "a gap below an end") {
             try $0.edit("gaps", GapRecord.self) {
@@ -154,7 +154,7 @@ import Testing
             }
         },
         Violation("I9", .count, "a claimed seam that is not counted") {
-            try $0.edit("pieces", PieceRecord.self) {
+            try $0.edit("chunks", ChunkRecord.self) {
                 guard $0.entries.count > 2 else { return false }
                 $0.entries[2].claim = Claim()
                 return true
@@ -179,24 +179,24 @@ import Testing
     private static let posts: [Violation] = [
         Violation("I11", .missing, "bodies that are not there") { try $0.remove("bodies") },
         Violation("I11", .body, "a body behind the end of its record") {
-            try $0.edit("pieces", PieceRecord.self) { piece in
-                guard let at = piece.entries.firstIndex(where: { $0.body.record != 0 }) else { return false }
-                piece.entries[at].body.offset += 5000
+            try $0.edit("chunks", ChunkRecord.self) { chunk in
+                guard let at = chunk.entries.firstIndex(where: { $0.body.record != 0 }) else { return false }
+                chunk.entries[at].body.offset += 5000
                 return true
             }
         },
         Violation("I12", .index, "an id twice in a page") {
-            try $0.edit("pieces", PieceRecord.self) {
+            try $0.edit("chunks", ChunkRecord.self) {
                 guard $0.ids.count > 2 else { return false }
                 var ids = $0.ids
                 ids[1] = ids[2]
-                $0 = PieceRecord(page: $0.page, ids: ids, entries: $0.entries)
+                $0 = ChunkRecord(page: $0.page, ids: ids, entries: $0.entries)
                 return true
             }
         },
         Violation("I12", .index, "an id twice in a feed") {
-            let pieces = try $0.records("pieces")
-            try $0.put(pieces[0].table, pieces[1].key, pieces[0].value)
+            let chunks = try $0.records("chunks")
+            try $0.put(chunks[0].table, chunks[1].key, chunks[0].value)
         },
         Violation("I13", .index, "an entry that the index lacks") { try $0.editIndex { $0.removeLast() } },
         Violation("I13", .index, "a place without an entry") {
@@ -233,14 +233,14 @@ import Testing
             try forgery.put(body.table, body.key, Forgery.sealed(value.dropLast(4)))
         },
         Violation("I15", .order, "keys that rise") {
-            try $0.edit("pieces", PieceRecord.self) {
+            try $0.edit("chunks", ChunkRecord.self) {
                 guard $0.entries.count > 2 else { return false }
                 $0.entries[1].key = 1 << 40
                 return true
             }
         },
         Violation("I16", .body, "a version that another feed does not show") {
-            try $0.edit("pieces", PieceRecord.self) {
+            try $0.edit("chunks", ChunkRecord.self) {
                 guard let at = $0.ids.firstIndex(of: 34) else { return false }
                 $0.entries[at].version = 5
                 return true
@@ -283,7 +283,7 @@ import Testing
         count("faults") { $0.faults += 1 },
         count("pinned") { $0.pinned += 1 },
         count("pages") { $0.pages += 1 },
-        count("pieces") { $0.pieces += 1 },
+        count("chunks") { $0.chunks += 1 },
         count("bytes") { $0.bodyBytes += 1 },
         Violation("I17", .count, "entries of a segment") {
             try $0.edit("gaps", GapRecord.self) {

@@ -3,10 +3,10 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// Of many gaps a rule sees those next to the pieces that are loaded, the first and the last, and where others are
+/// Of many gaps a rule sees those next to the chunks that are loaded, the first and the last, and where others are
 /// hidden.
 @Suite struct KnownGapsTests {
-    /// `[a] ~ [b] ~ … ~ [g] |T`: seven pieces, six gaps. All sets of pieces that are loaded, in two steps, all ways to
+    /// `[a] ~ [b] ~ … ~ [g] |T`: seven chunks, six gaps. All sets of chunks that are loaded, in two steps, all ways to
     /// divide them.
     @Test func thoseNextToWhatIsLoaded() throws {
         let storage = try TemporaryCache(.cramped)
@@ -15,17 +15,17 @@ import Testing
             let transaction = session.transaction
             let whole = try KnownGaps(transaction, feed: feed.number)
             let gaps = whole.all.map(\.position)
-            let pieces = try Self.pieces(transaction, feed.number)
-            #expect(gaps == Array(pieces.dropFirst()) && !whole.areHidden)
-            for loaded in 0..<1 << pieces.count {
+            let chunks = try Self.chunks(transaction, feed.number)
+            #expect(gaps == Array(chunks.dropFirst()) && !whole.areHidden)
+            for loaded in 0..<1 << chunks.count {
                 var first = loaded
                 while true {
                     var known = try KnownGaps(transaction, feed: feed.number, isWhole: false)
-                    try known.load(around: Self.members(first, of: pieces))
-                    try known.load(around: Self.members(loaded & ~first, of: pieces))
+                    try known.load(around: Self.members(first, of: chunks))
+                    try known.load(around: Self.members(loaded & ~first, of: chunks))
                     let expected = Self.picture(loaded, gaps)
                     let seen = Self.picture(known, gaps)
-                    #expect(seen == expected, "pieces \(first), then \(loaded & ~first)")
+                    #expect(seen == expected, "chunks \(first), then \(loaded & ~first)")
                     if first == 0 { break }
                     first = (first - 1) & loaded
                 }
@@ -38,17 +38,17 @@ import Testing
         let storage = try TemporaryCache(.cramped)
         let feed = try Self.feed(in: storage.cache, segments: 9)
         try storage.cache.write { session in
-            let pieces = try Self.pieces(session.transaction, feed.number)
-            let gaps = Array(pieces.dropFirst())
+            let chunks = try Self.chunks(session.transaction, feed.number)
+            let gaps = Array(chunks.dropFirst())
             var known = try KnownGaps(session.transaction, feed: feed.number, isWhole: false)
-            try known.load(around: [pieces[4]])
+            try known.load(around: [chunks[4]])
             #expect(Self.picture(known, gaps) == "0 ..3 4 ..7")
-            try known.load(in: pieces[1]...pieces[3])
+            try known.load(in: chunks[1]...chunks[3])
             #expect(Self.picture(known, gaps) == "0 1 2 3 4 ..7")
             let gap = known.all[0].record.gap.id
-            #expect(try known.first { $0.id == gap }?.position == pieces[1])
+            #expect(try known.first { $0.id == gap }?.position == chunks[1])
             let hidden = try KnownGaps(session.transaction, feed: feed.number).all[6].record.gap.id
-            #expect(try known.first { $0.id == hidden }?.position == pieces[7])
+            #expect(try known.first { $0.id == hidden }?.position == chunks[7])
             #expect(try known.first { $0.id == GapID(99) } == nil)
         }
     }
@@ -64,7 +64,7 @@ import Testing
                 feed.number, focus: { try $0.load(edges: [$0.record.head.number]) },
                 { state throws(Interruption) in
                     seen = state.gapRows.count
-                    return WriteSession.Effect(result: (), isChange: false)
+                    return WriteSession.RuleResult(result: (), isChange: false)
                 })
             #expect(seen == 2)
         }
@@ -129,17 +129,17 @@ import Testing
         return answer
     }
 
-    private static func pieces(_ transaction: Transaction, _ feed: UInt32) throws -> [UInt64] {
+    private static func chunks(_ transaction: Transaction, _ feed: UInt32) throws -> [UInt64] {
         var positions: [UInt64] = []
-        try PieceReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, _ in
+        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: 0) { position, _ in
             positions.append(position)
             return true
         }
         return positions
     }
 
-    private static func members(_ set: Int, of pieces: [UInt64]) -> [UInt64] {
-        pieces.indices.filter { set >> $0 & 1 != 0 }.map { pieces[$0] }
+    private static func members(_ set: Int, of chunks: [UInt64]) -> [UInt64] {
+        chunks.indices.filter { set >> $0 & 1 != 0 }.map { chunks[$0] }
     }
 
     // MARK: Pictures
@@ -150,11 +150,11 @@ import Testing
             .joined(separator: " ")
     }
 
-    /// What should be known of these gaps when a set of pieces is loaded.
+    /// What should be known of these gaps when a set of chunks is loaded.
     private static func picture(_ loaded: Int, _ gaps: [UInt64]) -> String {
         var shown: Set<Int> = [0, gaps.count - 1]
-        for piece in 0...gaps.count where loaded >> piece & 1 != 0 {
-            shown.formUnion([piece - 1, piece].filter(gaps.indices.contains))
+        for chunk in 0...gaps.count where loaded >> chunk & 1 != 0 {
+            shown.formUnion([chunk - 1, chunk].filter(gaps.indices.contains))
         }
         var upper = -1
         return shown.sorted().map { gap in

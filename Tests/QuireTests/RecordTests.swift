@@ -59,31 +59,31 @@ import Testing
         try test(type, make, isSame: ==)
     }
 
-    private static func isSame(_ a: PieceRecord, _ b: PieceRecord) -> Bool {
+    private static func isSame(_ a: ChunkRecord, _ b: ChunkRecord) -> Bool {
         a.page == b.page && a.ids == b.ids && a.entries.count == b.entries.count
             && zip(a.entries, b.entries).allSatisfy { $0.isSame(as: $1) }
     }
 
-    @Test func pieces() throws {
-        try test(PieceRecord.self, { $0.piece() }, isSame: Self.isSame)
+    @Test func chunks() throws {
+        try test(ChunkRecord.self, { $0.chunk() }, isSame: Self.isSame)
     }
 
-    /// Look-ups read the first number of a piece, or one entry, without building a record.
-    @Test func partsOfPieces() throws {
+    /// Look-ups read the first number of a chunk, or one entry, without building a record.
+    @Test func partsOfChunks() throws {
         let memory = GuardedBytes(capacity: 1 << 24)
         for seed in Self.seeds {
             var values = RandomValues(seed: seed)
-            let piece = values.piece()
-            let bytes = piece.encoded()
-            #expect(try PieceRecord.size(of: memory.hold(bytes[...]), "a piece").page == piece.page)
-            for (id, entry) in zip(piece.ids, piece.entries) {
-                let found = try PieceRecord.entry(of: id, in: memory.hold(bytes[...]), "a piece")
-                let at = piece.ids.firstIndex(of: id)!
-                #expect(found?.isSame(as: piece.entries[at]) == true, "seed \(seed), \(entry)")
+            let chunk = values.chunk()
+            let bytes = chunk.encoded()
+            #expect(try ChunkRecord.size(of: memory.hold(bytes[...]), "a chunk").page == chunk.page)
+            for (id, entry) in zip(chunk.ids, chunk.entries) {
+                let found = try ChunkRecord.entry(of: id, in: memory.hold(bytes[...]), "a chunk")
+                let at = chunk.ids.firstIndex(of: id)!
+                #expect(found?.isSame(as: chunk.entries[at]) == true, "seed \(seed), \(entry)")
             }
             damage(bytes, &values.random) {
-                _ = try? PieceRecord.entry(of: "absent", in: memory.hold($0), "a piece")
-                _ = try? PieceRecord.size(of: memory.hold($0), "a piece")
+                _ = try? ChunkRecord.entry(of: "absent", in: memory.hold($0), "a chunk")
+                _ = try? ChunkRecord.size(of: memory.hold($0), "a chunk")
             }
         }
     }
@@ -98,8 +98,8 @@ import Testing
             entry.body = BodyReference(record: 5, offset: UInt32(i * 900), length: 900)
             entries.append(entry)
         }
-        let whole = PieceRecord(page: 7, ids: ids, entries: entries).encoded().count
-        let rest = PieceRecord(page: 7, ids: Array(ids[1...]), entries: Array(entries[1...]))
+        let whole = ChunkRecord(page: 7, ids: ids, entries: entries).encoded().count
+        let rest = ChunkRecord(page: 7, ids: Array(ids[1...]), entries: Array(entries[1...]))
         let perEntry = whole - rest.encoded().count
         #expect(whole <= 16 + 30 * 11 && perEntry <= 11, "\(whole) bytes, \(perEntry) for one entry")
     }
@@ -146,10 +146,10 @@ import Testing
         let id = PostID(bytes: values.bytes(PostID.byteLimit))!
         var entry = Entry(key: .min)
         (entry.page, entry.version) = (.max, .max)
-        let piece = PieceRecord(
+        let chunk = ChunkRecord(
             page: .max, ids: [id, "x", id], entries: [entry, Entry(page: .max), entry])
-        let read = try PieceRecord(memory.hold(piece.encoded()[...]), "a piece")
-        #expect(Self.isSame(read, piece))
+        let read = try ChunkRecord(memory.hold(chunk.encoded()[...]), "a chunk")
+        #expect(Self.isSame(read, chunk))
         for link in [Link.below(id), .above(id)] {
             #expect(try Link(memory.hold(link.encoded()[...]), "a link") == link)
         }

@@ -107,9 +107,9 @@ import Testing
             "[+L 65 64 63 62 61] ~n60~ [45 44 43 41] ~n40~ [22 21] |n20",
             "[+L 65 64 63 62 61] ~n60~ [45 44 43 41] ~n40~ [25 24 23] |?",
         ]
-        let pieces = try world.records().filter { $0.table == .pieces(of: 1) }
-        for (piece, picture) in zip(pieces, without) {
-            let repaired = try world.repair(.pieces(of: 1), piece.key, nil)
+        let chunks = try world.records().filter { $0.table == .chunks(of: 1) }
+        for (chunk, picture) in zip(chunks, without) {
+            let repaired = try world.repair(.chunks(of: 1), chunk.key, nil)
             #expect(repaired.portrait.feeds["stable"]!.picture == picture)
         }
         // A gap that is lost without a trace: only the counts of the segments tell that there was one.
@@ -121,7 +121,7 @@ import Testing
 
     /// An observer of the old file is told to read the feeds anew, however far it had come.
     @Test func followersReadAnew() throws {
-        let (table, key, _) = try #require(try world.records().first { $0.table == .pieces(of: 1) })
+        let (table, key, _) = try #require(try world.records().first { $0.table == .chunks(of: 1) })
         let path = try world.write(world.whole)
         let cache = try Cache(at: path)
         let before = try cache.withSnapshot { try $0.generation }

@@ -45,12 +45,12 @@ extension Cache {
 extension RowPosition {
     /// The position as two numbers, and back. Those of a stranger give nil or a position that is
     /// somewhere in or around the feed.
-    @_spi(Unstable) public var words: (UInt64, UInt64) { (piece, UInt64(bitPattern: Int64(slot))) }
+    @_spi(Unstable) public var words: (UInt64, UInt64) { (chunk, UInt64(bitPattern: Int64(slot))) }
 
     @_spi(Unstable) public init?(words: (UInt64, UInt64)) {
         let slot = Int64(bitPattern: words.1)
         guard words.0 < .max, slot >= -1, slot <= Int64(Int32.max) else { return nil }
-        self.init(piece: words.0, slot: Int(slot))
+        self.init(chunk: words.0, slot: Int(slot))
     }
 }
 

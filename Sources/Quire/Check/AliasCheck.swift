@@ -26,7 +26,7 @@ extension Check {
                 check.find(.orphan, place, "is another id of a post, but a feed holds it")
             }
         }
-        if count != counters.aliases, !inspection.isStopped {
+        if count != counters.aliases, !context.isStopped {
             find(.count, "counters", "say \(counters.aliases) other ids, there are \(count)")
         }
     }

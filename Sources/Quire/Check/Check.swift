@@ -32,15 +32,15 @@ extension Cache {
         _ level: CheckLevel, limit: Int = 100, atOnce: Int, progress: (CheckProgress) -> Bool
     ) throws -> CheckReport {
         try withoutActuallyEscaping(progress) { progress in
-            let inspection = Inspection(limit: limit, report: progress)
+            let context = CheckContext(limit: limit, report: progress)
             try environment.read { transaction in
-                var check = Check(transaction, inspection, atOnce: atOnce)
+                var check = Check(transaction, context, atOnce: atOnce)
                 switch level {
                 case .quick: try check.runQuickly()
                 case .full: try check.run()
                 }
             }
-            return inspection.result
+            return context.result
         }
     }
 }
@@ -48,7 +48,7 @@ extension Cache {
 /// What holds between the records of a cache, tested in one transaction.
 struct Check {
     let transaction: Transaction
-    let inspection: Inspection
+    let context: CheckContext
     private(set) var counters = Counters()
     private(set) var index: PostIndex
     private var posts = PostTally()
@@ -59,24 +59,24 @@ struct Check {
     private let atOnce: Int
     static let atOnce = 1 << 18
 
-    init(_ transaction: Transaction, _ inspection: Inspection, atOnce: Int = Self.atOnce) {
-        (self.transaction, self.inspection, self.atOnce) = (transaction, inspection, atOnce)
+    init(_ transaction: Transaction, _ context: CheckContext, atOnce: Int = Self.atOnce) {
+        (self.transaction, self.context, self.atOnce) = (transaction, context, atOnce)
         index = PostIndex(runs: [], transaction.file.seed)
     }
 
     /// Records that were tested one by one already, by `verify`, need not be again.
     mutating func run(isEachTested: Bool = false) throws {
-        inspection.expect((isEachTested ? 0 : transaction.recordCount()) + expectedEntries())
+        context.expect((isEachTested ? 0 : transaction.recordCount()) + expectedEntries())
         if !isEachTested { try checkRecords() }
         guard try readCounters() else { return }
         try openIndex()
         var isRepeated = false
         var bodies = try BodyTally(transaction, below: nil, atMost: atOnce)
-        while !inspection.isStopped {
+        while !context.isStopped {
             // the first time everything is tested, later only the next body records are counted
-            inspection.isMuted = isRepeated
+            context.isMuted = isRepeated
             try checkFeeds(bodies)
-            inspection.isMuted = false
+            context.isMuted = false
             try checkBodies(bodies)
             isRepeated = true
             guard let last = bodies.last else { break }
@@ -103,11 +103,11 @@ struct Check {
     mutating func runQuickly() throws {
         try checkFormat()
         guard try readCounters() else { return }
-        inspection.expect(UInt64(counters.feeds))
+        context.expect(UInt64(counters.feeds))
         var all: UInt64 = 0
         try eachFeed { check, number, record in
-            check.inspection.step()
-            var feed = FeedCheck(check.transaction, record, number, check.counters, check.inspection)
+            check.context.step()
+            var feed = FeedCheck(check.transaction, record, number, check.counters, check.context)
             try feed.runQuickly()
             all &+= UInt64(clamping: record.counts.entries) &+ UInt64(clamping: record.counts.riders)
         }
@@ -117,7 +117,7 @@ struct Check {
     }
 
     func find(_ code: Finding.Code, _ place: String, _ message: String) {
-        inspection.find(code, place, message)
+        context.find(code, place, message)
     }
 
     /// Calls `body` for each record of a table until the check is stopped. One that does not decode was found
@@ -127,7 +127,7 @@ struct Check {
     ) throws {
         try transaction.withCursor(table) { cursor in
             var found = try cursor.first()
-            while let record = found, !inspection.isStopped {
+            while let record = found, !context.isStopped {
                 do {
                     try body(&self, record)
                 } catch let error as QuireError where error.code == .corrupt {
@@ -141,11 +141,11 @@ struct Check {
     // MARK: Records by themselves
 
     private mutating func checkRecords() throws {
-        var records = RecordCheck(inspection)
+        var records = RecordCheck(context)
         try transaction.forEachRecord { key, value in
-            if inspection.isStopped { return }
+            if context.isStopped { return }
             records.test(key, value)
-            inspection.step()
+            context.step()
         }
         try checkFormat()
     }
@@ -207,16 +207,16 @@ struct Check {
             }
             try body(&check, number, record)
         }
-        if count != UInt64(counters.feeds), !inspection.isStopped {
+        if count != UInt64(counters.feeds), !context.isStopped {
             find(.count, "counters", "say \(counters.feeds) feeds, there are \(count)")
         }
     }
 
     private mutating func checkFeeds(_ bodies: BodyTally) throws {
         try eachFeed { check, number, record in
-            var feed = FeedCheck(check.transaction, record, number, check.counters, check.inspection)
+            var feed = FeedCheck(check.transaction, record, number, check.counters, check.context)
             try feed.run(check.index.of(record.collection), bodies, pagesAtOnce: check.atOnce)
-            if check.inspection.isMuted { return }
+            if check.context.isMuted { return }
             check.collections[number] = record.collection
             check.entries[number] = feed.counts.entries + feed.counts.riders
             check.posts.add(feed.posts)
@@ -242,7 +242,7 @@ struct Check {
     private mutating func checkIndex() throws {
         var places: [UInt32: Int] = [:]
         index.forEachPlace { location in
-            inspection.step()
+            context.step()
             if location.position != Location.gone {
                 if entries[location.feed] == nil {
                     find(.index, "locations", "a place in feed number \(location.feed)")
@@ -252,9 +252,9 @@ struct Check {
                     places[location.feed, default: 0] += 1
                 }
             }
-            return !inspection.isStopped
+            return !context.isStopped
         }
-        if inspection.isStopped { return }
+        if context.isStopped { return }
         for (feed, count) in entries where places[feed, default: 0] != count {
             let found = places[feed, default: 0]
             find(.index, "feed number \(feed)", "\(found) in the index, \(count) in its rows")
@@ -292,7 +292,7 @@ struct Check {
                 check.find(.orphan, "post \(fields.id)", "has fields, but no feed holds it")
             }
         }
-        if count != counters.fieldRecords, !inspection.isStopped {
+        if count != counters.fieldRecords, !context.isStopped {
             find(.count, "counters", "say \(counters.fieldRecords) posts with fields, there are \(count)")
         }
     }
@@ -353,13 +353,13 @@ struct Check {
                 check.find(.orphan, "log", "commit \(number) changed feed number \(feed)")
             }
         }
-        if expected <= counters.generation, !inspection.isStopped {
+        if expected <= counters.generation, !context.isStopped {
             find(.missing, "log", "it ends before commit \(expected)")
         }
     }
 
     private func checkCounters() {
-        if inspection.isStopped { return }
+        if context.isStopped { return }
         let all = entries.values.reduce(0) { $0 + UInt64($1) }
         for (name, said, found) in [
             ("entries", counters.entries, all), ("posts", counters.posts, posts.count),

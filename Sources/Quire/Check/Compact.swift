@@ -17,11 +17,11 @@ extension Cache {
     public static func compact(
         at path: String, progress: (Double) throws -> Void = { _ in }
     ) throws -> Int64 {
-        let use = try SoleUse(path)
+        let use = try ExclusiveUse(path)
         let drafts = (use.draft("compacted"), use.draft("compacted-2"))
         defer {
-            SoleUse.remove(drafts.0)
-            SoleUse.remove(drafts.1)
+            ExclusiveUse.remove(drafts.0)
+            ExclusiveUse.remove(drafts.1)
         }
         var draft = drafts.0
         try progress(0)
@@ -43,7 +43,7 @@ extension Cache {
     }
 
     private static func requireSound(
-        _ path: String, _ use: borrowing SoleUse, progress: (Double) throws -> Void
+        _ path: String, _ use: borrowing ExclusiveUse, progress: (Double) throws -> Void
     ) throws {
         if let finding = try use.findings(at: path, progress: progress).first {
             throw QuireError(.corrupt, "\(path): is damaged: \(finding)")

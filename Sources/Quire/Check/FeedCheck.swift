@@ -4,7 +4,7 @@ struct FeedCheck {
     private let feed: UInt32
     private let record: FeedRecord
     private let counters: Counters
-    private let inspection: Inspection
+    private let context: CheckContext
     private(set) var counts = FeedCounts()
     /// Posts that this feed has to count: no feed with a lower number holds them, or shows their body.
     private(set) var posts = PostTally()
@@ -23,37 +23,37 @@ struct FeedCheck {
 
     init(
         _ transaction: Transaction, _ record: FeedRecord, _ feed: UInt32, _ counters: Counters,
-        _ inspection: Inspection
+        _ context: CheckContext
     ) {
         (self.transaction, self.record, self.feed) = (transaction, record, feed)
-        (self.counters, self.inspection) = (counters, inspection)
+        (self.counters, self.context) = (counters, context)
         shown = ShownRecord(transaction)
     }
 
     private func find(_ code: Finding.Code, _ message: @autoclosure () -> String) {
-        if inspection.isMuted { return }
-        inspection.find(code, "feed \(record.name)", message())
+        if context.isMuted { return }
+        context.find(code, "feed \(record.name)", message())
     }
 
     /// `index` is that of the feed's collection.
     mutating func run(_ index: PostIndex, _ bodies: BodyTally, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)
-        try eachPiece { check, position, piece in
-            check.counts.pieces += 1
+        try eachChunk { check, position, chunk in
+            check.counts.chunks += 1
             if let gap = try check.gap(at: position) { check.check(gap) }
-            try check.check(piece, at: position, index, bodies)
+            try check.check(chunk, at: position, index, bodies)
         }
-        if inspection.isStopped { return }
+        if context.isStopped { return }
         if above == .gap { find(.gap, "a gap lies at the tail") }
         if segment != record.lastSegment {
             find(.count, "the last segment has \(segment.entries) entries")
         }
         // repeated for the next body records, everything else was tested
-        if inspection.isMuted { return }
+        if context.isMuted { return }
         try checkPages(pagesAtOnce)
         try checkRest()
-        if counts != record.counts && !inspection.isStopped {
+        if counts != record.counts && !context.isStopped {
             find(.count, "counters say \(record.counts), there are \(counts)")
         }
     }
@@ -64,22 +64,22 @@ struct FeedCheck {
         if counts.gaps != record.counts.gaps {
             find(.count, "says \(record.counts.gaps) gaps, there are \(counts.gaps)")
         }
-        let first = try PieceReader(transaction: transaction, feed: feed).firstPosition()
-        if (first == nil) != (record.counts.pieces == 0) {
-            find(.count, "says \(record.counts.pieces) pieces")
+        let first = try ChunkReader(transaction: transaction, feed: feed).firstPosition()
+        if (first == nil) != (record.counts.chunks == 0) {
+            find(.count, "says \(record.counts.chunks) chunks")
         }
         if let first, try gap(at: first) != nil { find(.gap, "a gap lies at the head") }
     }
 
-    /// A piece that does not decode was found as a record by itself.
-    private mutating func eachPiece(
-        _ body: (inout FeedCheck, UInt64, PieceRecord) throws -> Void
+    /// A chunk that does not decode was found as a record by itself.
+    private mutating func eachChunk(
+        _ body: (inout FeedCheck, UInt64, ChunkRecord) throws -> Void
     ) throws {
         do {
-            try PieceReader(transaction: transaction, feed: feed).eachPiece(from: 0) { position, piece in
-                try body(&self, position, piece)
-                inspection.step(UInt64(piece.entries.count))
-                return !inspection.isStopped
+            try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: 0) { position, chunk in
+                try body(&self, position, chunk)
+                context.step(UInt64(chunk.entries.count))
+                return !context.isStopped
             }
         } catch let error as QuireError where error.code == .corrupt {
             find(.unreadable, error.message)
@@ -95,7 +95,7 @@ struct FeedCheck {
         return try? GapRecord(value, "a gap")
     }
 
-    /// That each lies above a piece, and that nothing is numbered twice.
+    /// That each lies above a chunk, and that nothing is numbered twice.
     private mutating func checkGaps(_ index: PostIndex?) throws {
         var ids: [UInt64] = []
         (downs, ups) = ([record.tail.number], [record.head.number])
@@ -103,14 +103,14 @@ struct FeedCheck {
         check(record.tail, index)
         try transaction.withCursor(.gaps(of: feed)) { cursor in
             var found = try cursor.first()
-            while let (key, value) = found, !inspection.isStopped {
+            while let (key, value) = found, !context.isStopped {
                 found = try cursor.next()
                 counts.gaps += 1
                 guard let key = NumberKey(key), let gap = try? GapRecord(value, "a gap").gap else {
                     find(.unreadable, "a gap")
                     continue
                 }
-                if try transaction.get(.pieces(of: feed), key) == nil {
+                if try transaction.get(.chunks(of: feed), key) == nil {
                     find(.gap, "gap \(gap.id) lies above no entry")
                 }
                 if gap.since > counters.clock { find(.ahead, "gap \(gap.id) was opened in the future") }
@@ -159,15 +159,15 @@ struct FeedCheck {
     }
 
     private mutating func check(
-        _ piece: PieceRecord, at position: UInt64, _ index: PostIndex, _ bodies: BodyTally
+        _ chunk: ChunkRecord, at position: UInt64, _ index: PostIndex, _ bodies: BodyTally
     ) throws {
-        if piece.entries.isEmpty { find(.missing, "a piece without entries") }
-        if let epoch = piece.epoch, epoch > record.shifts.epoch {
-            find(.ahead, "a piece of epoch \(epoch) of \(record.shifts.epoch)")
+        if chunk.entries.isEmpty { find(.missing, "a chunk without entries") }
+        if let epoch = chunk.epoch, epoch > record.shifts.epoch {
+            find(.ahead, "a chunk of epoch \(epoch) of \(record.shifts.epoch)")
         }
-        var seen = Set<PostID>(minimumCapacity: piece.ids.count)
-        index.prefetch(piece.ids)
-        for (id, entry) in zip(piece.ids, piece.entries) {
+        var seen = Set<PostID>(minimumCapacity: chunk.ids.count)
+        index.prefetch(chunk.ids)
+        for (id, entry) in zip(chunk.ids, chunk.entries) {
             counts.add(entry, 1)
             let places = index.positions(of: id)
             if places.first(where: { $0.feed == feed })?.position != position
@@ -245,7 +245,7 @@ struct FeedCheck {
     private mutating func checkPages(_ atOnce: Int) throws {
         var owned = 0
         var next: UInt64? = 0  // the complement of a number, as in keys
-        while let from = next, !inspection.isStopped {
+        while let from = next, !context.isStopped {
             var (keys, tallies): ([UInt64], [(entries: Int, first: UInt64)]) = ([], [])
             next = try transaction.withCursor(.pages(of: feed)) { cursor in
                 var found = try cursor.seek(NumberKey(from))
@@ -256,7 +256,7 @@ struct FeedCheck {
                 return found.flatMap { NumberKey($0.key)?.number }
             }
             tallies = Array(repeating: (0, .max), count: keys.count)
-            try PieceReader(transaction: transaction, feed: feed).eachPieceSize { position, page, count in
+            try ChunkReader(transaction: transaction, feed: feed).eachChunkSize { position, page, count in
                 guard let at = keys.place(of: ~page) else { return }
                 tallies[at].entries += count
                 tallies[at].first = min(tallies[at].first, position)
@@ -264,15 +264,15 @@ struct FeedCheck {
             for (key, tally) in zip(keys, tallies) {
                 owned += tally.entries
                 try check(pageWithKey: key, tally.entries, tally.first)
-                inspection.step()
+                context.step()
             }
             counts.pages += keys.count
         }
         var all = 0
-        try PieceReader(transaction: transaction, feed: feed).eachPieceSize { _, page, count in
+        try ChunkReader(transaction: transaction, feed: feed).eachChunkSize { _, page, count in
             if page != 0 { all += count }
         }
-        if all != owned && !inspection.isStopped {
+        if all != owned && !context.isStopped {
             find(.missing, "\(all - owned) entries are of pages that have no record")
         }
     }
@@ -317,7 +317,7 @@ struct FeedCheck {
         var tickets = 0
         try transaction.withCursor(.tickets(of: feed)) { cursor in
             var found = try cursor.first()
-            while let (_, value) = found, !inspection.isStopped {
+            while let (_, value) = found, !context.isStopped {
                 tickets += 1
                 if let ticket = try? TicketRecord(value, "a ticket") { check(ticket) }
                 found = try cursor.next()
@@ -326,7 +326,7 @@ struct FeedCheck {
         if tickets > TicketTable.limit { find(.count, "\(tickets) tickets are open") }
         try transaction.withCursor(.tombstones(of: feed)) { cursor in
             var found = try cursor.first()
-            while let (_, value) = found, !inspection.isStopped {
+            while let (_, value) = found, !context.isStopped {
                 if let clock = try? ByteReader.number(value, "a tombstone"), clock > counters.clock {
                     find(.ahead, "a post was deleted at \(clock)")
                 }

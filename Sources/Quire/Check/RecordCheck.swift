@@ -2,30 +2,30 @@
 /// that exist, is sealed, and that decoding it and encoding that again gives the same bytes. What holds
 /// between records, ``Check`` tests.
 struct RecordCheck {
-    let inspection: Inspection
+    let context: CheckContext
     /// Names stand before everything of their feeds.
     private(set) var feeds: Set<UInt32> = []
     /// Nil until the record of the format was met.
     private(set) var version: UInt64?
     private(set) var hasCounters = false
 
-    init(_ inspection: Inspection) { self.inspection = inspection }
+    init(_ context: CheckContext) { self.context = context }
 
     mutating func test(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         guard let (table, feed) = Table.owner(of: key), let rest = table.key(key) else {
-            return inspection.find(.orphan, Self.name(key), "a record of no table")
+            return context.find(.orphan, Self.name(key), "a record of no table")
         }
         if !ByteReader.isSealed(value) {
-            return inspection.find(.checksum, table.name.description, Self.name(key))
+            return context.find(.checksum, table.name.description, Self.name(key))
         }
         if let feed, !feeds.contains(feed) {
-            inspection.find(.orphan, table.name.description, "\(Self.name(key)): of no feed")
+            context.find(.orphan, table.name.description, "\(Self.name(key)): of no feed")
         }
         do throws(QuireError) {
             try read(table, rest, value)
         } catch {
             let code: Finding.Code = table == .format ? .header : .unreadable
-            inspection.find(code, table.name.description, Self.name(key))
+            context.find(code, table.name.description, Self.name(key))
         }
     }
 
@@ -47,9 +47,9 @@ struct RecordCheck {
         case "feeds":
             try require(key.isEmpty)
             _ = try Self.record(FeedRecord.self, value)
-        case "pieces":
+        case "chunks":
             try require((Self.number(key) ?? 0) > 0)
-            _ = try Self.record(PieceRecord.self, value)
+            _ = try Self.record(ChunkRecord.self, value)
         case "gaps":
             try require((Self.number(key) ?? 0) > 0)
             _ = try Self.record(GapRecord.self, value)
@@ -107,7 +107,7 @@ struct RecordCheck {
         try Self.requireNumber(value)
         guard let feed = UInt32(exactly: number), feed > 0 else { throw ByteReader.damage }
         if !feeds.insert(feed).inserted {
-            inspection.find(.orphan, "names", "two names lead to feed number \(feed)")
+            context.find(.orphan, "names", "two names lead to feed number \(feed)")
         }
     }
 

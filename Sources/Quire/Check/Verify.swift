@@ -48,9 +48,9 @@ extension Cache {
         do {
             return try withoutActuallyEscaping(progress) { progress in
                 for _ in 0..<5 {
-                    let inspection = Inspection(limit: limit, report: progress)
-                    if try Verification.run(path, inspection, isAlone) { return inspection.result }
-                    if inspection.isAbandoned { return CheckReport(findings: [], isComplete: false) }
+                    let context = CheckContext(limit: limit, report: progress)
+                    if try Verification.run(path, context, isAlone) { return context.result }
+                    if context.isAbandoned { return CheckReport(findings: [], isComplete: false) }
                 }
                 throw QuireError(.io, "\(path): is being written; use check instead")
             }
@@ -62,7 +62,7 @@ extension Cache {
 
 private enum Verification {
     /// False if somebody has committed meanwhile.
-    static func run(_ path: String, _ inspection: Inspection, _ isAlone: Bool) throws -> Bool {
+    static func run(_ path: String, _ context: CheckContext, _ isAlone: Bool) throws -> Bool {
         let file = try LMDBFile(path)
         let before = try file.metaPages()
         let meta: MetaPage
@@ -70,16 +70,16 @@ private enum Verification {
             meta = try file.soundMeta()
         } catch {
             if error.code != .corrupt { throw error }
-            inspection.find(.page, "meta pages", error.message)
+            context.find(.page, "meta pages", error.message)
             return try file.metaPages() == before
         }
-        let isEachTested = try testRecords(file, meta, inspection)
+        let isEachTested = try testRecords(file, meta, context)
         if try file.metaPages() != before { return false }
-        if !inspection.result.findings.isEmpty || inspection.isStopped { return true }
+        if !context.result.findings.isEmpty || context.isStopped { return true }
         return try Environment.withTested(path, isAlone: isAlone) { transaction in
             // Another commit than the one that was tested.
             if transaction.number != meta.transaction { return false }
-            var check = Check(transaction, inspection)
+            var check = Check(transaction, context)
             try check.run(isEachTested: isEachTested)
             return true
         }
@@ -88,28 +88,28 @@ private enum Verification {
     /// False if records were left out that are longer than memory is set aside for: they are tested when LMDB
     /// can map them.
     private static func testRecords(
-        _ file: LMDBFile, _ meta: MetaPage, _ inspection: Inspection
+        _ file: LMDBFile, _ meta: MetaPage, _ context: CheckContext
     ) throws -> Bool {
-        var records = RecordCheck(inspection)
+        var records = RecordCheck(context)
         let pageCount = try file.pageCount()
-        inspection.expect(pageCount)
-        inspection.reserve(pageCount)  // what holds between the records takes about as long
-        let walk = TreeWalk(file: file, meta: meta, pageCount: pageCount, inspection)
+        context.expect(pageCount)
+        context.reserve(pageCount)  // what holds between the records takes about as long
+        let walk = TreeWalk(file: file, meta: meta, pageCount: pageCount, context)
         try walk.run { records.test($0, $1) }
         if let version = records.version, version > 0, version != CacheFile.formatVersion {
             throw CacheFile.foreign(file.path, version)
         }
-        if inspection.isStopped { return true }
-        if inspection.result.findings.isEmpty && records.version != CacheFile.formatVersion {
+        if context.isStopped { return true }
+        if context.result.findings.isEmpty && records.version != CacheFile.formatVersion {
             throw QuireError(.notACache, "\(file.path): is an LMDB file, but not a Quire cache")
         }
-        if records.version == nil { inspection.find(.header, "format", "there is none") }
-        if !records.hasCounters { inspection.find(.missing, "counters", "there are none") }
+        if records.version == nil { context.find(.header, "format", "there is none") }
+        if !records.hasCounters { context.find(.missing, "counters", "there are none") }
         return !walk.hasUnread
     }
 }
 
-extension SoleUse {
+extension ExclusiveUse {
     /// Everything that ``Cache/verify(at:limit:)`` finds about this file, or about a draft.
     /// - Parameter progress: Called with 0 to 1 now and then; throws what it throws.
     func findings(at path: String, progress: (Double) throws -> Void) throws -> [Finding] {

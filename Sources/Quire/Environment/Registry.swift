@@ -15,7 +15,7 @@ extension Environment {
     private struct Entry {
         /// Nil if it is being closed.
         weak var environment: Environment?
-        /// Another file is to take its place (``SoleUse``).
+        /// Another file is to take its place (``ExclusiveUse``).
         var isReserved = false
     }
 

@@ -1,5 +1,5 @@
-/// Loads what a rule must see of a feed: those pieces of the entries that it asks for, and the gaps next to them.
-/// What is not loaded stands in the state as elided runs.
+/// Loads what a rule must see of a feed: those chunks of the entries that it asks for, and the gaps next to them.
+/// What is not loaded stands in the state as unloaded spans.
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
@@ -8,15 +8,15 @@ final class FeedLoader {
     private let openIndex: (UInt32) throws -> PostIndex
     private var opened: PostIndex?
     private(set) var gaps: KnownGaps { didSet { rows = nil } }
-    /// The loaded pieces; `next` is the position of the piece that follows, loaded or not.
-    private(set) var pieces: [UInt64: Piece] = [:] { didSet { rows = nil } }
+    /// The loaded chunks; `next` is the position of the chunk that follows, loaded or not.
+    private(set) var chunks: [UInt64: Chunk] = [:] { didSet { rows = nil } }
     /// What ``loadedRows()`` made of them.
     private var rows: FeedState?
-    typealias Piece = (record: PieceRecord, next: UInt64?)
+    typealias Chunk = (record: ChunkRecord, next: UInt64?)
     private(set) var pages: [UInt64: PageRecord] = [:]
     var tombstones: [PostID: UInt64] = [:]
     var tickets: [TicketRecord] = []
-    /// How many pieces the next `load(_:)` takes from the end of a run; doubles each time.
+    /// How many chunks the next `load(_:)` takes from the end of a run; doubles each time.
     private var stride = 2
     private var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
     /// Where other feeds of the collection hold the posts that were asked for by name.
@@ -47,11 +47,11 @@ final class FeedLoader {
     /// near, does not read and decode it again.
     func replace(
         record: FeedRecord, gaps known: [KnownGaps.Known],
-        pieces: [UInt64: Piece], pages: [UInt64: PageRecord]
+        chunks: [UInt64: Chunk], pages: [UInt64: PageRecord]
     ) {
         self.record = record
         gaps.replace(known)
-        (self.pieces, self.pages) = (pieces, pages)
+        (self.chunks, self.pages) = (chunks, pages)
     }
 
     func replace(record: FeedRecord) { self.record = record }
@@ -66,7 +66,7 @@ final class FeedLoader {
 
     // MARK: What to load
 
-    /// The piece of every known post among these, and their tombstones.
+    /// The chunk of every known post among these, and their tombstones.
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
         let index = try index()
@@ -85,13 +85,13 @@ final class FeedLoader {
         }
     }
 
-    /// The pieces of posts that are to leave, and those next to them.
+    /// The chunks of posts that are to leave, and those next to them.
     func load(leaving ids: [PostID]) throws {
         try load(posts: ids)
         try loadNeighbours()
     }
 
-    /// The pieces on both sides of the edges with these numbers, and the entries at which overlapping
+    /// The chunks on both sides of the edges with these numbers, and the entries at which overlapping
     /// links start.
     func load(edges numbers: [UInt64]) throws {
         for number in numbers {
@@ -128,52 +128,52 @@ final class FeedLoader {
         if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
     }
 
-    /// The piece at a position.
+    /// The chunk at a position.
     func load(_ position: UInt64) throws {
-        if pieces[position] == nil { try load(from: position, count: 1) }
+        if chunks[position] == nil { try load(from: position, count: 1) }
     }
 
-    /// A piece that was read already.
-    func load(_ piece: Piece, at position: UInt64) {
-        if pieces[position] != nil { return }
-        var piece = piece
-        record.shifts.apply(to: &piece.record, at: position)
-        pieces[position] = piece
+    /// A chunk that was read already.
+    func load(_ chunk: Chunk, at position: UInt64) {
+        if chunks[position] != nil { return }
+        var chunk = chunk
+        record.shifts.apply(to: &chunk.record, at: position)
+        chunks[position] = chunk
     }
 
-    /// What lies next to loaded pieces: whatever leaves them, the links of its neighbours are needed.
+    /// What lies next to loaded chunks: whatever leaves them, the links of its neighbours are needed.
     func loadNeighbours() throws {
-        for (position, piece) in pieces {
-            if let next = piece.next { try load(next) }
+        for (position, chunk) in chunks {
+            if let next = chunk.next { try load(next) }
             if let previous = try self.position(before: position) { try load(previous) }
         }
     }
 
     /// What a rule that stopped must see; `run` is that run in the state it stopped in.
-    func load(_ need: Need, in run: Elided) throws {
+    func load(_ need: Need, in run: UnloadedSpan) throws {
         switch need {
-        case .all: try load(from: run.pieces.lowerBound, count: .max, upTo: run.pieces.upperBound)
-        case .top: try load(from: run.pieces.lowerBound, count: stride)
-        case .bottom: try load(upTo: run.pieces.upperBound, count: stride)
-        case .key(_, let key): try load(try position(ofKey: key, in: run.pieces))
+        case .all: try load(from: run.chunks.lowerBound, count: .max, upTo: run.chunks.upperBound)
+        case .top: try load(from: run.chunks.lowerBound, count: stride)
+        case .bottom: try load(upTo: run.chunks.upperBound, count: stride)
+        case .key(_, let key): try load(try position(ofKey: key, in: run.chunks))
         case .counts: countsRuns = true
-        case .gaps: try gaps.load(in: run.pieces)
+        case .gaps: try gaps.load(in: run.chunks)
         }
         stride = min(stride * 2, 1 << 20)
     }
 
-    // MARK: Walking the pieces
+    // MARK: Walking the chunks
 
     private func load(from first: UInt64, count: Int, upTo last: UInt64 = .max) throws {
-        try transaction.withCursor(.pieces(of: feed)) { cursor in
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
             var found = try cursor.seek(NumberKey(first))
             var count = count
             while count > 0, let (key, value) = found, let key = NumberKey(key), key.number <= last {
                 let position = key.number
-                var piece = try PieceRecord(value, "a piece of feed \(record.name)")
-                record.shifts.apply(to: &piece, at: position)
+                var chunk = try ChunkRecord(value, "a chunk of feed \(record.name)")
+                record.shifts.apply(to: &chunk, at: position)
                 found = try cursor.next()
-                pieces[position] = (piece, found.flatMap { NumberKey($0.key)?.number })
+                chunks[position] = (chunk, found.flatMap { NumberKey($0.key)?.number })
                 count -= 1
             }
         }
@@ -189,20 +189,20 @@ final class FeedLoader {
     }
 
     func position(atOrAfter position: UInt64) throws -> UInt64? {
-        try transaction.withCursor(.pieces(of: feed)) { cursor in
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
             try cursor.seek(NumberKey(position)).flatMap { NumberKey($0.key)?.number }
         }
     }
 
     /// The position before this one; nil as the argument means the end of the feed.
     func position(before position: UInt64?) throws -> UInt64? {
-        try transaction.withCursor(.pieces(of: feed)) { cursor in
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
             let found = try position.map { try cursor.before(NumberKey($0)) } ?? cursor.last()
             return found.flatMap { NumberKey($0.key)?.number }
         }
     }
 
-    /// The last piece of the range that begins with a key of at least this, by bisection: keys descend.
+    /// The last chunk of the range that begins with a key of at least this, by bisection: keys descend.
     private func position(ofKey key: Int64, in range: ClosedRange<UInt64>) throws -> UInt64 {
         var (low, high) = (range.lowerBound, range.upperBound)
         while low < high {
@@ -212,8 +212,8 @@ final class FeedLoader {
                 high = last
                 continue
             }
-            let piece = try transaction.piece(at: position, of: feed)
-            guard let first = piece.entries.lazy.compactMap(\.key).first, first < key else {
+            let chunk = try transaction.chunk(at: position, of: feed)
+            guard let first = chunk.entries.lazy.compactMap(\.key).first, first < key else {
                 low = position
                 continue
             }
@@ -245,14 +245,14 @@ final class FeedLoader {
     /// written: a request and its answer, in one batch, share it.
     private func loadedRows() throws -> FeedState {
         if let rows { return rows }
-        if gaps.areHidden { try gaps.load(around: pieces.keys.sorted()) }
+        if gaps.areHidden { try gaps.load(around: chunks.keys.sorted()) }
         var state = FeedState(options: record.options)
-        let count = pieces.values.reduce(0) { $0 + $1.record.entries.count }
+        let count = chunks.values.reduce(0) { $0 + $1.record.entries.count }
         state.entries.reserveCapacity(count + 64)  // and those of an answer
         state.index.reserveCapacity(count + 64)
         try appendRows(to: &state)
-        for piece in pieces.values where piece.record.page != 0 {
-            state.pages[piece.record.page] = try page(piece.record.page).page
+        for chunk in chunks.values where chunk.record.page != 0 {
+            state.pages[chunk.record.page] = try page(chunk.record.page).page
         }
         rows = state
         return state
@@ -266,7 +266,7 @@ final class FeedLoader {
     }
 
     private func appendRows(to state: inout FeedState) throws {
-        var loaded = pieces.keys.sorted()
+        var loaded = chunks.keys.sorted()
         var at = 0
         var expected = try position(atOrAfter: 0)
         let gaps = gaps.all
@@ -275,12 +275,12 @@ final class FeedLoader {
             let end = gap?.position
             let total = gap?.record.above ?? record.lastSegment
             var rest = total
-            let firstRun = state.elided.count
+            let firstRun = state.unloaded.count
             while let position = expected, end.map({ position < $0 }) ?? true {
                 if at < loaded.count && loaded[at] == position {
-                    let piece = pieces[position]!
-                    append(piece.record, at: position, to: &state, uncounted: &rest)
-                    expected = piece.next
+                    let chunk = chunks[position]!
+                    append(chunk.record, at: position, to: &state, uncounted: &rest)
+                    expected = chunk.next
                     at += 1
                     continue
                 }
@@ -289,16 +289,16 @@ final class FeedLoader {
                 let last = try self.position(before: bound) ?? position
                 if try hasOnlyRiders(position...last) {
                     try load(from: position, count: .max, upTo: last)
-                    loaded = pieces.keys.sorted()
+                    loaded = chunks.keys.sorted()
                     continue
                 }
                 let hidesGaps = gap?.hidesOthers ?? false
-                state.elided.append(
-                    Elided(count: 0, unkeyed: 0, pieces: position...last, hidesGaps: hidesGaps))
-                state.rows.append(.elided(state.elided.count - 1))
+                state.unloaded.append(
+                    UnloadedSpan(count: 0, unkeyed: 0, chunks: position...last, hidesGaps: hidesGaps))
+                state.rows.append(.unloaded(state.unloaded.count - 1))
                 expected = bound
             }
-            try settle(rest, in: firstRun..<state.elided.count, of: &state)
+            try settle(rest, in: firstRun..<state.unloaded.count, of: &state)
             if let gap {
                 state.rows.append(.gap(state.gaps.count))
                 state.gaps.append(gap.record.gap)
@@ -308,11 +308,11 @@ final class FeedLoader {
     }
 
     private func append(
-        _ piece: PieceRecord, at position: UInt64, to state: inout FeedState,
+        _ chunk: ChunkRecord, at position: UInt64, to state: inout FeedState,
         uncounted rest: inout SegmentCount
     ) {
-        for (id, var entry) in zip(piece.ids, piece.entries) {
-            entry.piece = position
+        for (id, var entry) in zip(chunk.ids, chunk.entries) {
+            entry.chunk = position
             state.rows.append(.entry(state.entries.count))
             state.append(id, entry)
             if !entry.isRider {
@@ -322,8 +322,8 @@ final class FeedLoader {
         }
     }
 
-    /// What the segment holds beyond the loaded pieces belongs to its elided runs. How much each of
-    /// several has is counted only when a rule asks: that reads every piece in them.
+    /// What the segment holds beyond the loaded chunks belongs to its unloaded spans. How much each of
+    /// several has is counted only when a rule asks: that reads every chunk in them.
     private func settle(
         _ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState
     ) throws {
@@ -331,21 +331,21 @@ final class FeedLoader {
         var rest = rest
         if countsRuns {
             for run in runs.dropFirst() {
-                let count = try count(of: state.elided[run].pieces)
-                (state.elided[run].count, state.elided[run].unkeyed) = (count.entries, count.unkeyed)
+                let count = try count(of: state.unloaded[run].chunks)
+                (state.unloaded[run].count, state.unloaded[run].unkeyed) = (count.entries, count.unkeyed)
                 rest.entries -= count.entries
                 rest.unkeyed -= count.unkeyed
             }
         }
-        state.elided[first].count = rest.entries
-        state.elided[first].unkeyed = rest.unkeyed
+        state.unloaded[first].count = rest.entries
+        state.unloaded[first].unkeyed = rest.unkeyed
     }
 
-    /// To the rules an elided run is a run of entries; one without any must not be elided.
+    /// To the rules an unloaded span is a run of entries; one without any must not be unloaded.
     private func hasOnlyRiders(_ range: ClosedRange<UInt64>) throws -> Bool {
         if record.counts.riders == 0 { return false }
         var isFound = false
-        try PieceReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
+        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
             isFound = $0 <= range.upperBound && $1.entries.contains { !$0.isRider }
             return !isFound && $0 < range.upperBound
         }
@@ -354,7 +354,7 @@ final class FeedLoader {
 
     private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {
         var count = SegmentCount()
-        try PieceReader(transaction: transaction, feed: feed).eachPiece(from: range.lowerBound) {
+        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
             if $0 > range.upperBound { return false }
             count.entries += $1.entries.count { !$0.isRider }
             count.unkeyed += $1.entries.count { !$0.isRider && $0.key == nil }

@@ -5,10 +5,10 @@ struct FeedWriter {
     private let old: FeedState
     private let new: FeedState
     private let record: FeedRecord
-    /// All pieces are loaded, and those that know places are written with what was noted since.
+    /// All chunks are loaded, and those that know places are written with what was noted since.
     private let settlesPlaces: Bool
     // What is loaded when this is done.
-    private var pieces: [UInt64: FeedLoader.Piece] = [:]
+    private var chunks: [UInt64: FeedLoader.Chunk] = [:]
     private var gaps: [KnownGaps.Known] = []
     private var pages: [UInt64: PageRecord] = [:]
 
@@ -31,13 +31,13 @@ struct FeedWriter {
     /// Writes rows, pages, gaps, counters. The bodies of the new state are settled already. Returns what
     /// the index must learn.
     mutating func write(_ layout: Layout) throws -> [Location] {
-        try writePieces(layout)
+        try writeChunks(layout)
         let segments = try writeGaps(layout)
         let added = try writePages(layout)
         try writeTombstones()
         let record = try writeFeed(layout, lastSegment: segments, pagesAdded: added)
         let locations = try locations(layout)
-        loader.replace(record: record, gaps: gaps, pieces: pieces, pages: pages)
+        loader.replace(record: record, gaps: gaps, chunks: chunks, pages: pages)
         return locations
     }
 
@@ -48,52 +48,52 @@ struct FeedWriter {
         }
     }
 
-    // MARK: Pieces and the id index
+    // MARK: Chunks and the id index
 
-    private mutating func writePieces(_ layout: Layout) throws {
+    private mutating func writeChunks(_ layout: Layout) throws {
         let changed = EntrySet(changed)
         var next: UInt64?
         for item in layout.items.reversed() {
             switch item {
             case .gap: continue
-            case .elided(let range): next = range.lowerBound
-            case .piece(let number):
-                let piece = layout.pieces[number]
-                if isChanged(piece, changed) {
-                    let stored = PieceRecord(
-                        page: piece.page, ids: piece.entries.map { new.id(of: $0) },
-                        entries: piece.entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
+            case .unloaded(let range): next = range.lowerBound
+            case .chunk(let number):
+                let chunk = layout.chunks[number]
+                if isChanged(chunk, changed) {
+                    let stored = ChunkRecord(
+                        page: chunk.page, ids: chunk.entries.map { new.id(of: $0) },
+                        entries: chunk.entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
                     try transaction.put(
-                        .pieces(of: feed), NumberKey(piece.position), stored.encoded())
-                    let isFresh = piece.entries.contains { $0 >= old.entries.count }
-                    if isFresh { pieces[piece.position] = (stored, next) }
+                        .chunks(of: feed), NumberKey(chunk.position), stored.encoded())
+                    let isFresh = chunk.entries.contains { $0 >= old.entries.count }
+                    if isFresh { chunks[chunk.position] = (stored, next) }
                 }
-                next = piece.position
+                next = chunk.position
             }
         }
-        if loader.pieces.count == layout.pieces.count(where: { $0.position == $0.home }) { return }
-        let kept = Set(layout.pieces.map(\.position))
-        for position in loader.pieces.keys where !kept.contains(position) {
-            try transaction.delete(.pieces(of: feed), NumberKey(position))
+        if loader.chunks.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
+        let kept = Set(layout.chunks.map(\.position))
+        for position in loader.chunks.keys where !kept.contains(position) {
+            try transaction.delete(.chunks(of: feed), NumberKey(position))
         }
     }
 
-    private func isChanged(_ piece: Layout.Piece, _ changed: EntrySet) -> Bool {
-        guard let stored = loader.pieces[piece.position]?.record, stored.page == piece.page,
-            stored.ids.count == piece.entries.count
+    private func isChanged(_ chunk: Layout.Chunk, _ changed: EntrySet) -> Bool {
+        guard let stored = loader.chunks[chunk.position]?.record, stored.page == chunk.page,
+            stored.ids.count == chunk.entries.count
         else { return true }
         if settlesPlaces && stored.epoch != nil { return true }
-        if piece.entries.contains(where: changed.contains) { return true }
-        return !zip(piece.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
+        if chunk.entries.contains(where: changed.contains) { return true }
+        return !zip(chunk.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
     }
 
     private func locations(_ layout: Layout) throws -> [Location] {
         let index = try loader.index()
         var locations: [Location] = []
-        for piece in layout.pieces where piece.position != piece.home {
-            for entry in piece.entries where new.entries[entry].piece != piece.position {
+        for chunk in layout.chunks where chunk.position != chunk.home {
+            for entry in chunk.entries where new.entries[entry].chunk != chunk.position {
                 let address = index.address(of: new.id(of: entry))
-                locations.append(Location(address, feed: feed, position: piece.position))
+                locations.append(Location(address, feed: feed, position: chunk.position))
             }
         }
         for entry in changed where !new.entries[entry].isCached && entry < old.entries.count {
@@ -105,7 +105,7 @@ struct FeedWriter {
 
     // MARK: Gaps
 
-    /// Writes the gaps at the piece below each and returns what lies below the last one.
+    /// Writes the gaps at the chunk below each and returns what lies below the last one.
     private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
         var written: Set<UInt64> = []
         let stored = Dictionary(
@@ -116,8 +116,8 @@ struct FeedWriter {
             guard case .gap(let gap) = item else { continue }
             let position =
                 switch layout.items[i + 1] {
-                case .piece(let piece): layout.pieces[piece].position
-                case .elided(let range): range.lowerBound
+                case .chunk(let chunk): layout.chunks[chunk].position
+                case .unloaded(let range): range.lowerBound
                 case .gap: preconditionFailure("two gaps are never neighbours")
                 }
             written.insert(position)
@@ -149,10 +149,10 @@ struct FeedWriter {
                 count.entries += 1
                 if new.entries[entry].key == nil { count.unkeyed += 1 }
             case .entry: continue
-            case .elided(let run):
-                count.entries += new.elided[run].count
-                count.unkeyed += new.elided[run].unkeyed
-                hidesGaps = hidesGaps || new.elided[run].hidesGaps
+            case .unloaded(let run):
+                count.entries += new.unloaded[run].count
+                count.unkeyed += new.unloaded[run].unkeyed
+                hidesGaps = hidesGaps || new.unloaded[run].hidesGaps
             }
         }
         return segments + [(count, hidesGaps)]
@@ -164,8 +164,8 @@ struct FeedWriter {
     /// many the feed's pages grew.
     private mutating func writePages(_ layout: Layout) throws -> Int {
         var starts: [UInt64: UInt64] = [:]
-        for piece in layout.pieces where piece.position != piece.home && starts[piece.page] == nil {
-            starts[piece.page] = piece.position
+        for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
+            starts[chunk.page] = chunk.position
         }
         let change = pageChanges()
         var added = 0
@@ -247,7 +247,7 @@ struct FeedWriter {
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
         record.counts.gaps += new.gapRows.count - old.gapRows.count
-        record.counts.pieces += layout.pieces.count - loader.pieces.count
+        record.counts.chunks += layout.chunks.count - loader.chunks.count
         for entry in changed {
             if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }
             if new.entries[entry].isCached { record.counts.add(new.entries[entry], 1) }
@@ -263,7 +263,7 @@ struct FeedWriter {
         if settlesPlaces {
             record.shifts.clear()
         } else {
-            record.shifts.add(new.elided, unit: new.unit, forgets: !record.keepsPlaces)
+            record.shifts.add(new.unloaded, unit: new.unit, forgets: !record.keepsPlaces)
         }
         return record
     }

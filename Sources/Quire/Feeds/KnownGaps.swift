@@ -1,8 +1,8 @@
 /// The gaps of a feed that the loader knows, top first. Of many gaps it knows the first, the last, and those around
-/// each loaded piece: a refresh costs the same in a feed with ten gaps and with ten thousand.
+/// each loaded chunk: a refresh costs the same in a feed with ten gaps and with ten thousand.
 struct KnownGaps {
     struct Known {
-        /// That of the piece directly below the gap.
+        /// That of the chunk directly below the gap.
         let position: UInt64
         let record: GapRecord
         /// Other gaps lie between this one and the one above it in this list.
@@ -45,19 +45,19 @@ struct KnownGaps {
         }
     }
 
-    /// Those between these pieces, which are all that lie between two known gaps.
-    mutating func load(in pieces: ClosedRange<UInt64>) throws {
-        guard let below = all.firstIndex(where: { $0.position > pieces.upperBound }) else { return }
+    /// Those between these chunks, which are all that lie between two known gaps.
+    mutating func load(in chunks: ClosedRange<UInt64>) throws {
+        guard let below = all.firstIndex(where: { $0.position > chunks.upperBound }) else { return }
         var found: [Known] = []
-        try forEach(from: pieces.lowerBound + 1) {
-            if $0.position <= pieces.upperBound { found.append($0) }
-            return $0.position < pieces.upperBound
+        try forEach(from: chunks.lowerBound + 1) {
+            if $0.position <= chunks.upperBound { found.append($0) }
+            return $0.position < chunks.upperBound
         }
         all[below].hidesOthers = false
         all.insert(contentsOf: found, at: below)
     }
 
-    /// Those directly above and below each of these pieces. Positions ascend.
+    /// Those directly above and below each of these chunks. Positions ascend.
     mutating func load(around positions: [UInt64]) throws {
         var rest = all[...]
         var known: [Known] = []

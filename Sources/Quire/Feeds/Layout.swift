@@ -1,30 +1,30 @@
-/// No position is left between two pieces: load the whole feed and spread its pieces anew.
+/// No position is left between two chunks: load the whole feed and spread its chunks anew.
 struct PositionsExhausted: Error {}
 
-/// Gives the rows of a state their places on disk: which entries share a piece, and its position.
-/// Pieces that did not change keep their position, so a page put on top writes one new piece.
+/// Gives the rows of a state their places on disk: which entries share a chunk, and its position.
+/// Chunks that did not change keep their position, so a page put on top writes one new chunk.
 struct Layout {
-    struct Piece {
+    struct Chunk {
         var page: UInt64
         var entries: [Int]
-        /// The piece these entries were read from, 0 if they are new or changed their page.
+        /// The chunk these entries were read from, 0 if they are new or changed their page.
         var home: UInt64
         var position: UInt64 = 0
     }
 
     enum Item {
-        case piece(Int)
+        case chunk(Int)
         case gap(Int)
-        case elided(ClosedRange<UInt64>)
+        case unloaded(ClosedRange<UInt64>)
     }
 
-    private(set) var pieces: [Piece] = []
+    private(set) var chunks: [Chunk] = []
     private(set) var items: [Item] = []
 
     init(
         _ state: FeedState, homePages: [UInt64: UInt64], tuning: Tuning, spreadsAnew: Bool
     ) throws {
-        cut(state, homePages, tuning.pieceLimit)
+        cut(state, homePages, tuning.chunkLimit)
         if spreadsAnew {
             spread(tuning)
         } else {
@@ -33,14 +33,14 @@ struct Layout {
         }
     }
 
-    /// Consecutive entries of one page and one home make a piece.
+    /// Consecutive entries of one page and one home make a chunk.
     private mutating func cut(_ state: FeedState, _ homePages: [UInt64: UInt64], _ limit: Int) {
         var open: [Int] = []
-        var (page, piece, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
         func close(_ layout: inout Layout) {
             if open.isEmpty { return }
-            layout.items.append(.piece(layout.pieces.count))
-            layout.pieces.append(Piece(page: page, entries: open, home: home))
+            layout.items.append(.chunk(layout.chunks.count))
+            layout.chunks.append(Chunk(page: page, entries: open, home: home))
             open.removeAll(keepingCapacity: true)
         }
         for row in state.rows {
@@ -48,16 +48,16 @@ struct Layout {
             case .gap(let gap):
                 close(&self)
                 items.append(.gap(gap))
-            case .elided(let run):
+            case .unloaded(let run):
                 close(&self)
-                items.append(.elided(state.elided[run].pieces))
+                items.append(.unloaded(state.unloaded[run].chunks))
             case .entry(let entry):
-                let (nextPage, nextPiece) = (state.entries[entry].page, state.entries[entry].piece)
-                if open.isEmpty || nextPage != page || nextPiece != piece {
-                    let isHome = nextPiece != 0 && homePages[nextPiece] == nextPage
-                    let nextHome = isHome ? nextPiece : 0
+                let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
+                if open.isEmpty || nextPage != page || nextChunk != chunk {
+                    let isHome = nextChunk != 0 && homePages[nextChunk] == nextPage
+                    let nextHome = isHome ? nextChunk : 0
                     if nextPage != page || nextHome != home { close(&self) }
-                    (page, piece, home) = (nextPage, nextPiece, nextHome)
+                    (page, chunk, home) = (nextPage, nextChunk, nextHome)
                 }
                 if open.count == limit { close(&self) }
                 open.append(entry)
@@ -66,23 +66,23 @@ struct Layout {
         close(&self)
     }
 
-    /// A piece stays at home as long as the order of positions allows it.
+    /// A chunk stays at home as long as the order of positions allows it.
     private mutating func keepPositions() {
         var ceilings = [UInt64](repeating: .max, count: items.count)
         var ceiling = UInt64.max
         for (i, item) in items.enumerated().reversed() {
             ceilings[i] = ceiling
-            if case .elided(let range) = item { ceiling = range.lowerBound }
+            if case .unloaded(let range) = item { ceiling = range.lowerBound }
         }
         var last: UInt64 = 0
         for (i, item) in items.enumerated() {
             switch item {
             case .gap: continue
-            case .elided(let range): last = range.upperBound
-            case .piece(let piece):
-                let home = pieces[piece].home
+            case .unloaded(let range): last = range.upperBound
+            case .chunk(let chunk):
+                let home = chunks[chunk].home
                 if home > last && home < ceilings[i] {
-                    pieces[piece].position = home
+                    chunks[chunk].position = home
                     last = home
                 }
             }
@@ -96,30 +96,30 @@ struct Layout {
         while i < items.count {
             switch items[i] {
             case .gap: isBelowGap = true
-            case .elided(let range): (floor, isBelowGap) = (range.upperBound, false)
-            case .piece(let piece) where pieces[piece].position != 0:
-                (floor, isBelowGap) = (pieces[piece].position, false)
-            case .piece:
+            case .unloaded(let range): (floor, isBelowGap) = (range.upperBound, false)
+            case .chunk(let chunk) where chunks[chunk].position != 0:
+                (floor, isBelowGap) = (chunks[chunk].position, false)
+            case .chunk:
                 let (run, ceiling) = unplaced(from: i)
                 let positions = try Self.positions(
                     run.count, above: ceiling, below: floor, hugsCeiling: isBelowGap, tuning)
-                for (piece, position) in zip(run, positions) { pieces[piece].position = position }
+                for (chunk, position) in zip(run, positions) { chunks[chunk].position = position }
                 (floor, isBelowGap) = (positions.last, false)
             }
             i += 1
         }
     }
 
-    /// The unplaced pieces from here on, and the next position that is taken.
+    /// The unplaced chunks from here on, and the next position that is taken.
     private func unplaced(from start: Int) -> (run: [Int], ceiling: UInt64?) {
         var run: [Int] = []
         for item in items[start...] {
             switch item {
             case .gap: continue
-            case .elided(let range): return (run, range.lowerBound)
-            case .piece(let piece):
-                if pieces[piece].position != 0 { return (run, pieces[piece].position) }
-                run.append(piece)
+            case .unloaded(let range): return (run, range.lowerBound)
+            case .chunk(let chunk):
+                if chunks[chunk].position != 0 { return (run, chunks[chunk].position) }
+                run.append(chunk)
             }
         }
         return (run, nil)
@@ -154,7 +154,7 @@ struct Layout {
 
     /// Even distances around the middle of the range.
     private mutating func spread(_ tuning: Tuning) {
-        let step = min(tuning.outerStride, 1 << 62 / UInt64(pieces.count + 1))
-        for i in pieces.indices { pieces[i].position = 1 << 63 + UInt64(i) * step }
+        let step = min(tuning.outerStride, 1 << 62 / UInt64(chunks.count + 1))
+        for i in chunks.indices { chunks[i].position = 1 << 63 + UInt64(i) * step }
     }
 }

@@ -35,8 +35,8 @@ extension Transaction {
     func entry(
         of id: PostID, at position: UInt64, of feed: UInt32
     ) throws(QuireError) -> Entry {
-        if let value = try get(.pieces(of: feed), NumberKey(position)),
-            let entry = try PieceRecord.entry(of: id, in: value, "a piece of feed number \(feed)")
+        if let value = try get(.chunks(of: feed), NumberKey(position)),
+            let entry = try ChunkRecord.entry(of: id, in: value, "a chunk of feed number \(feed)")
         {
             return entry
         }
@@ -64,12 +64,12 @@ extension Transaction {
         return record.id == id ? record : nil
     }
 
-    /// A piece that the index names.
-    func piece(at position: UInt64, of feed: UInt32) throws(QuireError) -> PieceRecord {
-        guard let value = try get(.pieces(of: feed), NumberKey(position)) else {
-            throw .corrupt("a piece of feed number \(feed)")
+    /// A chunk that the index names.
+    func chunk(at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkRecord {
+        guard let value = try get(.chunks(of: feed), NumberKey(position)) else {
+            throw .corrupt("a chunk of feed number \(feed)")
         }
-        return try PieceRecord(value, "a piece of feed number \(feed)")
+        return try ChunkRecord(value, "a chunk of feed number \(feed)")
     }
 
     /// nil if the post has no other id.

@@ -159,19 +159,19 @@ final class LMDBFile {
             }
             if let damage = try damage(ofRoot: root, tree) { return "page \(root): \(damage)" }
         }
-        let inspection = Inspection(limit: 1) { _ in true }
+        let context = CheckContext(limit: 1) { _ in true }
         // Pages at the end that are free need not exist; any other that is missing was cut off.
         if meta.lastPage >= count {
-            let walk = TreeWalk(file: self, meta: meta, pageCount: count, inspection)
+            let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
             if let damage = try walk.missingPages() { return damage }
         }
         if firstPages == 0 { return nil }
-        let walk = TreeWalk(file: self, meta: meta, pageCount: count, inspection)
+        let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
         try walk.run(firstPages: firstPages)
         if walk.isForeign {
             throw QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
         }
-        return inspection.result.findings.first?.description
+        return context.result.findings.first?.description
     }
 
     private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {

@@ -55,7 +55,7 @@ final class Salvage {
         mayLackCommit = metas.count == 1
         if let meta {
             unused = try TreeWalk(
-                file: file, meta: meta, pageCount: pageCount, Inspection(limit: 1) { _ in true }
+                file: file, meta: meta, pageCount: pageCount, CheckContext(limit: 1) { _ in true }
             ).unusedPages()
         } else {
             unused = nil

@@ -11,7 +11,7 @@ final class TreeWalk {
     private var tally = Tally()
     private var order = Order()
     private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
-    private let inspection: Inspection
+    private let context: CheckContext
     /// How many more pages of a tree are looked at.
     private var budget = Int.max
     /// Values that are longer are not read: a run of the id index may have a quarter of it.
@@ -28,16 +28,16 @@ final class TreeWalk {
     /// LMDB's longest key.
     private static let longestKey = 511
 
-    init(file: LMDBFile, meta: MetaPage, pageCount: UInt64, _ inspection: Inspection) {
+    init(file: LMDBFile, meta: MetaPage, pageCount: UInt64, _ context: CheckContext) {
         (self.file, self.meta, self.pageCount) = (file, meta, pageCount)
-        self.inspection = inspection
+        self.context = context
         used = PageSet(count: min(meta.lastPage + 1, pageCount + Self.mostMissing))
     }
 
     deinit { value.deallocate() }
 
     private func find(_ code: Finding.Code, _ place: String, _ message: String) {
-        inspection.find(code, place, message)
+        context.find(code, place, message)
     }
 
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
@@ -66,7 +66,7 @@ final class TreeWalk {
 
     /// Unknown after a walk over only some of the pages.
     private func findLostPages() {
-        if inspection.isStopped || isPartial { return }
+        if context.isStopped || isPartial { return }
         if let lost = used.firstMissing(from: 2) { find(.space, "page \(lost)", "is neither in use nor free") }
     }
 
@@ -76,13 +76,13 @@ final class TreeWalk {
         let cut = "is cut off after \(pageCount) of \(meta.lastPage + 1) pages"
         if meta.lastPage >= pageCount + Self.mostMissing { return cut }
         try walkFreeList()
-        return !inspection.result.findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
+        return !context.result.findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
     }
 
     /// The pages that are free, or hold the list of them; nil if the list is damaged.
     func unusedPages() throws(QuireError) -> PageSet? {
         try walkFreeList()
-        return inspection.result.findings.isEmpty ? used : nil
+        return context.result.findings.isEmpty ? used : nil
     }
 
     private func walkFreeList() throws(QuireError) {
@@ -157,7 +157,7 @@ final class TreeWalk {
         let said = Tally(
             branches: tree.branchPages, leaves: tree.leafPages, overflow: tree.overflowPages,
             entries: tree.entries)
-        if said != tally && !isPartial && !inspection.isStopped { find(.space, name, "says \(said), there are \(tally)") }
+        if said != tally && !isPartial && !context.isStopped { find(.space, name, "says \(said), there are \(tally)") }
     }
 
     private func damaged(_ page: UInt64, _ message: String) { find(.page, "page \(page)", message) }
@@ -178,10 +178,10 @@ final class TreeWalk {
     }
 
     private func walkPage(_ page: UInt64, levels: Int, _ visit: Visit) throws(QuireError) {
-        guard !inspection.isStopped, claim(page, for: page) else { return }
+        guard !context.isStopped, claim(page, for: page) else { return }
         if budget == 0 { return isPartial = true }
         budget -= 1
-        inspection.step()
+        context.step()
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: file.pageSize, alignment: 8)
         defer { bytes.deallocate() }
         guard try file.read(page, into: bytes) else { return damaged(page, "is not in the file") }
@@ -212,7 +212,7 @@ final class TreeWalk {
                     return damaged(page, "keys are not in order")
                 }
             }
-            if inspection.isStopped { return }
+            if context.isStopped { return }
             if isLeaf {
                 try visitRecord(node, key, content, page, visit)
             } else {
@@ -238,7 +238,7 @@ final class TreeWalk {
         }
         guard claim(first, count: found.pages, for: page) else { return }
         tally.overflow += found.pages
-        inspection.step(found.pages)
+        context.step(found.pages)
         if node.valueSize > longestValue {
             isPartial = isPartial || order.isFreeList
             return hasUnread = true

@@ -1,4 +1,4 @@
-/// The id index, as it concerns the posts of one collection: which feeds hold a post, and in which piece. It is
+/// The id index, as it concerns the posts of one collection: which feeds hold a post, and in which chunk. It is
 /// exact: a post is in a feed if and only if the index says so. Feeds of other collections hold other posts.
 ///
 /// It is a list of sorted runs, one LMDB record each, written when a commit adds to the index and merged
@@ -51,7 +51,7 @@ struct PostIndex {
 
     func address(of id: PostID) -> PostAddress { PostAddress(id, in: collection, seed: seed) }
 
-    /// The piece in which this feed holds the post, nil if it does not hold it.
+    /// The chunk in which this feed holds the post, nil if it does not hold it.
     func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
 
     /// The same for many posts.
@@ -79,7 +79,7 @@ struct PostIndex {
         }
     }
 
-    /// The feeds that hold the post, and the piece in each.
+    /// The feeds that hold the post, and the chunk in each.
     func positions(of id: PostID) -> [(feed: UInt32, position: UInt64)] {
         positions(at: address(of: id))
     }

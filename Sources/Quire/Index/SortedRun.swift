@@ -30,7 +30,7 @@ struct PostAddress: Hashable {
     var collection: UInt32? { check & 1 == 0 ? check >> 1 : nil }
 }
 
-/// One post in one feed: the piece that holds it, or that it is there no longer.
+/// One post in one feed: the chunk that holds it, or that it is there no longer.
 struct Location {
     /// The position of a post that left.
     static let gone: UInt64 = 0

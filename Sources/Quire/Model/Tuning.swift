@@ -1,10 +1,10 @@
-/// How entries are cut into pieces and where the pieces stand; tests make them small.
+/// How entries are cut into chunks and where the chunks stand; tests make them small.
 @_spi(Unstable) public struct Tuning: Sendable, Hashable {
-    /// Most entries of a piece.
-    @_spi(Unstable) public var pieceLimit = 128
+    /// Most entries of a chunk.
+    @_spi(Unstable) public var chunkLimit = 128
     /// Distance of positions at the top and at the bottom of a feed: 2²⁷ pages fit either way.
     @_spi(Unstable) public var outerStride: UInt64 = 1 << 36
-    /// Distance within a gap: 2²⁰ pages fit between two pieces before positions are spread anew.
+    /// Distance within a gap: 2²⁰ pages fit between two chunks before positions are spread anew.
     @_spi(Unstable) public var innerStride: UInt64 = 1 << 16
     /// Of more gaps, only those are loaded that a rule must see.
     @_spi(Unstable) public var gapLimit = 16

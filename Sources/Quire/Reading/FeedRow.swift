@@ -61,8 +61,8 @@ public struct GapRow: Sendable, Hashable {
 
 /// Where a row stands in one snapshot. It means nothing in another one.
 public struct RowPosition: Sendable, Hashable {
-    let piece: UInt64
-    /// The gap above a piece is -1, its first entry 0.
+    let chunk: UInt64
+    /// The gap above a chunk is -1, its first entry 0.
     let slot: Int
 }
 
@@ -85,7 +85,7 @@ public struct PageInfo: Sendable, Hashable {
     public let posts: Int
     /// When it was received, in milliseconds since 1970.
     public let fetchedAt: Int64
-    /// The piece with its first post in this snapshot.
+    /// The chunk with its first post in this snapshot.
     let start: UInt64
 
     /// All of its posts were new.

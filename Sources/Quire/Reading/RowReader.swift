@@ -9,18 +9,18 @@ struct RowReader {
         try KnownGaps(transaction, feed: feed).all.map { Self.row($0.record, at: $0.position) }
     }
 
-    var pieces: PieceReader { PieceReader(transaction: transaction, feed: feed) }
+    var chunks: ChunkReader { ChunkReader(transaction: transaction, feed: feed) }
 
     /// Up to `limit` rows below a position, from the top if that is nil.
     func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var slot = position.map { $0.slot + 1 } ?? -1
-        try pieces.eachPiece(from: position?.piece ?? 0) { at, piece in
+        try chunks.eachChunk(from: position?.chunk ?? 0) { at, chunk in
             let rest = limit - rows.count
             if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
-            for i in max(0, slot)..<max(slot, piece.entries.count, 0) where rows.count < limit {
-                rows.append(.post(PostRow(piece, i, at: at)))
+            for i in max(0, slot)..<max(slot, chunk.entries.count, 0) where rows.count < limit {
+                rows.append(.post(PostRow(chunk, i, at: at)))
             }
             slot = -1
             return rows.count < limit
@@ -32,10 +32,10 @@ struct RowReader {
     func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         var slot = position.map(\.slot)
-        try pieces.eachPieceUpward(from: position?.piece) { at, piece in
-            for i in (0..<max(0, min(slot ?? .max, piece.entries.count))).reversed()
+        try chunks.eachChunkUpward(from: position?.chunk) { at, chunk in
+            for i in (0..<max(0, min(slot ?? .max, chunk.entries.count))).reversed()
             where rows.count < limit {
-                rows.append(.post(PostRow(piece, i, at: at)))
+                rows.append(.post(PostRow(chunk, i, at: at)))
             }
             if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             slot = nil
@@ -46,21 +46,21 @@ struct RowReader {
 
     func find(_ id: PostID, in collection: UInt32) throws -> PostRow? {
         guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else { return nil }
-        let piece = try transaction.piece(at: at, of: feed)
-        guard let slot = piece.ids.firstIndex(of: id) else {
+        let chunk = try transaction.chunk(at: at, of: feed)
+        guard let slot = chunk.ids.firstIndex(of: id) else {
             throw QuireError.corrupt("the place of post \(id)")
         }
-        return PostRow(piece, slot, at: at)
+        return PostRow(chunk, slot, at: at)
     }
 
     // MARK: Pages
 
-    /// Up to `limit` pages from this index on. Finding an index walks the pieces above it and
+    /// Up to `limit` pages from this index on. Finding an index walks the chunks above it and
     /// reads the first bytes of each.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
-        try pieces.eachPage { at, number in
+        try chunks.eachPage { at, number in
             guard number != 0, seen.insert(number).inserted else { return true }
             let rank = seen.count - 1
             if rank >= index && pages.count < limit {
@@ -97,9 +97,9 @@ struct RowReader {
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
         rows.reserveCapacity(count)
-        try pieces.eachPiece(from: start) { at, piece in
-            if piece.page == number {
-                for i in piece.entries.indices { rows.append(PostRow(piece, i, at: at)) }
+        try chunks.eachChunk(from: start) { at, chunk in
+            if chunk.page == number {
+                for i in chunk.entries.indices { rows.append(PostRow(chunk, i, at: at)) }
             }
             return rows.count < count
         }
@@ -117,19 +117,19 @@ struct RowReader {
             isDownOverlapping: record.gap.down.isOverlapping, up: record.gap.up.link,
             isUpOverlapping: record.gap.up.isOverlapping, why: record.gap.why, since: record.gap.since,
             postsAbove: record.above.entries,
-            position: RowPosition(piece: position, slot: -1))
+            position: RowPosition(chunk: position, slot: -1))
     }
 }
 
 extension PostRow {
     @inline(__always)
-    fileprivate init(_ piece: PieceRecord, _ slot: Int, at position: UInt64) {
-        let entry = piece.entries[slot]
+    fileprivate init(_ chunk: ChunkRecord, _ slot: Int, at position: UInt64) {
+        let entry = chunk.entries[slot]
         self.init(
-            id: piece.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
+            id: chunk.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isRider: entry.isRider, isPinned: entry.isPinned, isFault: entry.isFault,
             doubt: entry.claim?.why, isChecked: entry.isChecked, detail: entry.detail,
             version: entry.version, isOutdated: entry.newest != nil, bodySize: Int(entry.body.length),
-            position: RowPosition(piece: position, slot: slot), body: entry.body)
+            position: RowPosition(chunk: position, slot: slot), body: entry.body)
     }
 }

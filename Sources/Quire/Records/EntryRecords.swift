@@ -4,7 +4,7 @@
 ///
 /// Entries of one page mostly came in one answer: they were confirmed together and their bodies lie one
 /// behind the other. What is as expected takes a byte or none, so that an entry is about 17 bytes long.
-struct PieceRecord: Record {
+struct ChunkRecord: Record {
     var page: UInt64
     /// The posts, and beside each its entry.
     let ids: [PostID]
@@ -237,7 +237,7 @@ struct PieceRecord: Record {
         return (id, entry)
     }
 
-    /// The page of the piece in a value, and how many entries it has.
+    /// The page of the chunk in a value, and how many entries it has.
     static func size(
         of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
     ) throws(QuireError) -> (page: UInt64, entries: Int) {

@@ -97,16 +97,16 @@ extension LearnedSizes: Record {
     }
 }
 
-/// How far the estimated positions (R26.1) in pieces that were not loaded have moved since these were written. An answer
-/// moves everything below it; that must not write every piece.
+/// How far the estimated positions (R26.1) in chunks that were not loaded have moved since these were written. An answer
+/// moves everything below it; that must not write every chunk.
 ///
-/// A piece keeps the epoch in which it was written, and what was noted since is applied when it is read. A feed of few
-/// pieces forgets nothing: before its list is full, one change writes all its pieces. That would be too much for a
+/// A chunk keeps the epoch in which it was written, and what was noted since is applied when it is read. A feed of few
+/// chunks forgets nothing: before its list is full, one change writes all its chunks. That would be too much for a
 /// large one, where what is older than the list becomes an estimate only.
 struct PositionShifts: Record, Hashable {
     struct Shift: Hashable {
         var epoch: UInt64
-        var pieces: ClosedRange<UInt64>
+        var chunks: ClosedRange<UInt64>
         var distance: Int
         /// Rows of a page at that time.
         var unit: Int
@@ -118,8 +118,8 @@ struct PositionShifts: Record, Hashable {
     private(set) var shifts: [Shift] = []
 
     static let limit = 64
-    /// A feed of so many pieces is written at once: some 8,000 posts in pages of 30.
-    static let settledPieces = 256
+    /// A feed of so many chunks is written at once: some 8,000 posts in pages of 30.
+    static let settledChunks = 256
 
     init() {}
 
@@ -127,12 +127,12 @@ struct PositionShifts: Record, Hashable {
     var isLong: Bool { shifts.count >= Self.limit / 2 }
 
     /// Notes what a rule moved in the runs that it did not see. `forgets`: no more than the newest are kept.
-    mutating func add(_ runs: [Elided], unit: Int, forgets: Bool) {
+    mutating func add(_ runs: [UnloadedSpan], unit: Int, forgets: Bool) {
         let moved = runs.filter { $0.shift != nil }
         if moved.isEmpty { return }
         epoch += 1
         for run in moved {
-            shifts.append(Shift(epoch: epoch, pieces: run.pieces, distance: run.shift!, unit: unit))
+            shifts.append(Shift(epoch: epoch, chunks: run.chunks, distance: run.shift!, unit: unit))
         }
         if forgets && shifts.count > Self.limit {
             forgotten = shifts[shifts.count - Self.limit - 1].epoch
@@ -140,23 +140,23 @@ struct PositionShifts: Record, Hashable {
         }
     }
 
-    /// All pieces are written anew.
+    /// All chunks are written anew.
     mutating func clear() {
         epoch += 1
         (forgotten, shifts) = (epoch, [])
     }
 
-    func apply(to piece: inout PieceRecord, at position: UInt64) {
-        guard let written = piece.epoch, written < epoch else { return }
-        for i in piece.entries.indices {
-            guard var spot = piece.entries[i].spot else { continue }
+    func apply(to chunk: inout ChunkRecord, at position: UInt64) {
+        guard let written = chunk.epoch, written < epoch else { return }
+        for i in chunk.entries.indices {
+            guard var spot = chunk.entries[i].spot else { continue }
             if written < forgotten { spot.isLast = false }
-            for shift in shifts where shift.epoch > written && shift.pieces.contains(position) {
+            for shift in shifts where shift.epoch > written && shift.chunks.contains(position) {
                 spot = Spot(at: spot.position(unit: shift.unit) + shift.distance, unit: shift.unit)
             }
-            piece.entries[i].spot = spot
+            chunk.entries[i].spot = spot
         }
-        piece.epoch = epoch
+        chunk.epoch = epoch
     }
 
     func encode(_ writer: inout ByteWriter) {
@@ -164,8 +164,8 @@ struct PositionShifts: Record, Hashable {
         writer.number(forgotten)
         writer.list(shifts) { writer, shift in
             writer.number(epoch - shift.epoch)
-            writer.number(shift.pieces.lowerBound)
-            writer.number(shift.pieces.upperBound - shift.pieces.lowerBound)
+            writer.number(shift.chunks.lowerBound)
+            writer.number(shift.chunks.upperBound - shift.chunks.lowerBound)
             writer.signed(Int64(shift.distance))
             writer.number(shift.unit)
         }
@@ -183,7 +183,7 @@ struct PositionShifts: Record, Hashable {
                 throw ByteReader.damage
             }
             return Shift(
-                epoch: last - age, pieces: lower...(lower + length), distance: distance, unit: unit)
+                epoch: last - age, chunks: lower...(lower + length), distance: distance, unit: unit)
         }
     }
 }

@@ -95,8 +95,8 @@ struct FeedRecord: Record {
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
 
-    /// Few pieces: no estimate of a place is ever forgotten.
-    var keepsPlaces: Bool { counts.pieces <= PositionShifts.settledPieces }
+    /// Few chunks: no estimate of a place is ever forgotten.
+    var keepsPlaces: Bool { counts.chunks <= PositionShifts.settledChunks }
 
     init(name: String, options: FeedOptions) {
         self.name = name
@@ -239,14 +239,14 @@ struct FeedCounts: Record, Hashable {
     var claimedSeams = 0
     var pages = 0
     var gaps = 0
-    var pieces = 0
+    var chunks = 0
     var bodyBytes = 0
 
     init() {}
 
     func encode(_ writer: inout ByteWriter) {
         for count in [
-            entries, riders, faults, pinned, claimedSeams, pages, gaps, pieces, bodyBytes,
+            entries, riders, faults, pinned, claimedSeams, pages, gaps, chunks, bodyBytes,
         ] { writer.number(count) }
     }
 
@@ -258,12 +258,12 @@ struct FeedCounts: Record, Hashable {
         claimedSeams = try reader.int()
         pages = try reader.int()
         gaps = try reader.int()
-        pieces = try reader.int()
+        chunks = try reader.int()
         bodyBytes = try reader.int()
     }
 }
 
-/// A gap lies directly above the piece whose position is its key.
+/// A gap lies directly above the chunk whose position is its key.
 struct GapRecord: Record {
     var gap: Gap
     /// The segment above the gap.

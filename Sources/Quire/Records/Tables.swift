@@ -2,7 +2,7 @@
 ///
 /// One tree and not one for each kind of record, and in this order, because a commit that reaches the disk
 /// pays for every separate LMDB page it writes: what changes together stands together. A page at the tail
-/// of a feed touches the last piece, the feed's record and the newest page record, which are neighbours;
+/// of a feed touches the last chunk, the feed's record and the newest page record, which are neighbours;
 /// every commit touches the end of the log, the counters, the newest run of the index and the newest
 /// bodies, which are neighbours too. With a tree for each a commit wrote 16 extents, now it writes 9.
 struct Table: Sendable, Hashable {
@@ -28,7 +28,7 @@ struct Table: Sendable, Hashable {
     }
 
     private enum Part: UInt8 {
-        case pieces = 1, gaps, tickets, record, pages, attributes, tombstones
+        case chunks = 1, gaps, tickets, record, pages, attributes, tombstones
     }
 
     // MARK: Of the cache
@@ -56,9 +56,9 @@ struct Table: Sendable, Hashable {
 
     // MARK: Of a feed
 
-    /// Position -> `PieceRecord`: the entries of a feed, in order.
-    static func pieces(of feed: UInt32) -> Table { Table("pieces", of: feed, .pieces) }
-    /// Position of the piece below -> `GapRecord`.
+    /// Position -> `ChunkRecord`: the entries of a feed, in order.
+    static func chunks(of feed: UInt32) -> Table { Table("chunks", of: feed, .chunks) }
+    /// Position of the chunk below -> `GapRecord`.
     static func gaps(of feed: UInt32) -> Table { Table("gaps", of: feed, .gaps) }
     /// Ticket number -> `TicketRecord`.
     static func tickets(of feed: UInt32) -> Table { Table("tickets", of: feed, .tickets) }
@@ -111,7 +111,7 @@ struct Table: Sendable, Hashable {
     /// The tables of a feed.
     static func parts(of feed: UInt32) -> [Table] {
         [
-            pieces(of: feed), gaps(of: feed), tickets(of: feed), record(of: feed), pages(of: feed),
+            chunks(of: feed), gaps(of: feed), tickets(of: feed), record(of: feed), pages(of: feed),
             attributes(of: feed), tombstones(of: feed),
         ]
     }

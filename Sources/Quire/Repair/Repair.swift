@@ -25,9 +25,9 @@ extension Cache {
     static func repair(
         at path: String, dryRun: Bool, _ tuning: Tuning, progress: (Double) throws -> Void
     ) throws -> RepairReport {
-        let use = try SoleUse(path)
+        let use = try ExclusiveUse(path)
         let draft = use.draft("repaired")
-        defer { SoleUse.remove(draft) }
+        defer { ExclusiveUse.remove(draft) }
         try progress(0)
         let findings = try damage(of: path, use) { try progress($0 * 0.1) }
         if findings.isEmpty {
@@ -35,15 +35,15 @@ extension Cache {
                 findings: [], feeds: [], damagedRecords: 0, keptFile: nil, isEmptied: false)
         }
         let (feeds, damaged, isEmptied) = try withoutActuallyEscaping(progress) { progress in
-            var wreck = try Wreck(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
-            try wreck.requireOurs()
-            let feeds = try rebuild(wreck, at: draft, tuning) { try progress(0.5 + $0 * 0.35) }
+            var recoveredFile = try RecoveredFile(Salvage(path)) { try progress(0.1 + $0 * 0.4) }
+            try recoveredFile.requireOurs()
+            let feeds = try rebuild(recoveredFile, at: draft, tuning) { try progress(0.5 + $0 * 0.35) }
             let doubts = try use.findings(at: draft) { try progress(0.85 + $0 * 0.1) }
-            if doubts.isEmpty { return (feeds, wreck.damaged, false) }
+            if doubts.isEmpty { return (feeds, recoveredFile.damaged, false) }
             // Damage that looks like something else: nothing of it can be believed.
-            SoleUse.remove(draft)
+            ExclusiveUse.remove(draft)
             _ = try rebuild(nil, at: draft, tuning) { _ in }
-            return (feeds.map { RepairReport.Feed(lost: $0.name) }, wreck.damaged, true)
+            return (feeds.map { RepairReport.Feed(lost: $0.name) }, recoveredFile.damaged, true)
         }
         try progress(0.95)
         var kept: String?
@@ -57,7 +57,7 @@ extension Cache {
     }
 
     private static func damage(
-        of path: String, _ use: borrowing SoleUse, progress: (Double) throws -> Void
+        of path: String, _ use: borrowing ExclusiveUse, progress: (Double) throws -> Void
     ) throws -> [Finding] {
         do {
             return try use.findings(at: path, progress: progress)
@@ -67,14 +67,14 @@ extension Cache {
     }
 
     private static func rebuild(
-        _ wreck: Wreck?, at draft: String, _ tuning: Tuning,
+        _ recoveredFile: RecoveredFile?, at draft: String, _ tuning: Tuning,
         progress: @escaping (Double) throws -> Void
     ) throws -> [RepairReport.Feed] {
         var options = CacheOptions(durability: .relaxed)
         options.tuning = tuning
         let cache = try Cache(at: draft, options: options)
-        guard let wreck else { return [] }
-        var rebuilding = Rebuilding(wreck, into: cache, progress: progress)
+        guard let recoveredFile else { return [] }
+        var rebuilding = CacheRebuilder(recoveredFile, into: cache, progress: progress)
         try rebuilding.run()
         return rebuilding.feeds
     }

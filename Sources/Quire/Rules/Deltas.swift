@@ -13,7 +13,7 @@ extension FeedState {
         guard let token = deltaToken else { return .failure(.noLink) }
         var record = newTicket(.delta, limit: limit)
         record.own = .token(token.text)
-        return .success(issue(Wish(target: .delta(since: token.text), record: record)))
+        return .success(issue(PlannedRequest(target: .delta(since: token.text), record: record)))
     }
 }
 

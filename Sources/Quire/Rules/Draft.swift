@@ -234,13 +234,13 @@ struct Draft {
         }
     }
 
-    /// All entries in these rows; none of them may be elided.
+    /// All entries in these rows; none of them may be unloaded.
     func entries(in rows: some Sequence<Row>) throws(Interruption) -> [Int] {
         var entries: [Int] = []
         for row in rows {
             switch row {
             case .entry(let entry): entries.append(entry)
-            case .elided(let run): throw .needs(.all(run))
+            case .unloaded(let run): throw .needs(.all(run))
             case .gap: continue
             }
         }

@@ -59,7 +59,7 @@ extension Draft {
             search: for below in old[(at + 1)...] {
                 switch below {
                 case .gap: break search
-                case .elided(let run): throw .needs(.top(run))
+                case .unloaded(let run): throw .needs(.top(run))
                 case .entry(let below) where placed.contains(below) && !strays.contains(below):
                     found[below] = .disorder
                     break search
@@ -82,7 +82,7 @@ extension Draft {
             guard case .entry(let lower) = lower, let why = found[lower] else { continue }
             switch upper {
             case .gap: continue
-            case .elided(let run): throw .needs(.bottom(run))
+            case .unloaded(let run): throw .needs(.bottom(run))
             case .entry(let upper):
                 if !(covered.contains(upper) && covered.contains(lower)) { doubted.append((lower, why)) }
             }

@@ -2,7 +2,7 @@
 // clock but the counter in the state, no lock.
 //
 // A long feed is not loaded whole. A run of entries that was left out stands in the list as one
-// `elided` row. The rules never guess what is in it: a rule that needs it throws `Interruption.needs`,
+// `unloaded` row. The rules never guess what is in it: a rule that needs it throws `Interruption.needs`,
 // storage loads that part, and the rule starts again from the beginning.
 
 /// An open side of the cached sequence: where a request may attach (Docs/rules.md, section 1).
@@ -77,7 +77,7 @@ struct Entry {
     /// Clock at which the server pushed it; 0 if it did not (R27).
     var pushed: UInt64 = 0
     /// The record this entry was read from; storage's own business. 0: not stored yet.
-    var piece: UInt64 = 0
+    var chunk: UInt64 = 0
     var body = BodyReference()
     /// The state of the post that its body is of, nil if the server does not say.
     var version: Int64?
@@ -96,7 +96,7 @@ struct Entry {
             && asked == other.asked && pushed == other.pushed && spot == other.spot && isChecked == other.isChecked
             && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
             && claim == other.claim && isCached == other.isCached
-            && hasSameBody(as: other) && piece == other.piece
+            && hasSameBody(as: other) && chunk == other.chunk
     }
 }
 
@@ -146,23 +146,23 @@ struct StoredPage: Hashable {
 enum Row: Hashable {
     case entry(Int)
     case gap(Int)
-    case elided(Int)
+    case unloaded(Int)
 
     var isGap: Bool { if case .gap = self { true } else { false } }
     var entry: Int? { if case .entry(let entry) = self { entry } else { nil } }
     var gap: Int? { if case .gap(let gap) = self { gap } else { nil } }
 }
 
-/// A run of pieces that was not loaded. They are of one segment, or of several, each whole, with the gaps between
+/// A run of chunks that was not loaded. They are of one segment, or of several, each whole, with the gaps between
 /// them; then it stands between two gaps.
-struct Elided: Hashable {
+struct UnloadedSpan: Hashable {
     /// Entries of the server's sequence in it; riders do not count. Of several runs of one segment the
     /// first has the count of all, unless counts were asked for. Of several segments only the lowest counts.
     var count: Int
     /// How many of them have no sort key.
     var unkeyed: Int
-    /// The first and the last piece in it, for storage.
-    var pieces: ClosedRange<UInt64>
+    /// The first and the last chunk in it, for storage.
+    var chunks: ClosedRange<UInt64>
     var hidesGaps = false
     /// By how much this operation moves the estimated positions in it (R26.1); nil if it does not touch them.
     var shift: Int?
@@ -172,11 +172,11 @@ struct Elided: Hashable {
 enum Interruption: Error {
     /// The answer is refused with this verdict; nothing may be written.
     case refused(Outcome.Verdict, help: Help? = nil)
-    /// The rule must see inside an elided run. Load that part and start again.
+    /// The rule must see inside an unloaded span. Load that part and start again.
     case needs(Need)
 }
 
-/// Which part of an elided run (by its number) a rule must see.
+/// Which part of an unloaded span (by its number) a rule must see.
 enum Need: Error, Hashable {
     case all(Int)
     case top(Int)
@@ -222,7 +222,7 @@ struct FeedState {
     var entries: [Entry] = []
     var index = EntryIndex()
     var gaps: [Gap] = []
-    var elided: [Elided] = []
+    var unloaded: [UnloadedSpan] = []
     /// The pages of the loaded entries.
     var pages: [UInt64: StoredPage] = [:]
     /// Clock of deletion, for the ids this operation is about.
@@ -293,7 +293,7 @@ extension FeedState {
         return hasRiders ? rows.filter { !isRider($0) } : rows
     }
 
-    /// Those that are not in an elided run.
+    /// Those that are not in an unloaded span.
     var gapRows: [Int] { rows.compactMap(\.gap) }
 
     /// The gaps above this one, or all.
@@ -303,8 +303,8 @@ extension FeedState {
             switch row {
             case .gap(lower): return gaps
             case .gap(let gap): gaps.append(gap)
-            case .elided(let run) where elided[run].hidesGaps: throw .needs(.gaps(run))
-            case .elided, .entry: continue
+            case .unloaded(let run) where unloaded[run].hidesGaps: throw .needs(.gaps(run))
+            case .unloaded, .entry: continue
             }
         }
         return gaps
@@ -315,11 +315,11 @@ extension FeedState {
         entries[entry].isCached ? pages[entries[entry].page] : nil
     }
 
-    /// The entry directly at this row; `side` says from which side an elided run is approached.
+    /// The entry directly at this row; `side` says from which side an unloaded span is approached.
     func entry(at row: Int, in rows: [Row], from side: Side) throws(Interruption) -> Int {
         switch rows[row] {
         case .entry(let entry): return entry
-        case .elided(let run): throw .needs(side == .above ? .top(run) : .bottom(run))
+        case .unloaded(let run): throw .needs(side == .above ? .top(run) : .bottom(run))
         case .gap: preconditionFailure("two gaps are never neighbours")
         }
     }

@@ -99,7 +99,7 @@ extension Draft {
         if ticket.operation != .push { state.changed = now }
         let (oldRows, borders) = (state.rows, state.borders())
         state.forgetBorders((removed + moved).filter { state.entries[$0].isCached })
-        settleEntries(now)
+        applyPlacement(now)
         var page: UInt64?
         if !accepted.isEmpty { page = storePage() }
         if state.isNumbered && !accepted.isEmpty {
@@ -176,7 +176,7 @@ extension Draft {
         state.deltaToken = DeltaToken(text: text, asOf: ticket.issued)
     }
 
-    private mutating func settleEntries(_ now: UInt64) {
+    private mutating func applyPlacement(_ now: UInt64) {
         new = accepted.filter {
             !state.entries[$0].isCached || state.entries[$0].isRider || state.entries[$0].isFault
         }
@@ -278,7 +278,7 @@ extension Draft {
     }
 
     private mutating func outcome(page: UInt64?) -> Outcome {
-        let (opened, closed) = state.settleGapIDs(since: gapsBefore)
+        let (opened, closed) = state.assignGapIDs(since: gapsBefore)
         func ids(_ entries: [Int]) -> [PostID] { entries.map { state.id(of: $0) } }
         var outcome = Outcome()
         outcome.new = ids(new)

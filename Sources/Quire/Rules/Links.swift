@@ -171,7 +171,7 @@ struct PageEnds {
             if let known, known.row == at { return known.end }
             switch rows[at] {
             case .gap: return .gap
-            case .elided(let run): throw .needs(.bottom(run))
+            case .unloaded(let run): throw .needs(.bottom(run))
             case .entry(let entry): if state.page(endingAt: entry) != nil { return .page(entry) }
             }
             at -= 1

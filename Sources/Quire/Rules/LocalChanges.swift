@@ -7,7 +7,7 @@ extension FeedState {
         guard let entry = cached(id) else { return }
         let before = gapRows.map { gaps[$0] }
         try leave(entry)
-        _ = settleGapIDs(since: before)
+        _ = assignGapIDs(since: before)
     }
 
     /// An entry that is gone on the server leaves: its neighbours stay contiguous.
@@ -53,7 +53,7 @@ extension FeedState {
         for entry in doomed { entries[entry].isCached = false }
         try setRows(withRiders(left, old: old))
         try rederive(from: [:], gone: gone)
-        _ = settleGapIDs(since: before)
+        _ = assignGapIDs(since: before)
         return doomed
     }
 

@@ -16,7 +16,7 @@ extension FeedState {
         if let known {
             let before = gapRows.map { gaps[$0] }
             try leave(keepsPlace ? known : old)
-            _ = settleGapIDs(since: before)
+            _ = assignGapIDs(since: before)
         }
         let bringsBody = entries[old].isFromServer || known.map { entries[$0].isFromServer } ?? false
         let united = try keepsPlace ? rename(old, to: id, known) : known!
@@ -30,7 +30,7 @@ extension FeedState {
         let alias = self.id(of: old)
         var entry = entries[old]
         entry.takeBody(of: known.map { entries[$0] } ?? Entry())
-        entry.piece = known.map { entries[$0].piece } ?? 0
+        entry.chunk = known.map { entries[$0].chunk } ?? 0
         entries[old].isCached = false
         let new = known ?? entries.count
         if known == nil { append(id, entry) } else { entries[new] = entry }

@@ -152,8 +152,8 @@ extension Draft {
         for (i, row) in rows.enumerated() {
             switch row {
             case .gap: found.append(i)
-            case .elided(let run) where state.elided[run].hidesGaps: throw .needs(.gaps(run))
-            case .elided, .entry: continue
+            case .unloaded(let run) where state.unloaded[run].hidesGaps: throw .needs(.gaps(run))
+            case .unloaded, .entry: continue
             }
         }
         return found + [rows.count]

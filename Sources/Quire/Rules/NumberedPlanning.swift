@@ -29,7 +29,7 @@ extension FeedState {
     }
 
     private mutating func issue(_ wish: PositionWish, _ record: TicketRecord) -> Request {
-        issue(Wish(target: wish.target, record: spanning(wish.span, record)))
+        issue(PlannedRequest(target: wish.target, record: spanning(wish.span, record)))
     }
 
     /// The rows from a position on.
@@ -50,10 +50,10 @@ extension FeedState {
         return record
     }
 
-    mutating func planNumberedRefresh(_ record: TicketRecord, limit: Int) throws(Interruption) -> Wish {
+    mutating func planNumberedRefresh(_ record: TicketRecord, limit: Int) throws(Interruption) -> PlannedRequest {
         try takeLimit(limit)
         let wish = try wish(at: (head.search?.skip ?? 0) * unit, limit: limit)  // R7
-        return Wish(target: wish.target, record: spanning(wish.span, record))
+        return PlannedRequest(target: wish.target, record: spanning(wish.span, record))
     }
 
     /// The page with this number, wherever it belongs (R18).
@@ -200,7 +200,7 @@ extension FeedState {
             case .head, .token, .below, .above: break
             }
             record.own = own
-            return .success(issue(Wish(target: .link(own), record: record)))
+            return .success(issue(PlannedRequest(target: .link(own), record: record)))
         }
         let (at, size) = (try position(upper).at, unit)
         if options.paging == .page && sizePolicy == .free {

@@ -312,9 +312,9 @@ extension Draft {
             switch row {
             case .gap: continue
             case .entry(let entry): if key(entry) == nil { return false }
-            case .elided(let run):
-                if state.elided[run].unkeyed > 0 { return false }
-                if state.elided[run].hidesGaps { throw .needs(.gaps(run)) }
+            case .unloaded(let run):
+                if state.unloaded[run].unkeyed > 0 { return false }
+                if state.unloaded[run].hidesGaps { throw .needs(.gaps(run)) }
             }
         }
         return true

@@ -1,7 +1,7 @@
 // R1: what to ask the server. Planning changes no row; it issues a ticket.
 
 /// What planning decided, before a ticket number is given out.
-struct Wish {
+struct PlannedRequest {
     var target: Request.Target
     var record: TicketRecord
     var isOverlapping = false
@@ -22,7 +22,7 @@ extension FeedState {
             if options.order == .ranked { return .failure(.unsupported) }
             var record = newTicket(.around, limit: limit)
             record.ids = [target]
-            return .success(issue(Wish(target: .around(target), record: record)))
+            return .success(issue(PlannedRequest(target: .around(target), record: record)))
         case .page(let number): return try planPage(number, limit: limit)
         case .join(let id): return try planVerify(id, limit: limit)
         case .delta: return planDelta(limit: limit)
@@ -53,7 +53,7 @@ extension FeedState {
     }
 
     /// Two equal requests on the same edge share one ticket.
-    mutating func issue(_ wish: Wish) -> Request {
+    mutating func issue(_ wish: PlannedRequest) -> Request {
         let shared = tickets.last {
             !$0.isCancelled && $0.generation == generation && $0.isSameRequest(as: wish.record)
         }
@@ -77,7 +77,7 @@ extension FeedState {
         record.edges = [head.number]
         record.isContinuation = edge != nil
         if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
-        var wish = Wish(target: .link(link), record: record)
+        var wish = PlannedRequest(target: .link(link), record: record)
         if isNumbered && link == .head {
             wish = try planNumberedRefresh(record, limit: limit)
         }
@@ -121,7 +121,7 @@ extension FeedState {
         record.isOverlapping = after != nil
         record.isLoose = isLoose
         record.mayClaim = options.paging == .pages  // a position, not a place (R26.9)
-        var wish = Wish(target: .link(link), record: record, isOverlapping: after != nil)
+        var wish = PlannedRequest(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
             wish.until = id(of: below)
             wish.record.edges.append(gaps[gap].up.number)
@@ -141,7 +141,7 @@ extension FeedState {
         }
         if !edge.link.isProven { return .failure(.empty) }
         record.own = edge.link
-        return .success(issue(Wish(target: .link(edge.link), record: record)))
+        return .success(issue(PlannedRequest(target: .link(edge.link), record: record)))
     }
 
     /// True while an overlapping link's start lies above the border in the same segment, or there is
@@ -184,7 +184,7 @@ extension FeedState {
         record.mayClaim = options.paging == .pages
         return .success(
             issue(
-                Wish(target: .link(record.own), record: record, isOverlapping: edge.isOverlapping)))
+                PlannedRequest(target: .link(record.own), record: record, isOverlapping: edge.isOverlapping)))
     }
 
     // MARK: Id snapshots (R21)
@@ -196,7 +196,7 @@ extension FeedState {
         case .head:
             var record = newTicket(.snapshot, limit: limit)
             record.edges = [head.number]
-            return .success(issue(Wish(target: .snapshot, record: record)))
+            return .success(issue(PlannedRequest(target: .snapshot, record: record)))
         case .tail, .gap, .aboveGap:
             return planBodies(of: try faults(upTo: limit), limit: limit)
         case .bodies(let ids):
@@ -220,7 +220,7 @@ extension FeedState {
         var record = newTicket(.bodies, limit: limit)
         if options.paging == .ids { record.edges = [head.number] }  // else no row is touched
         record.ids = missing
-        return .success(issue(Wish(target: .bodies(missing), record: record)))
+        return .success(issue(PlannedRequest(target: .bodies(missing), record: record)))
     }
 
     private func faults(upTo limit: Int) throws(Interruption) -> [PostID] {
@@ -228,7 +228,7 @@ extension FeedState {
         for row in serverRows where missing.count < limit {
             switch row {
             case .entry(let entry) where entries[entry].isFault: missing.append(id(of: entry))
-            case .elided(let run): throw .needs(.all(run))
+            case .unloaded(let run): throw .needs(.all(run))
             case .entry, .gap: continue
             }
         }

@@ -77,7 +77,7 @@ extension FeedState {
             at -= 1
             switch rows[at] {
             case .gap: continue
-            case .elided(let run): throw .needs(.bottom(run))
+            case .unloaded(let run): throw .needs(.bottom(run))
             case .entry(let above):
                 distance += 1
                 if let spot = entries[above].spot { return (spot.position(unit: unit) + distance, false) }
@@ -95,7 +95,7 @@ extension FeedState {
         for row in rows {
             switch row {
             case .gap: continue
-            case .elided(let run): elided[run].shift = (elided[run].shift ?? 0) + distance
+            case .unloaded(let run): unloaded[run].shift = (unloaded[run].shift ?? 0) + distance
             case .entry(let entry):
                 guard let spot = entries[entry].spot, isMoved(entry) else { continue }
                 entries[entry].spot = Spot(at: spot.position(unit: unit) + distance, unit: unit)

@@ -126,7 +126,7 @@ extension Draft {
         walk: for (i, row) in rows.enumerated() {
             switch row {
             case .gap: continue
-            case .elided(let run): throw .needs(.top(run))
+            case .unloaded(let run): throw .needs(.top(run))
             case .entry(let entry):
                 let isBelowOne = i > 0 && !rows[i - 1].isGap && isNewer(entry)
                 let standsAbove = state.entries[entry].pushed > ticket.issued || isBelowOne

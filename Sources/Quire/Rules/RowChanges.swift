@@ -49,18 +49,18 @@ enum RowChanges {
         switch (a, b) {
         case (.entry(let a), .entry(let b)): a == b
         case (.gap(let a), .gap(let b)): old.gaps[a].id == new.gaps[b].id
-        case (.elided(let a), .elided(let b)): old.elided[a].pieces == new.elided[b].pieces
+        case (.unloaded(let a), .unloaded(let b)): old.unloaded[a].chunks == new.unloaded[b].chunks
         default: false
         }
     }
 
     private enum Name: Hashable {
         case row(RowID)
-        case elided(ClosedRange<UInt64>)
+        case unloaded(ClosedRange<UInt64>)
     }
 
     private static func name(_ row: Row, _ state: FeedState) -> Name {
-        if case .elided(let run) = row { return .elided(state.elided[run].pieces) }
+        if case .unloaded(let run) = row { return .unloaded(state.unloaded[run].chunks) }
         return .row(state.id(of: row)!)
     }
 }

@@ -76,7 +76,7 @@ extension FeedState {
 
     /// A gap that shares an edge with one that was there before is that gap, with its id; others get
     /// the next number.
-    mutating func settleGapIDs(since before: [Gap]) -> (opened: Int, closed: Int) {
+    mutating func assignGapIDs(since before: [Gap]) -> (opened: Int, closed: Int) {
         var survived: Set<GapID> = []
         var opened = 0
         var formerIDs: [UInt64: GapID] = [:]
@@ -119,7 +119,7 @@ extension FeedState {
         for row in old {
             switch row {
             case .gap: onItsWay = nil
-            case .elided(let run): if onItsWay != nil { throw .needs(.top(run)) }
+            case .unloaded(let run): if onItsWay != nil { throw .needs(.top(run)) }
             case .entry(let entry) where !isRider(row):
                 onItsWay = onItsWay ?? entries[entry].claim
                 guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }

@@ -72,7 +72,7 @@ extension FeedState {
     private func positions() throws(Interruption) -> [(entry: Int, at: Int, isLast: Bool)] {
         var found: [(entry: Int, at: Int, isLast: Bool)] = []
         for row in rows {
-            if case .elided(let run) = row { throw .needs(.all(run)) }
+            if case .unloaded(let run) = row { throw .needs(.all(run)) }
             if let entry = row.entry, let spot = entries[entry].spot {
                 found.append((entry, spot.position(unit: unit), spot.isLast))
             }

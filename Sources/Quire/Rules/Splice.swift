@@ -97,7 +97,7 @@ extension Draft {
         if lower == nil, let low = key(page[page.count - 1]) {
             var row = start
             while row < rows.count {
-                if case .elided(let run) = rows[row] {
+                if case .unloaded(let run) = rows[row] {
                     throw .needs(row < end ? .all(run) : .top(run))
                 }
                 if let entry = rows[row].entry, let key = key(entry) {
@@ -113,7 +113,7 @@ extension Draft {
         if case .unknown = upper, let high = key(page[0]) {
             var row = end - 1
             while row >= 0 {
-                if case .elided(let run) = rows[row] {
+                if case .unloaded(let run) = rows[row] {
                     throw .needs(row >= start ? .all(run) : .bottom(run))
                 }
                 if let entry = rows[row].entry, let key = key(entry) {
@@ -136,7 +136,7 @@ extension Draft {
         for (i, row) in rows.enumerated() {
             switch row {
             case .gap: continue
-            case .elided(let run): lastRun = run
+            case .unloaded(let run): lastRun = run
             case .entry(let entry):
                 guard let other = self.key(entry) else { continue }
                 if other < key {
@@ -237,7 +237,7 @@ extension Draft {
         for i in first..<rows.count {
             switch rows[i] {
             case .gap: continue
-            case .elided(let run): throw .needs(.top(run))
+            case .unloaded(let run): throw .needs(.top(run))
             case .entry(let entry):
                 guard let other = self.key(entry) else { continue }
                 if other < key || (entry == last && other == key) { return i }

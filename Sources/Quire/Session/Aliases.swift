@@ -100,10 +100,10 @@ extension WriteSession {
         if entry?.isLocal == true, try hasBody(id, in: feed) { bytes = [] }  // the server's body, not that of a draft
         try change(feed, focus: { try $0.load(leaving: [alias, id]) }) { state throws(Interruption) in
             let united = try state.unite(alias, with: id)
-            guard let united, let entry else { return Effect(result: ()) }
+            guard let united, let entry else { return RuleResult(result: ()) }
             let post = Post(
                 id: id, key: entry.key, version: entry.version, detail: entry.detail, body: 0..<bytes.count)
-            return Effect(result: (), placements: [Placement(entry: united, post: post)], bytes: bytes)
+            return RuleResult(result: (), placements: [PlacedPost(entry: united, post: post)], bytes: bytes)
         }
     }
 

@@ -40,7 +40,7 @@ extension WriteSession {
                     place, limit: limit, isBounded: isBounded, link: link)
                 let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
                 let rescales = state.sizes != sizes && sizes.asked != nil
-                return Effect(
+                return RuleResult(
                     result: (plan: result, issued: issued),
                     isChange: issued != nil || state.sizes != sizes, changesRows: rescales)
             })
@@ -140,7 +140,7 @@ extension WriteSession {
     func setLive(_ isLive: Bool, after message: UInt64?, in feed: UInt32) throws {
         try change(feed, focus: { _ in }) { state throws(Interruption) in
             if isLive { state.beginLive(after: message) } else { state.endLive() }
-            return Effect(result: (), changesRows: false)
+            return RuleResult(result: (), changesRows: false)
         }
     }
 
@@ -190,21 +190,21 @@ extension WriteSession {
 
     private static func effect<R>(
         _ result: R, _ judged: Judgement, _ answer: Answer, on state: inout FeedState
-    ) -> Effect<R> {
+    ) -> RuleResult<R> {
         guard let draft = judged.draft else {
-            guard let lesson = judged.lesson else { return Effect(result: result, isChange: false) }
+            guard let lesson = judged.lesson else { return RuleResult(result: result, isChange: false) }
             let rescales = lesson.sizes.isDisproved != state.sizes.isDisproved
             state = lesson
-            return Effect(result: result, changesRows: rescales)
+            return RuleResult(result: result, changesRows: rescales)
         }
         state = draft.state
-        var placements: [Placement] = []
+        var placements: [PlacedPost] = []
         placements.reserveCapacity(draft.accepted.count)
         // a delta brings bodies of entries that stay where they are (R29.2)
         for entry in draft.accepted + (draft.ticket.operation == .delta ? draft.shown : []) {
-            if let post = draft.post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
+            if let post = draft.post(of: entry) { placements.append(PlacedPost(entry: entry, post: post)) }
         }
-        return Effect(result: result, placements: placements, bytes: answer.bytes)
+        return RuleResult(result: result, placements: placements, bytes: answer.bytes)
     }
 
     private func requireSound(_ answer: Answer) throws(QuireError) {
@@ -226,7 +226,7 @@ extension WriteSession {
         let id = try name(of: id, in: feed)
         try change(feed, focus: { try $0.load(leaving: [id]) }) { state throws(Interruption) in
             try state.delete(id)
-            return Effect(result: ())
+            return RuleResult(result: ())
         }
     }
 
@@ -236,14 +236,14 @@ extension WriteSession {
         let ids = try names(of: ids, in: feed)
         return try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
             let count = try state.evict(ids).count
-            return Effect(result: count, isChange: count > 0)
+            return RuleResult(result: count, isChange: count > 0)
         }
     }
 
     func reset(_ feed: UInt32) throws {
         try change(feed, focus: { try $0.loadAll() }) { state throws(Interruption) in
             state.reset()
-            return Effect(result: ())
+            return RuleResult(result: ())
         }
     }
 
@@ -252,7 +252,7 @@ extension WriteSession {
         return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
             let isCached = state.cached(id) != nil
             state.setPinned(id, pinned)
-            return Effect(result: isCached, isChange: isCached)
+            return RuleResult(result: isCached, isChange: isCached)
         }
     }
 
@@ -265,11 +265,11 @@ extension WriteSession {
                 try $0.load(posts: [id])
             },
             { state throws(Interruption) in
-                if state.cached(id) != nil { return Effect(result: false, isChange: false) }
+                if state.cached(id) != nil { return RuleResult(result: false, isChange: false) }
                 try state.insertLocal(id)
                 let post = Post(id: id, body: 0..<body.count)
-                let placement = Placement(entry: state.cached(id)!, post: post)
-                return Effect(result: true, placements: [placement], bytes: body)
+                let placement = PlacedPost(entry: state.cached(id)!, post: post)
+                return RuleResult(result: true, placements: [placement], bytes: body)
             })
     }
 
@@ -278,7 +278,7 @@ extension WriteSession {
         return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
             let isLocal = state.cached(id).map { state.entries[$0].isRider } ?? false
             if isLocal { try state.removeLocal(id) }
-            return Effect(result: isLocal, isChange: isLocal)
+            return RuleResult(result: isLocal, isChange: isLocal)
         }
     }
 }

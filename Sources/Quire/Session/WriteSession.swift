@@ -125,15 +125,15 @@ final class WriteSession {
     // MARK: Running a rule
 
     /// A post of an answer and the entry it became.
-    struct Placement {
+    struct PlacedPost {
         let entry: Int
         let post: Post
     }
 
     /// What a rule produced: a result for the caller, and the posts whose bodies must be stored.
-    struct Effect<Result> {
+    struct RuleResult<Result> {
         var result: Result
-        var placements: [Placement] = []
+        var placements: [PlacedPost] = []
         var bytes: [UInt8] = []
         /// False if the state is to be left as it was.
         var isChange = true
@@ -145,7 +145,7 @@ final class WriteSession {
     /// writes what it changed. `focus` names every post that the rule may bring into the feed.
     func change<R>(
         _ feed: UInt32, focus: (FeedLoader) throws -> Void,
-        _ rule: (inout FeedState) throws(Interruption) -> Effect<R>
+        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>
     ) throws -> R {
         let loader = try loader(feed)
         try focus(loader)
@@ -158,7 +158,7 @@ final class WriteSession {
             var new = old
             switch Self.attempt(rule, from: old, on: &new) {
             case .failure(let need):
-                try loader.load(need, in: old.elided[need.run])
+                try loader.load(need, in: old.unloaded[need.run])
             case .success(let effect) where !effect.isChange:
                 recent = loader
                 return effect.result
@@ -196,12 +196,12 @@ final class WriteSession {
     }
 
     private static func attempt<R>(
-        _ rule: (inout FeedState) throws(Interruption) -> Effect<R>, from old: FeedState,
+        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>, from old: FeedState,
         on new: inout FeedState
-    ) -> Result<Effect<R>, Need> {
+    ) -> Result<RuleResult<R>, Need> {
         do throws(Interruption) {
             let effect = try rule(&new)
-            if effect.isChange && effect.changesRows { try new.requireSettledRuns(since: old) }
+            if effect.isChange && effect.changesRows { try new.requireSameNeighbours(since: old) }
             return .success(effect)
         } catch {
             switch error {
@@ -213,18 +213,18 @@ final class WriteSession {
     }
 
     private func save<R>(
-        _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
+        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
         spreadsAnew: Bool, settlesPlaces: Bool
     ) throws {
         touch()
         counters.clock = new.clock
         if !effect.changesRows { return try FeedWriter(loader, from: old, to: new).writeCounters() }
         var new = new
-        let homePages = loader.pieces.mapValues(\.record.page)
+        let homePages = loader.chunks.mapValues(\.record.page)
         // Before anything is written: it may ask to start again with the whole feed.
         let layout = try Layout(
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
-        try settlePosts(effect, loader, from: old, to: &new)
+        try attachBodies(effect, loader, from: old, to: &new)
         var writer = FeedWriter(
             loader, from: old, to: new, settlesPlaces: spreadsAnew || settlesPlaces)
         add(try writer.write(layout))
@@ -234,7 +234,7 @@ final class WriteSession {
 }
 
 extension Need {
-    /// The elided run it is about.
+    /// The unloaded span it is about.
     var run: Int {
         switch self {
         case .all(let run), .top(let run), .bottom(let run), .key(let run, _),

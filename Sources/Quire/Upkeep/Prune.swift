@@ -116,12 +116,12 @@ extension WriteSession {
         var isDone = true
         var below: UInt64?
         let reader = RowReader(transaction: transaction, feed: feed)
-        try reader.pieces.eachPieceUpward(from: nil) { position, piece in
+        try reader.chunks.eachChunkUpward(from: nil) { position, chunk in
             defer { below = position }
-            let number = piece.page
+            let number = chunk.page
             if number == 0 { return true }
             var page = partial.removeValue(forKey: number) ?? Leaving()
-            page.add(piece, at: position, next: below)
+            page.add(chunk, at: position, next: below)
             let record = try transaction.page(number, of: feed)
             if page.count < record.entries {
                 partial[number] = page
@@ -159,9 +159,9 @@ extension WriteSession {
         var below: UInt64?
         for start in starts.reversed() {
             var segment = Leaving()
-            try reader.pieces.eachPieceUpward(from: below.map { $0 - 1 }) { at, piece in
+            try reader.chunks.eachChunkUpward(from: below.map { $0 - 1 }) { at, chunk in
                 if at < start { return false }
-                segment.add(piece, at: at, next: below)
+                segment.add(chunk, at: at, next: below)
                 below = at
                 return true
             }
@@ -182,49 +182,49 @@ extension WriteSession {
         return try change(
             feed,
             focus: { loader in
-                for (position, piece) in leaving.pieces { loader.load(piece, at: position) }
+                for (position, chunk) in leaving.chunks { loader.load(chunk, at: position) }
                 try loader.loadNeighbours()
             }
         ) { state throws(Interruption) in
             let count = try state.evict(leaving.ids).count
-            return Effect(result: count, isChange: count > 0)
+            return RuleResult(result: count, isChange: count > 0)
         }
     }
 }
 
-/// Pieces that are to leave.
+/// Chunks that are to leave.
 private struct Leaving {
-    private(set) var pieces: [(position: UInt64, piece: FeedLoader.Piece)] = []
+    private(set) var chunks: [(position: UInt64, chunk: FeedLoader.Chunk)] = []
     /// How many entries they have.
     private(set) var count = 0
 
-    mutating func add(_ record: PieceRecord, at position: UInt64, next: UInt64?) {
-        pieces.append((position, (record, next)))
+    mutating func add(_ record: ChunkRecord, at position: UInt64, next: UInt64?) {
+        chunks.append((position, (record, next)))
         count += record.entries.count
     }
 
     mutating func add(_ other: Leaving) {
-        pieces += other.pieces
+        chunks += other.chunks
         count += other.count
     }
 
     func forEach(_ body: (PostID, Entry) -> Void) {
-        for (_, piece) in pieces {
-            for (id, entry) in zip(piece.record.ids, piece.record.entries) { body(id, entry) }
+        for (_, chunk) in chunks {
+            for (id, entry) in zip(chunk.record.ids, chunk.record.entries) { body(id, entry) }
         }
     }
 
-    var ids: [PostID] { pieces.flatMap(\.piece.record.ids) }
+    var ids: [PostID] { chunks.flatMap(\.chunk.record.ids) }
 
     /// How many pages they belong to.
-    var pages: Int { Set(pieces.map(\.piece.record.page)).subtracting([0]).count }
+    var pages: Int { Set(chunks.map(\.chunk.record.page)).subtracting([0]).count }
 
-    var hasOnlyRiders: Bool { pieces.allSatisfy { $0.piece.record.entries.allSatisfy(\.isRider) } }
+    var hasOnlyRiders: Bool { chunks.allSatisfy { $0.chunk.record.entries.allSatisfy(\.isRider) } }
 
     func isProtected(by policy: PrunePolicy) -> Bool {
-        pieces.contains { _, piece in
-            piece.record.entries.contains(where: \.isPinned)
-                || piece.record.ids.contains(where: policy.visible.contains)
+        chunks.contains { _, chunk in
+            chunk.record.entries.contains(where: \.isPinned)
+                || chunk.record.ids.contains(where: policy.visible.contains)
         }
     }
 }

@@ -55,10 +55,10 @@ extension WriteSession {
         for at in stride(from: 0, to: contents.hashes.count, by: 8) {
             let hash = contents.hashes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
             for (feed, position) in index.positions(withHash: UInt64(littleEndian: hash)) {
-                let piece = try transaction.piece(at: position, of: feed)
+                let chunk = try transaction.chunk(at: position, of: feed)
                 let collection = try collections[feed] ?? transaction.feed(feed).collection
                 collections[feed] = collection
-                for (id, entry) in zip(piece.ids, piece.entries)
+                for (id, entry) in zip(chunk.ids, chunk.entries)
                 where entry.body.record == number {
                     live[Owner(collection: collection, id: id)] = entry
                 }

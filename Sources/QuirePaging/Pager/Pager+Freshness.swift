@@ -17,9 +17,9 @@ extension Pager {
     func freshness() throws -> Freshness {
         let now = clock.now()
         return try feed.cache.withSnapshot { snapshot in
-            let manners = try Manners(of: feed, in: snapshot, at: now)
-            guard let age = manners.age(at: now), let confirmed = manners.confirmed,
-                try isTopKnown(manners, in: snapshot)
+            let serverState = try ServerState(of: feed, in: snapshot, at: now)
+            guard let age = serverState.age(at: now), let confirmed = serverState.confirmed,
+                try isTopKnown(serverState, in: snapshot)
             else { return .unknown }
             let lifetime = Duration.milliseconds(confirmed.length)
             if age < lifetime { return .fresh }
@@ -28,24 +28,24 @@ extension Pager {
         }
     }
 
-    // MARK: Manners
+    // MARK: ServerState
 
     /// As stored; written back if the clock was set back, so that a pause cannot begin anew for ever.
-    func readManners() throws -> Manners {
-        try changeManners { _ in }
+    func readServerState() throws -> ServerState {
+        try changeServerState { _ in }
     }
 
     /// Writes only what differs: most answers say nothing new.
     @discardableResult
-    func changeManners(_ body: (inout Manners) -> Void) throws -> Manners {
+    func changeServerState(_ body: (inout ServerState) -> Void) throws -> ServerState {
         let now = clock.now()
-        let stored = try feed.cache.withSnapshot { try Manners(of: feed, in: $0) }
-        var manners = stored
-        manners.settle(at: now)
-        body(&manners)
-        if manners != stored {
-            try feed.cache.batch { try Manners.change(of: feed, in: $0, at: now, body) }
+        let stored = try feed.cache.withSnapshot { try ServerState(of: feed, in: $0) }
+        var serverState = stored
+        serverState.settle(at: now)
+        body(&serverState)
+        if serverState != stored {
+            try feed.cache.batch { try ServerState.change(of: feed, in: $0, at: now, body) }
         }
-        return manners
+        return serverState
     }
 }

@@ -43,18 +43,18 @@ extension Pager {
         guard place == .head else { return request }
         let now = clock.now()
         try feed.cache.withSnapshot { snapshot in
-            let manners = try Manners(of: feed, in: snapshot, at: now)
-            guard try isTopKnown(manners, in: snapshot) else { return }
-            request.age = manners.age(at: now)
-            request.validators = manners.firstPage?.validators
+            let serverState = try ServerState(of: feed, in: snapshot, at: now)
+            guard try isTopKnown(serverState, in: snapshot) else { return }
+            request.age = serverState.age(at: now)
+            request.validators = serverState.firstPage?.validators
         }
         return request
     }
 
     /// The first page that the server confirmed is still the topmost one here. Otherwise "not modified"
     /// would hide what was evicted since.
-    func isTopKnown(_ manners: Manners, in snapshot: borrowing Snapshot) throws -> Bool {
-        guard let first = manners.firstPage, first.pageSize == nil || first.pageSize == pageSize else { return false }
+    func isTopKnown(_ serverState: ServerState, in snapshot: borrowing Snapshot) throws -> Bool {
+        guard let first = serverState.firstPage, first.pageSize == nil || first.pageSize == pageSize else { return false }
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }
         if info.posts == 0 { return first.page == nil && info.tail == .end }  // a list that is empty
@@ -120,20 +120,20 @@ extension Pager {
     private func heed(pause: Duration?, quota: Quota?) throws {
         if pause == nil && quota == nil { return }
         let now = clock.now()
-        try changeManners { $0.heed(pause: pause, quota: quota, at: now) }
+        try changeServerState { $0.heed(pause: pause, quota: quota, at: now) }
     }
 
     /// Waits until the server may be asked.
     private func waitForTurn() async throws {
-        var waited: Manners.Span?
+        var waited: ServerState.Span?
         while true {
             let now = clock.now()
-            let manners = try readManners()
-            if let quota = manners.spentQuota {
+            let serverState = try readServerState()
+            if let quota = serverState.spentQuota {
                 throw PagerError.quotaSpent(.milliseconds(quota.rest(at: now)))
             }
             // A pause that was waited for is over, even if the clock was set back meanwhile.
-            guard let pause = manners.pause, pause != waited else { return }
+            guard let pause = serverState.pause, pause != waited else { return }
             let rest = Duration.milliseconds(pause.rest(at: now))
             if rest > options.patience { throw PagerError.paused(rest) }
             try await clock.sleep(rest)
@@ -156,7 +156,7 @@ extension Pager {
             }
             try feed.cache.batch { batch in
                 try batch.cancel(request.plan.ticket, in: feed)
-                try Manners.change(of: feed, in: batch, at: now) { confirm(response, &$0, now) }
+                try ServerState.change(of: feed, in: batch, at: now) { confirm(response, &$0, now) }
             }
             return .notModified
         case .page(var answer):
@@ -169,11 +169,11 @@ extension Pager {
                     }
                 }
                 guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
-                try Manners.change(of: feed, in: batch, at: now) { manners in
-                    confirm(response, &manners, now)
+                try ServerState.change(of: feed, in: batch, at: now) { serverState in
+                    confirm(response, &serverState, now)
                     // "Not modified" must not hide what this answer showed and the engine left out.
                     let isWhole = outcome.ignored.isEmpty
-                    manners.firstPage = Manners.FirstPage(
+                    serverState.firstPage = ServerState.FirstPage(
                         validators: isWhole ? response.validators : nil, pageSize: pageSize, page: outcome.page)
                 }
                 return .loaded(outcome)
@@ -182,10 +182,10 @@ extension Pager {
     }
 
     /// The server confirmed the first page.
-    private func confirm(_ response: PageResponse, _ manners: inout Manners, _ now: Int64) {
+    private func confirm(_ response: PageResponse, _ serverState: inout ServerState, _ now: Int64) {
         let lifetime = response.lifetime ?? options.lifetime
-        manners.confirmed = Manners.Span(since: now, length: lifetime.milliseconds)
-        if let validators = response.validators { manners.firstPage?.validators = validators }
+        serverState.confirmed = ServerState.Span(since: now, length: lifetime.milliseconds)
+        if let validators = response.validators { serverState.firstPage?.validators = validators }
     }
 }
 

@@ -92,7 +92,7 @@ public actor Pager {
             let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed).first?.id }
             if let gap { try await fill(gap, pages: pages) }
         case .startAfresh:
-            try changeManners { $0.isDropPending = true }
+            try changeServerState { $0.isDropPending = true }
             try dropOutOfSequence()
         }
         try dropBeyondBound()
@@ -217,12 +217,12 @@ public actor Pager {
     }
 
     private func dropOutOfSequence() throws {
-        guard visible != nil, try readManners().isDropPending else { return }
+        guard visible != nil, try readServerState().isDropPending else { return }
         var policy = PrunePolicy()
         policy.dropsOutOfSequence = true
         while let result = try prune(policy), !result.isDone {}
         let gaps = try feed.cache.withSnapshot { try $0.info(of: feed).gaps }
-        if gaps == 0 { try changeManners { $0.isDropPending = false } }
+        if gaps == 0 { try changeServerState { $0.isDropPending = false } }
     }
 }
 

@@ -52,9 +52,9 @@ extension EmbeddedPage {
         let outcome = try batch.ingest(answer, for: plan.ticket, in: feed)
         if options.paging == .ids { try ingestBodies(answer, in: batch, of: feed) }
         guard outcome.confirmsFirstPage, answer.next == .end || options.paging == .ids else { return }
-        try Manners.change(of: feed, in: batch, at: now) { manners in
-            manners.confirmed = Manners.Span(since: now, length: lifetime.milliseconds)
-            manners.firstPage = Manners.FirstPage(validators: nil, pageSize: nil, page: outcome.page)
+        try ServerState.change(of: feed, in: batch, at: now) { serverState in
+            serverState.confirmed = ServerState.Span(since: now, length: lifetime.milliseconds)
+            serverState.firstPage = ServerState.FirstPage(validators: nil, pageSize: nil, page: outcome.page)
         }
     }
 

@@ -9,7 +9,7 @@ enum RecordFuzzing {
         bytes.copyBytes(from: input.dropFirst())
         let value = UnsafeRawBufferPointer(bytes)
         switch kind % 16 {
-        case 0: piece(value)
+        case 0: chunk(value)
         case 1: record(PageRecord.self, value)
         case 2: record(GapRecord.self, value)
         case 3: record(TicketRecord.self, value)
@@ -41,10 +41,10 @@ enum RecordFuzzing {
         return record
     }
 
-    private static func piece(_ value: UnsafeRawBufferPointer) {
-        _ = try? PieceRecord.entry(of: "absent", in: value, "a piece")
-        guard let piece = record(PieceRecord.self, value) else { return }
-        for id in piece.ids { _ = try? PieceRecord.entry(of: id, in: value, "a piece") }
+    private static func chunk(_ value: UnsafeRawBufferPointer) {
+        _ = try? ChunkRecord.entry(of: "absent", in: value, "a chunk")
+        guard let chunk = record(ChunkRecord.self, value) else { return }
+        for id in chunk.ids { _ = try? ChunkRecord.entry(of: id, in: value, "a chunk") }
     }
 
     private static func run(of value: UnsafeRawBufferPointer) {

@@ -10,14 +10,14 @@ final class DamagedWorld {
     private let storage: TemporaryCache
     /// The file.
     let whole: Data
-    let portrait: Portrait
+    let portrait: CacheDump
     /// What it showed one commit before.
-    private let earlier: Portrait?
+    private let earlier: CacheDump?
     private var number = 0
 
     struct Repaired {
         let report: RepairReport
-        let portrait: Portrait
+        let portrait: CacheDump
         let findings: [Finding]
         /// A second repair found nothing to do.
         let isSettled: Bool
@@ -61,7 +61,7 @@ final class DamagedWorld {
         for id in [82, 81] as [UInt64] { answer.append(id: PostID(id), body: Array("late \(id)".utf8)) }
         _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
         whole = try Data(contentsOf: URL(fileURLWithPath: storage.path))
-        (portrait, earlier) = (try Portrait(cache), nil)
+        (portrait, earlier) = (try CacheDump(cache), nil)
     }
 
     /// A random history.
@@ -69,14 +69,14 @@ final class DamagedWorld {
         var chaos = try SessionChaos(seed: seed, Tuning.cramped)
         storage = chaos.storage
         let cache = storage.cache
-        var before: Portrait?
+        var before: CacheDump?
         for _ in 0..<steps {
-            let (portrait, generation) = try (Portrait(cache), cache.withSnapshot { try $0.generation })
+            let (portrait, generation) = try (CacheDump(cache), cache.withSnapshot { try $0.generation })
             try cache.write { try chaos.step($0) }
             if try cache.withSnapshot({ try $0.generation }) != generation { before = portrait }
         }
         whole = try Data(contentsOf: URL(fileURLWithPath: storage.path))
-        (portrait, earlier) = (try Portrait(cache), before)
+        (portrait, earlier) = (try CacheDump(cache), before)
     }
 
     // MARK: Damaging
@@ -91,7 +91,7 @@ final class DamagedWorld {
 
     private var last: String { storage.folder + "/\(number)/x.quire" }
 
-    func openAndLook() throws -> Portrait { try Portrait(Cache(at: last)) }
+    func openAndLook() throws -> CacheDump { try CacheDump(Cache(at: last)) }
 
     func repair(_ bytes: Data) throws -> Repaired {
         let path = try write(bytes)
@@ -105,7 +105,7 @@ final class DamagedWorld {
         let findings = try Cache.verify(at: path) + Cache(at: path).check()
         let kept = try report.keptFile.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
         #expect(report.isSound || kept == bytes, "the damaged file was kept")
-        let portrait = try Portrait(Cache(at: path))
+        let portrait = try CacheDump(Cache(at: path))
         try FileManager.default.removeItem(atPath: storage.folder + "/\(number)")
         return Repaired(report: report, portrait: portrait, findings: findings, isSettled: again.isSound)
     }
@@ -139,7 +139,7 @@ final class DamagedWorld {
         let id: PostID
     }
 
-    func postsOf(_ portrait: Portrait) -> Set<PostName> {
+    func postsOf(_ portrait: CacheDump) -> Set<PostName> {
         Set(portrait.feeds.flatMap { name, feed in feed.posts.keys.map { PostName(feed: name, id: $0) } })
     }
 
@@ -162,16 +162,16 @@ final class DamagedWorld {
         case "feeds":
             let feed = name(Table.record)!
             return postsOf(portrait).filter { $0.feed == feed }
-        case "pieces":
-            let piece = try value.withUnsafeBytes { try PieceRecord($0, "") }
-            return Set(piece.ids.map { PostName(feed: name(Table.pieces)!, id: $0) })
+        case "chunks":
+            let chunk = try value.withUnsafeBytes { try ChunkRecord($0, "") }
+            return Set(chunk.ids.map { PostName(feed: name(Table.chunks)!, id: $0) })
         case "bodies":
             let number = ~key.withUnsafeBytes { NumberKey($0)!.number }
             var lost: Set<PostName> = []
             for feed in all {
                 try storage.cache.environment.read { transaction in
-                    try PieceReader(transaction: transaction, feed: feed.number).eachPiece(from: 0) { _, piece in
-                        for (id, entry) in zip(piece.ids, piece.entries) where entry.body.record == number {
+                    try ChunkReader(transaction: transaction, feed: feed.number).eachChunk(from: 0) { _, chunk in
+                        for (id, entry) in zip(chunk.ids, chunk.entries) where entry.body.record == number {
                             lost.insert(PostName(feed: feed.name, id: id))
                         }
                         return true

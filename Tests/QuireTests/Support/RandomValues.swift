@@ -90,7 +90,7 @@ struct RandomValues {
         for _ in 0..<random.below(3) {
             let runs = list(upTo: 40) { values in
                 let lower = values.number()
-                var run = Elided(count: 0, unkeyed: 0, pieces: lower...max(lower, values.number()))
+                var run = UnloadedSpan(count: 0, unkeyed: 0, chunks: lower...max(lower, values.number()))
                 run.shift = values.optional { $0.random.below(1000) - 500 }
                 return run
             }
@@ -101,7 +101,7 @@ struct RandomValues {
 
     // MARK: Records
 
-    mutating func piece() -> PieceRecord {
+    mutating func chunk() -> ChunkRecord {
         let page = number()
         var body = BodyReference()
         let (isOneAnswer, isPlaced, hasDetails) = (bool(), bool(), bool())
@@ -133,7 +133,7 @@ struct RandomValues {
             }
             return entry
         }
-        return PieceRecord(page: page, ids: entries.map { _ in id() }, entries: entries, epoch: number())
+        return ChunkRecord(page: page, ids: entries.map { _ in id() }, entries: entries, epoch: number())
     }
 
     mutating func fields() -> FieldsRecord {
@@ -183,7 +183,7 @@ struct RandomValues {
         feed.lastSegment = segment()
         (feed.counts.entries, feed.counts.riders, feed.counts.faults) = (int(), int(), int())
         (feed.counts.pinned, feed.counts.claimedSeams, feed.counts.pages) = (int(), int(), int())
-        (feed.counts.gaps, feed.counts.pieces, feed.counts.bodyBytes) = (int(), int(), int())
+        (feed.counts.gaps, feed.counts.chunks, feed.counts.bodyBytes) = (int(), int(), int())
         return feed
     }
 

@@ -162,17 +162,17 @@ struct CacheContents: Equatable {
         let reader = RowReader(transaction: transaction, feed: feed.number)
         var record = try reader.record()
         record.options.sticky = []
-        record.counts.pieces = 0
+        record.counts.chunks = 0
         let shifts = record.shifts
         record.shifts = PositionShifts()
         lines.append("\(record)")
         for known in try KnownGaps(transaction, feed: feed.number).all { lines.append("\(known.record)") }
         let bodies = BodyStore(transaction: transaction)
         var pages: Set<UInt64> = []
-        try reader.pieces.eachPiece(from: 0) { position, piece in
-            var piece = piece
-            shifts.apply(to: &piece, at: position)
-            for (id, var entry) in zip(piece.ids, piece.entries) {
+        try reader.chunks.eachChunk(from: 0) { position, chunk in
+            var chunk = chunk
+            shifts.apply(to: &chunk, at: position)
+            for (id, var entry) in zip(chunk.ids, chunk.entries) {
                 let body = Array(try bodies.bytes(entry.body))
                 entry.body = BodyReference()
                 lines.append("\(id) \(entry) \(body)")
@@ -199,8 +199,8 @@ extension RowReader {
     /// Posts that only the server's numbering joins to the one above, top first.
     fileprivate func claimedPosts() throws -> [PostID] {
         var found: [PostID] = []
-        try pieces.eachPiece(from: 0) { _, piece in
-            found += zip(piece.ids, piece.entries).filter(\.1.isClaimed).map(\.0)
+        try chunks.eachChunk(from: 0) { _, chunk in
+            found += zip(chunk.ids, chunk.entries).filter(\.1.isClaimed).map(\.0)
             return true
         }
         return found

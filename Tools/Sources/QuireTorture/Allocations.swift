@@ -67,7 +67,7 @@ struct Allocations: TortureCommand {
         if allocation == 0 && ending != .exited(0) { throw Violation(what: "\(place): \(ending)") }
         let all = numbers.count == 2 ? Int(numbers[1]) : 0
         if access(stage.path, F_OK) != 0 && stage.act == .creation { return (ending, all) }
-        try Aftermath.inspect(
+        try PostCrashCheck.inspect(
             stage.path, acknowledged: numbers.first ?? stage.state, digests: digests, place)
         return (ending, all)
     }

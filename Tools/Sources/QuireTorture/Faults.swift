@@ -87,7 +87,7 @@ struct Faults: TortureCommand {
         if last != expected && (outcome == .committed || last != expected - 1) {
             throw Violation(what: "\(place): state \(last) afterwards")
         }
-        try Aftermath.inspect(
+        try PostCrashCheck.inspect(
             stage.path, acknowledged: last, digests: digests, place)
         return outcome
     }

@@ -51,7 +51,7 @@ struct FileSystems: TortureCommand {
             try mount.attach()
             let path = "\(mount.folder)/\(file).quire"
             if access(path, F_OK) == 0 || acknowledged > 0 {
-                let reopened = try Aftermath.inspect(
+                let reopened = try PostCrashCheck.inspect(
                     path, acknowledged: acknowledged, digests: digests, "\(kind), cycle \(cycle)")
                 if reopened.state > acknowledged { beyond += 1 }
                 acknowledged = reopened.state

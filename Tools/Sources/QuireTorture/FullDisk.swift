@@ -45,7 +45,7 @@ struct FullDisk: TortureCommand {
             guard ending == .exited(0), let state = numbers.last else {
                 throw Violation(what: "\(place): \(ending)")
             }
-            try Aftermath.inspect(
+            try PostCrashCheck.inspect(
                 path, acknowledged: state, digests: digests, place)
             summary.count += 1
         }

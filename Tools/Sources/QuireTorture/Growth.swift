@@ -45,7 +45,7 @@ struct Growth: TortureCommand {
     }
 
     /// The process must find this number of posts.
-    private func ask(_ process: Assistant, _ order: Order, _ posts: Int) throws {
+    private func ask(_ process: HelperProcess, _ order: Order, _ posts: Int) throws {
         let answer = process.ask(order.rawValue)
         if answer != UInt64(posts) {
             throw Violation(what: "\(order): \(answer.map(String.init) ?? "failed") posts instead of \(posts)")
@@ -53,8 +53,8 @@ struct Growth: TortureCommand {
     }
 
     /// Answers with the number of posts that it sees, in its snapshot if it has one.
-    private static func process(_ path: String) -> Assistant {
-        Assistant { order in
+    private static func process(_ path: String) -> HelperProcess {
+        HelperProcess { order in
             let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
             let feed = try cache.feed(named: "f")
             var snapshot: OpenSnapshot?

@@ -22,7 +22,7 @@ struct Kill: TortureCommand {
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let digests = try Story.digests(upTo: Self.chapter, in: folder)
         var (state, file, tally) = (UInt64(0), 0, Tally())
-        var survivor: Assistant?
+        var survivor: HelperProcess?
         for cycle in 0..<count {
             // Every fourth writer is killed while it creates a cache.
             let isCreated = !survivors && cycle % 4 == 3
@@ -71,7 +71,7 @@ struct Kill: TortureCommand {
 
     /// Kills a writer after a number of microseconds. Returns the state the cache is in then.
     private func kill(
-        _ path: String, in state: UInt64, after time: UInt32, _ survivor: Assistant?, _ digests: [UInt64],
+        _ path: String, in state: UInt64, after time: UInt32, _ survivor: HelperProcess?, _ digests: [UInt64],
         _ tally: inout Tally
     ) throws(Violation) -> UInt64 {
         let writer = Self.writer(path)
@@ -82,13 +82,13 @@ struct Kill: TortureCommand {
         if !numbers.isEmpty { tally.midway += 1 }
         let acknowledged = numbers.last ?? state
         if let survivor {
-            let start = Aftermath.microseconds()
+            let start = PostCrashCheck.microseconds()
             if !survivor.works() { throw Violation(what: "a survivor cannot write") }
-            tally.surviving.add(Aftermath.microseconds() - start)
+            tally.surviving.add(PostCrashCheck.microseconds() - start)
         }
         // Killed before there was a file: nothing can have been acknowledged.
         if access(path, F_OK) != 0 && acknowledged == 0 { return 0 }
-        let reopened = try Aftermath.inspect(
+        let reopened = try PostCrashCheck.inspect(
             path, acknowledged: acknowledged, digests: digests, isAlone: survivor == nil,
             "killed in state \(state) after \(time) microseconds")
         if ending != .exited(0) { tally.interrupted.insert(Operation(leadingTo: acknowledged + 1)) }
@@ -112,8 +112,8 @@ struct Kill: TortureCommand {
     }
 
     /// A process that keeps the cache open, and commits when it is asked to.
-    private static func survivor(_ path: String) -> Assistant {
-        Assistant { order in
+    private static func survivor(_ path: String) -> HelperProcess {
+        HelperProcess { order in
             let other = try Story(at: path).cache.feed(named: "survivor")
             while order.wait() != nil { try other.setAttribute("alive", to: [1]) }
         }

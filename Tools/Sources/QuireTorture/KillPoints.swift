@@ -61,7 +61,7 @@ struct KillPoints: TortureCommand {
         default: throw Violation(what: "\(place): ended with \(ending)")
         }
         if access(stage.path, F_OK) != 0 && stage.act == .creation { return 0 }
-        return try Aftermath.inspect(
+        return try PostCrashCheck.inspect(
             stage.path, acknowledged: numbers.last ?? stage.state, digests: digests, place
         ).state
     }

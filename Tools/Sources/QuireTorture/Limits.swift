@@ -36,7 +36,7 @@ struct Limits: TortureCommand {
                 throw Violation(what: "\(place): \(ending)")
             }
             met += Int(status)
-            try Aftermath.inspect(
+            try PostCrashCheck.inspect(
                 path, acknowledged: numbers.last ?? 0, digests: digests, place)
             summary.count += 1
         }

@@ -110,7 +110,7 @@ struct PowerCut: TortureCommand {
         let written = image.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         close(file)
         if written != image.count { throw Violation(what: "\(place): no room for a file") }
-        let reopened = try Aftermath.inspect(
+        let reopened = try PostCrashCheck.inspect(
             path, acknowledged: acknowledged, digests: digests,
             promise: workload.durability == .full ? .all : .someBeginning,
             "\(place), pieces of \(workload.piece)")

@@ -18,7 +18,7 @@ struct Readers: TortureCommand {
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let path = folder + "/readers.quire"
         let commits = commits
-        let writer = Assistant { order in
+        let writer = HelperProcess { order in
             let cache = try Cache(
                 at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 30))
             try Self.fill(cache)

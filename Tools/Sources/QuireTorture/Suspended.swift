@@ -53,7 +53,7 @@ struct Suspended: TortureCommand {
             let (_, numbers) = writer.wait()
             acknowledged = numbers.last ?? acknowledged
             other.stop()
-            try Aftermath.inspect(
+            try PostCrashCheck.inspect(
                 path, acknowledged: acknowledged, digests: digests, "cycle \(cycle)")
             summary.count += 1
         }
@@ -84,8 +84,8 @@ struct Suspended: TortureCommand {
     }
 
     /// Reads and writes when asked to, with little patience. Answers 0, or for which process it waited.
-    private static func other(_ path: String) -> Assistant {
-        Assistant { order in
+    private static func other(_ path: String) -> HelperProcess {
+        HelperProcess { order in
             let story = try Story(at: path, writeTimeout: .milliseconds(100))
             let feed = try story.cache.feed(named: "other")
             var answer: UInt64 = 0

@@ -128,7 +128,7 @@ struct DumpTests {
         #expect(try box.quire("export", box.cache, "p", "--ids").lines.count == 2_500)
     }
 
-    // MARK: Manners
+    // MARK: ServerState
 
     @Test("a list from a pipe is in sequence, without claims; a broken line is a gap")
     func pipe() throws {

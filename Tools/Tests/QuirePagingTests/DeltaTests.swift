@@ -13,8 +13,8 @@ import Testing
 
     @Test("without a token a refresh, then only what has changed")
     func update() async throws {
-        let desk = try Desk(FeedOptions(order: .stable))
-        let pager = desk.pager(
+        let fixture = try PagerFixture(FeedOptions(order: .stable))
+        let pager = fixture.pager(
             Scripted { request in
                 switch request.target {
                 case .delta("s1"): Self.answer(7, 11, 10, deleted: [8], since: "s2")
@@ -23,19 +23,19 @@ import Testing
                 }
             })
         try await pager.update()
-        #expect(try desk.picture == "[9 8 7] |end")
+        #expect(try fixture.picture == "[9 8 7] |end")
         let result = try await pager.update()
-        #expect(try desk.picture == "[11 10 9 7] |end")
+        #expect(try fixture.picture == "[11 10 9 7] |end")
         guard case .loaded(let outcome) = result else { Issue.record("\(result)"); return }
         #expect(outcome.new == [11, 10] && outcome.removed == [8])
         try await pager.update()
-        #expect(try desk.picture == "[11 10 7] |end")
+        #expect(try fixture.picture == "[11 10 7] |end")
     }
 
     @Test("the parts of a delta are one answer; what a later part says counts")
     func parts() async throws {
-        let desk = try Desk(FeedOptions(order: .stable))
-        let pager = desk.pager(
+        let fixture = try PagerFixture(FeedOptions(order: .stable))
+        let pager = fixture.pager(
             Scripted { request in
                 switch (request.target, request.rest) {
                 case (.delta("s1"), nil): Self.answer(11, 12, deleted: [9, 8], since: nil, next: .token("2"))
@@ -45,13 +45,13 @@ import Testing
             })
         try await pager.refresh()
         try await pager.update()
-        #expect(try desk.picture == "[11 10 8] |end")
+        #expect(try fixture.picture == "[11 10 8] |end")
     }
 
     @Test("a failed part changes nothing, and the same is asked again")
     func failure() async throws {
-        let desk = try Desk(FeedOptions(order: .stable))
-        let pager = desk.pager(
+        let fixture = try PagerFixture(FeedOptions(order: .stable))
+        let pager = fixture.pager(
             Scripted { request in
                 if request.rest != nil { throw PageFailure("gone", isTransient: false) }
                 if case .delta = request.target { return Self.answer(11, since: "s2", next: .token("2")) }
@@ -60,7 +60,7 @@ import Testing
         try await pager.refresh()
         for _ in 1...2 {
             await #expect(throws: PageFailure.self) { try await pager.update() }
-            #expect(try desk.picture == "[9] |end")
+            #expect(try fixture.picture == "[9] |end")
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func lookingAtASummaryFetchesTheWholePost() async throws {
-        let (desk, notes) = (try Desk(FeedOptions(pageSize: 2)), Notes())
+        let (fixture, notes) = (try PagerFixture(FeedOptions(pageSize: 2)), Notes())
         let version = Notes()  // one line for each time that the server's posts changed
         let source = Scripted { request in
             let now = Int64(version.lines.count)
@@ -35,10 +35,10 @@ import Testing
             notes.write(ids.map(\.description).joined(separator: " "))
             return Self.page(.full, now, ids.map { Self.question($0, "long") })
         }
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         let posts = pager.posts(as: Question.self)
         #expect(try await posts.all().count == 4)
-        #expect(try desk.feed.posts(as: Question.self).find(3)?.decoded().title == "short 3")
+        #expect(try fixture.feed.posts(as: Question.self).find(3)?.decoded().title == "short 3")
         #expect(try posts[3].missing == .bodies([3]))
         #expect(try await posts[3].decoded().title == "long 3")
         #expect(try posts[3].missing == nil)
@@ -49,34 +49,34 @@ import Testing
         #expect(notes.lines.count == 1)
         version.write("changed")
         _ = try await pager.refresh()
-        #expect(try desk.feed.posts(as: Question.self).find(3)?.row.isOutdated == true)
+        #expect(try fixture.feed.posts(as: Question.self).find(3)?.row.isOutdated == true)
         #expect(try await posts[3].decoded().title == "long 3")
         #expect(notes.lines.count == 2)
-        #expect(try desk.feed.posts(as: Question.self).find(3)?.row.isOutdated == false)
-        #expect(try desk.picture == "[4 3 2 1] |end")
-        #expect(try desk.feed.cache.check().isEmpty)
+        #expect(try fixture.feed.posts(as: Question.self).find(3)?.row.isOutdated == false)
+        #expect(try fixture.picture == "[4 3 2 1] |end")
+        #expect(try fixture.feed.cache.check().isEmpty)
     }
 
     @Test func updatedFieldsAreSeenByTheModel() throws {
-        let desk = try Desk(FeedOptions())
+        let fixture = try PagerFixture(FeedOptions())
         var answer = Answer(next: .end)
         for (id, version) in [(1, 5), (2, 5), (3, nil)] as [(UInt64, Int64?)] {
             answer.append(
                 id: PostID(id), version: version, body: Array(Self.question(PostID(id), "q").1.utf8))
         }
-        _ = try desk.feed.ingest(answer, for: try #require(try desk.feed.plan(.head).request).ticket)
-        let cache = desk.feed.cache
+        _ = try fixture.feed.ingest(answer, for: try #require(try fixture.feed.plan(.head).request).ticket)
+        let cache = fixture.feed.cache
         let fields = ["score": Array("7".utf8), "title": Array("new".utf8), "tags": Array(#"["a"]"#.utf8)]
         _ = try cache.update(1, fields: fields, version: 5)
         _ = try cache.update(2, fields: fields, version: 4)  // the body is newer
         _ = try cache.update(3, fields: ["score": [0xFF]], version: 0)
-        try desk.feed.reading.mark([1, 2])
-        let posts = desk.feed.posts(as: Question.self)
+        try fixture.feed.reading.mark([1, 2])
+        let posts = fixture.feed.posts(as: Question.self)
         #expect(try posts.find(1)?.decoded() == Question(title: "new", score: 7, tags: ["a"]))
         #expect(try posts.find(1)?.bytes == Array(Self.question(1, "q").1.utf8))
         #expect(try posts.find(2)?.decoded() == Question(title: "q 2", score: 1))
         #expect(try posts.find(2)?.fields == [:])
         #expect(throws: PostDecodingError.self) { try posts.find(3)?.decoded() }
-        #expect(try desk.feed.reading.areRead([1, 2, 3]) == [true, true, false])
+        #expect(try fixture.feed.reading.areRead([1, 2, 3]) == [true, true, false])
     }
 }

@@ -26,17 +26,17 @@ import Testing
 
     /// A reader before a server's list, whose first page is here.
     private struct Scene {
-        let desk: Desk
+        let fixture: PagerFixture
         let server: ListServer
         let pager: Pager
         let model: Model
     }
 
     private func scene(_ count: Int) async throws -> Scene {
-        let desk = try Desk()
-        let server = ListServer(posts: count, options: desk.feed.options)
-        let pager = desk.pager(server)
-        let scene = Scene(desk: desk, server: server, pager: pager, model: try model(pager))
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: count, options: fixture.feed.options)
+        let pager = fixture.pager(server)
+        let scene = Scene(fixture: fixture, server: server, pager: pager, model: try model(pager))
         await scene.model.refresh()
         return scene
     }
@@ -64,9 +64,9 @@ import Testing
 
     /// Small pages: one row that comes into view may need several.
     @Test func pagesAreAddedUntilNothingIsMissingInReach() async throws {
-        let desk = try Desk(FeedOptions(order: .stable, pageSize: 1))
-        let server = ListServer(posts: 9, options: desk.feed.options)
-        let model = try model(desk.pager(server), reach: 3)
+        let fixture = try PagerFixture(FeedOptions(order: .stable, pageSize: 1))
+        let server = ListServer(posts: 9, options: fixture.feed.options)
+        let model = try model(fixture.pager(server), reach: 3)
         await model.refresh()
         await model.loadMore(near: .post(9))
         #expect(picture(model) == "9 8 7 6 …")
@@ -74,9 +74,9 @@ import Testing
     }
 
     @Test func rowsThatComeIntoViewTogetherShareRequests() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let source = Switchboard()
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         let model = try model(pager)
         async let refresh: Void = model.refresh()
         await until { model.state(at: .head).isLoading }
@@ -132,13 +132,13 @@ import Testing
         await model.loadMore(near: .post(3))
         #expect(picture(model) == "15 14 13 12 11 10 9 8 7 6 5 4 3 2 1")
         #expect(server.requests.map(\.place) == [.head, .head, .gap(GapID(1)), .gap(GapID(1)), .gap(GapID(1)), .gap(GapID(1))])
-        #expect(try scene.desk.picture == "[15 14 13 12 11 10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(try scene.fixture.picture == "[15 14 13 12 11 10 9 8 7 6 5 4 3 2 1] |end")
     }
 
     @Test func anOpenHeadIsContinuedWhenItComesIntoReach() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 11, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 11, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.jump(to: 5)
         let model = try model(pager, reach: 1)
         #expect(picture(model) == "… 6 5 4 …")
@@ -169,9 +169,9 @@ import Testing
     }
 
     @Test func bodiesAreFetchedWithTheirNeighbours() async throws {
-        let desk = try Desk(FeedOptions(order: .ranked, paging: .ids, pageSize: 4))
-        let server = ListServer(posts: 12, options: desk.feed.options)
-        let model = try model(desk.pager(server), reach: 1)
+        let fixture = try PagerFixture(FeedOptions(order: .ranked, paging: .ids, pageSize: 4))
+        let server = ListServer(posts: 12, options: fixture.feed.options)
+        let model = try model(fixture.pager(server), reach: 1)
         await model.refresh()
         #expect(picture(model) == "?12 ?11 ?10 ?9 ?8 ?7 ?6 ?5 ?4 ?3 ?2 ?1")
         await model.loadMore(near: .post(6))
@@ -186,11 +186,11 @@ import Testing
     // MARK: Failures
 
     @Test func aFailureIsTheStateOfItsPlace() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
         let isDown = Notes()
         let asked = Notes()
-        let pager = desk.pager(
+        let pager = fixture.pager(
             Scripted { request in
                 asked.write("\(request.place)")
                 if isDown.lines.count % 2 == 0 { return try await server.page(for: request) }
@@ -220,12 +220,12 @@ import Testing
     }
 
     @Test func aStalePageSaysWhyItIsStale() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 3, options: desk.feed.options)
-        let model = try model(desk.pager(server))
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 3, options: fixture.feed.options)
+        let model = try model(fixture.pager(server))
         await model.refresh()
-        desk.clock.advance(.seconds(301))
-        let isDown = desk.pager(Scripted { _ in throw PageFailure("down", isTransient: false) })
+        fixture.clock.advance(.seconds(301))
+        let isDown = fixture.pager(Scripted { _ in throw PageFailure("down", isTransient: false) })
         let other = try self.model(isDown)
         await other.refresh(.ifStale)
         #expect(other.state(at: .head).error as? PageFailure == PageFailure("down", isTransient: true))
@@ -233,10 +233,10 @@ import Testing
     }
 
     @Test func aServerThatGoesRoundInCirclesIsLeft() async throws {
-        let desk = try Desk(FeedOptions(order: .keyless, pageSize: 3))
+        let fixture = try PagerFixture(FeedOptions(order: .keyless, pageSize: 3))
         let asked = Notes()
         let model = try model(
-            desk.pager(
+            fixture.pager(
                 Scripted { request in
                     asked.write("\(request.place)")
                     return .page([3, 2, 1], next: .token("link \(asked.lines.count)"))
@@ -251,9 +251,9 @@ import Testing
     }
 
     @Test func aReaderWhoLeavesChangesNothing() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let source = Switchboard()
-        let model = try model(desk.pager(source))
+        let model = try model(fixture.pager(source))
         async let refresh: Void = model.refresh()
         source.answer(await source.next(), .page([9, 8, 7], next: .token("a")))
         await refresh
@@ -291,7 +291,7 @@ import Testing
         let output = try Compiler.buildAndRun(
             """
             import Quire
-            let cache = try Cache(at: "\(scene.desk.feed.cache.path)")
+            let cache = try Cache(at: "\(scene.fixture.feed.cache.path)")
             let feed = try cache.existingFeed(named: "main")!
             try feed.insertLocal(70, body: [7])
             _ = try cache.update(2, body: [2, 2])

@@ -6,8 +6,8 @@ import Testing
 /// What stands between a pager and its source.
 @Suite(.timeLimit(.minutes(1))) struct InterceptorTests {
     @Test func theFirstSeesRequestsFirstAndResponsesLast() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 3, options: desk.feed.options)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 3, options: fixture.feed.options)
         let notes = Notes()
         func named(_ name: String) -> Interceptor {
             Interceptor { request, next in
@@ -20,7 +20,7 @@ import Testing
                 notes.write("\(name): \((try? result.get())?.description ?? "failed")")
             }
         }
-        try await desk.pager(server, [named("a"), named("b")]).refresh()
+        try await fixture.pager(server, [named("a"), named("b")]).refresh()
         #expect(
             notes.lines == [
                 "a asks", "b asks", "b hears", "a hears", "a: ok, 3 new, 0 removed",
@@ -30,8 +30,8 @@ import Testing
     }
 
     @Test func oneMayAnswerOrRewriteTheAnswer() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 5, options: desk.feed.options)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 5, options: fixture.feed.options)
         let answering = Interceptor { request, next in
             request.place == .tail ? .page([2, 1], next: .end) : try await next(request)
         }
@@ -44,17 +44,17 @@ import Testing
             }
             return response
         }
-        let pager = desk.pager(server, [filtering, answering])
+        let pager = fixture.pager(server, [filtering, answering])
         try await pager.refresh()
         try await pager.append()
-        #expect(try desk.picture == "[5 3 2 1] |end")
+        #expect(try fixture.picture == "[5 3 2 1] |end")
         #expect(server.requests.count == 1)
     }
 
     @Test func aFailureInOneChangesNothingAndEndsNothing() async throws {
         struct Broken: Error {}
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
         let notes = Notes()
         let breaking = Interceptor { request, next in
             let response = try await next(request)
@@ -63,20 +63,20 @@ import Testing
         } observe: { _, result in
             notes.write("\(result)".hasPrefix("failure") ? "failed" : "loaded")
         }
-        let pager = desk.pager(server, [breaking])
+        let pager = fixture.pager(server, [breaking])
         try await pager.refresh()
-        let before = try desk.picture
+        let before = try fixture.picture
         await #expect(throws: Broken.self) { try await pager.append() }
-        #expect(try desk.picture == before)
+        #expect(try fixture.picture == before)
         try await pager.append()
-        #expect(try desk.picture == "[8 7 6 5 4 3] |…")
+        #expect(try fixture.picture == "[8 7 6 5 4 3] |…")
         #expect(notes.lines == ["loaded", "failed", "loaded"])
     }
 
     @Test func theLogQuotesWhatServersSay() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let notes = Notes()
-        let pager = desk.pager(
+        let pager = fixture.pager(
             Scripted { request in
                 if request.place == .head { return .page([3], next: .token("\u{1B}[2J")) }
                 throw PageFailure("\u{1B}]0;gotcha\u{07}", isTransient: request.attempt == 1)
@@ -92,18 +92,18 @@ import Testing
     }
 
     @Test func aFreshFirstPageIsAnsweredWithoutAsking() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
-        let pager = desk.pager(server, [.answeringFresh(within: .seconds(5))])
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
+        let pager = fixture.pager(server, [.answeringFresh(within: .seconds(5))])
         try await pager.refresh()
         for _ in 0..<10 {
-            desk.clock.advance(.milliseconds(490))
+            fixture.clock.advance(.milliseconds(490))
             #expect(try await pager.refresh() == .fresh)
         }
         try await pager.append()
-        desk.clock.advance(.milliseconds(100))
+        fixture.clock.advance(.milliseconds(100))
         #expect(try await pager.refresh().verdict == .ok)
-        try desk.feed.evict([8])
+        try fixture.feed.evict([8])
         #expect(try await pager.refresh().verdict == .ok)  // what is not there is not fresh
         #expect(server.requests.map(\.place) == [.head, .tail, .head, .head])
     }
@@ -111,12 +111,12 @@ import Testing
     @Test func aRecordingReplaysTheSameFeed() async throws {
         let options = FeedOptions(order: .stable, pageSize: 3)
         let recording = PageRecording()
-        let original = try Desk(options)
+        let original = try PagerFixture(options)
         let server = ListServer(posts: 4, options: options)
         let pager = original.pager(server, [.recording(into: recording)])
         try await session(pager) { server.insert(6) }
 
-        let replay = try Desk(options)
+        let replay = try PagerFixture(options)
         let copy = try PageRecording(lines: try recording.lines())
         let silent = Scripted { _ in throw PageFailure("asked", isTransient: false) }
         let replaying = replay.pager(silent, [.replaying(copy)])

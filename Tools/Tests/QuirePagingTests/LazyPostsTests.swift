@@ -21,8 +21,8 @@ import Testing
     /// What was asked for, without the list of ids.
     private func asked(_ notes: Notes) -> [String] { notes.lines.filter { $0.hasPrefix("bodies") } }
 
-    private func pager(_ desk: Desk, _ notes: Notes, but gone: Set<PostID> = []) -> Pager {
-        desk.pager(
+    private func pager(_ fixture: PagerFixture, _ notes: Notes, but gone: Set<PostID> = []) -> Pager {
+        fixture.pager(
             Scripted { request in
                 notes.write(request.target.text.replacing("\"", with: ""))
                 return Self.bodies(request, but: gone)
@@ -30,20 +30,20 @@ import Testing
     }
 
     @Test func aBodyComesWithItsNeighbours() async throws {
-        let (desk, notes) = (try Desk(Self.ids), Notes())
-        let posts = pager(desk, notes).posts(as: Item.self)
+        let (fixture, notes) = (try PagerFixture(Self.ids), Notes())
+        let posts = pager(fixture, notes).posts(as: Item.self)
         let all = try await posts.all()
         #expect(all.map(\.id.description) == (1...12).reversed().map { "\($0)" })
-        #expect(try desk.picture.hasPrefix("[?12 ?11 ?10"))
+        #expect(try fixture.picture.hasPrefix("[?12 ?11 ?10"))
         #expect(notes.lines == ["all ids"])
         #expect(try all[5].missing == .bodies([7]))
         #expect(try await all[5].decoded() == Item(id: 7))
-        #expect(try desk.picture == "[?12 ?11 ?10 ?9 8 7 6 5 ?4 ?3 ?2 ?1] |end")
+        #expect(try fixture.picture == "[?12 ?11 ?10 ?9 8 7 6 5 ?4 ?3 ?2 ?1] |end")
         #expect(try all[5].missing == nil)
         #expect(try await all[6].body == Array(#"{"id":6}"#.utf8))
         #expect(try await all[11].decoded().id == 1)
         #expect(try await posts[9].decoded().id == 9)
-        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(try fixture.picture == "[12 11 10 9 8 7 6 5 4 3 2 1] |end")
         #expect(asked(notes) == ["bodies 8 7 6 5", "bodies 4 3 2 1", "bodies 12 11 10 9"])
         #expect(try await posts.all().count == 12)
         #expect(notes.lines.count == 4)
@@ -53,8 +53,8 @@ import Testing
     @Test func noBodyIsAskedForTwice() async throws {
         for fetched in 1...12 as ClosedRange<UInt64> {
             for wanted in 1...12 as ClosedRange<UInt64> {
-                let (desk, notes) = (try Desk(Self.ids), Notes())
-                let pager = pager(desk, notes)
+                let (fixture, notes) = (try PagerFixture(Self.ids), Notes())
+                let pager = pager(fixture, notes)
                 let posts = pager.posts(as: Item.self)
                 _ = try await posts.all()
                 async let first = posts[PostID(fetched)].decoded()
@@ -70,8 +70,8 @@ import Testing
     }
 
     @Test func oneAnswerWakesAllWhoWaitForIt() async throws {
-        let (desk, source) = (try Desk(Self.ids), Switchboard())
-        let pager = desk.pager(source)
+        let (fixture, source) = (try PagerFixture(Self.ids), Switchboard())
+        let pager = fixture.pager(source)
         let posts = pager.posts(as: Item.self)
         async let list = posts.all()
         source.answer(await source.next(), .page(Array((1...12).reversed())))
@@ -86,13 +86,13 @@ import Testing
     }
 
     @Test func aFailureIsEverybodysAndChangesNothing() async throws {
-        let (desk, source) = (try Desk(Self.ids), Switchboard())
-        let pager = desk.pager(source)
+        let (fixture, source) = (try PagerFixture(Self.ids), Switchboard())
+        let pager = fixture.pager(source)
         let posts = pager.posts(as: Item.self)
         async let list = posts.all()
         source.answer(await source.next(), .page(Array((1...12).reversed())))
         _ = try await list
-        let before = try desk.picture
+        let before = try fixture.picture
         let first = Task { try await posts[7].body }
         var call = await source.next()
         let neighbour = Task { try await posts[6].body }
@@ -102,37 +102,37 @@ import Testing
         await #expect(throws: PageFailure.self) { try await first.value }
         await #expect(throws: PageFailure.self) { try await neighbour.value }
         call = await source.next()  // who wanted another body asks for that
-        #expect(try desk.picture == before)
+        #expect(try fixture.picture == before)
         source.answer(call, Self.bodies(call.request))
         #expect(try await other.value == Array(#"{"id":1}"#.utf8))
         #expect(source.count == 3)
     }
 
     @Test func aPostThatIsGoneLeaves() async throws {
-        let (desk, notes) = (try Desk(Self.ids), Notes())
-        let posts = pager(desk, notes, but: [7]).posts(as: Item.self)
+        let (fixture, notes) = (try PagerFixture(Self.ids), Notes())
+        let posts = pager(fixture, notes, but: [7]).posts(as: Item.self)
         _ = try await posts.all()
         let error = await #expect(throws: QuireError.self) { try await posts[7].body }
         #expect(error?.code == .notFound)
-        #expect(try desk.picture == "[?12 ?11 ?10 ?9 8 6 5 ?4 ?3 ?2 ?1] |end")
+        #expect(try fixture.picture == "[?12 ?11 ?10 ?9 8 6 5 ?4 ?3 ?2 ?1] |end")
         await #expect(throws: QuireError.self) { try await posts[99].body }
         #expect(asked(notes).count == 1)
     }
 
     @Test func anEmptyAnswerIsNotBelieved() async throws {
-        let (desk, notes) = (try Desk(Self.ids), Notes())
+        let (fixture, notes) = (try PagerFixture(Self.ids), Notes())
         let gone = Set((1...12).map { PostID(UInt64($0)) })
-        let posts = pager(desk, notes, but: gone).posts(as: Item.self)
+        let posts = pager(fixture, notes, but: gone).posts(as: Item.self)
         _ = try await posts.all()
-        let before = try desk.picture
+        let before = try fixture.picture
         for _ in 0..<3 { await #expect(throws: IncompleteFeed.self) { try await posts[7].body } }
-        #expect(try desk.picture == before)
+        #expect(try fixture.picture == before)
         #expect(asked(notes).count == 1)
     }
 
     @Test func aRefreshInBetweenIsWaitedFor() async throws {
-        let (desk, source) = (try Desk(Self.ids), Switchboard(heedsCancellation: false))
-        let pager = desk.pager(source)
+        let (fixture, source) = (try PagerFixture(Self.ids), Switchboard(heedsCancellation: false))
+        let pager = fixture.pager(source)
         let posts = pager.posts(as: Item.self)
         async let list = posts.all()
         source.answer(await source.next(), .page([3, 2, 1]))
@@ -147,15 +147,15 @@ import Testing
         let call = await source.next()
         source.answer(call, Self.bodies(call.request))
         #expect(try await body == Array(#"{"id":2}"#.utf8))
-        #expect(try desk.picture == "[4 3 2] |end")
+        #expect(try fixture.picture == "[4 3 2] |end")
     }
 
     // MARK: Lists that come by the page
 
     @Test func allMeansWithoutAHole() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         let posts = pager.posts(as: Item.self)
         await #expect(throws: IncompleteFeed.self) { try await posts.all(pages: 2) }
         #expect(try await posts.all(pages: 1).count == 8)

@@ -15,9 +15,9 @@ import Testing
         var resyncs = 0
         private var iterator: FeedChanges.Iterator
 
-        init(_ desk: Desk, _ feed: Feed) throws {
+        init(_ fixture: PagerFixture, _ feed: Feed) throws {
             self.feed = feed
-            let clock = desk.clock.pagerClock()
+            let clock = fixture.clock.pagerClock()
             let generation = try Self.read(feed, into: &rows)
             iterator = feed.changes(since: generation, clock: clock).makeAsyncIterator()
         }
@@ -30,13 +30,13 @@ import Testing
         }
 
         /// Waits for something to change and follows it.
-        mutating func follow(_ desk: Desk) async throws {
+        mutating func follow(_ fixture: PagerFixture) async throws {
             switch try await iterator.next() {
             case .changed(let changes, _): rows.apply(changes)
             case .resync, nil:
                 resyncs += 1
                 let generation = try Self.read(feed, into: &rows)
-                let clock = desk.clock.pagerClock()
+                let clock = fixture.clock.pagerClock()
                 iterator = feed.changes(since: generation, clock: clock).makeAsyncIterator()
             }
         }
@@ -47,42 +47,42 @@ import Testing
     }
 
     @Test func changesGiveTheRowsWithTheirGaps() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 3, options: desk.feed.options)
-        let pager = desk.pager(server)
-        var observer = try Observer(desk, desk.feed)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 3, options: fixture.feed.options)
+        let pager = fixture.pager(server)
+        var observer = try Observer(fixture, fixture.feed)
         try await pager.refresh()
-        try await observer.follow(desk)
+        try await observer.follow(fixture)
         #expect(observer.rows == [.post(3), .post(2), .post(1)])
         server.insert(5)
         try await pager.refresh()
         try await pager.fill(GapID(1))
-        try await observer.follow(desk)  // two commits at once
+        try await observer.follow(fixture)  // two commits at once
         #expect(
             observer.rows
                 == [.post(8), .post(7), .post(6), .post(5), .post(4), .post(3), .post(2), .post(1)])
     }
 
     @Test func nothingIsHeardOfOtherFeeds() async throws {
-        let desk = try Desk()
-        let other = try desk.feed.cache.feed(named: "other")
-        var observer = try Observer(desk, desk.feed)
+        let fixture = try PagerFixture()
+        let other = try fixture.feed.cache.feed(named: "other")
+        var observer = try Observer(fixture, fixture.feed)
         try other.insertLocal(7, body: [])
-        try desk.feed.insertLocal(1, body: [])
+        try fixture.feed.insertLocal(1, body: [])
         try other.insertLocal(8, body: [])
-        try await observer.follow(desk)
+        try await observer.follow(fixture)
         #expect(observer.rows == [.post(1)])
     }
 
     @Test func whoFellBehindIsToldToReadAgain() async throws {
-        let desk = try Desk()
-        var observer = try Observer(desk, desk.feed)
-        try desk.feed.insertLocal(1, body: [])
-        for number in 0..<1_100 { try desk.feed.setAttribute("n", to: [UInt8(number % 256)]) }
-        try await observer.follow(desk)
+        let fixture = try PagerFixture()
+        var observer = try Observer(fixture, fixture.feed)
+        try fixture.feed.insertLocal(1, body: [])
+        for number in 0..<1_100 { try fixture.feed.setAttribute("n", to: [UInt8(number % 256)]) }
+        try await observer.follow(fixture)
         #expect(try observer.resyncs == 1 && observer.rows == observer.rowsInCache())
-        try desk.feed.reset()
-        try await observer.follow(desk)
+        try fixture.feed.reset()
+        try await observer.follow(fixture)
         #expect(observer.resyncs == 2 && observer.rows.isEmpty)
     }
 
@@ -91,12 +91,12 @@ import Testing
         for seed in UInt64(0)..<3 {
             var random = SplitMix64(seed: seed)
             let history = try OracleHistory(mode: mode)
-            let desk = try Desk()
-            var observer = try Observer(desk, history.feed)
+            let fixture = try PagerFixture()
+            var observer = try Observer(fixture, history.feed)
             for event in OracleEvent.history(seed: seed, steps: 60) where event.kind != .reopen {
                 try history.run([event])
                 let isDue = random.chance(0.4)
-                if try isDue && observer.rows != observer.rowsInCache() { try await observer.follow(desk) }
+                if try isDue && observer.rows != observer.rowsInCache() { try await observer.follow(fixture) }
                 if isDue { try #require(try observer.rows == observer.rowsInCache(), "seed \(seed)") }
             }
         }
@@ -104,23 +104,23 @@ import Testing
 
     @Test(.enabled(if: Compiler.modules != nil, "needs the build's modules"))
     func changesOfAnotherProcessArrive() async throws {
-        let desk = try Desk()
-        try desk.feed.insertLocal(1, body: [])
-        var observer = try Observer(desk, desk.feed)
+        let fixture = try PagerFixture()
+        try fixture.feed.insertLocal(1, body: [])
+        var observer = try Observer(fixture, fixture.feed)
         let output = try Compiler.buildAndRun(
             """
             import Quire
-            let cache = try Cache(at: "\(desk.feed.cache.path)")
+            let cache = try Cache(at: "\(fixture.feed.cache.path)")
             try cache.existingFeed(named: "main")!.insertLocal(2, body: [])
             """)
         #expect(output == "")
-        try await observer.follow(desk)
+        try await observer.follow(fixture)
         #expect(observer.rows == [.post(2), .post(1)])
     }
 
     @Test func anObserverEndsWithItsTask() async throws {
-        let desk = try Desk()
-        let feed = desk.feed
+        let fixture = try PagerFixture()
+        let feed = fixture.feed
         let task = Task {
             for try await _ in feed.changes(every: .milliseconds(1)) {}
         }
@@ -131,35 +131,35 @@ import Testing
     // MARK: Windows
 
     @Test func aWindowStaysPutWhenPostsArriveAbove() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 9, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 9, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.refresh()
         try await pager.append()
-        let window = try desk.feed.window(around: 6, above: 2, below: 2)
+        let window = try fixture.feed.window(around: 6, above: 2, below: 2)
         #expect(names(window) == "8 7 6 5 4")
         server.insert(2)
         try await pager.refresh()
         #expect(names(try window.updated()) == "8 7 6 5 4")
         server.insert(9)
         try await pager.refresh()
-        #expect(names(try desk.feed.window(around: 11, above: 2, below: 2)) == "18 ~ 11 10 9")
-        #expect(names(try desk.feed.window(around: nil, above: 2, below: 2)) == "20 19")
+        #expect(names(try fixture.feed.window(around: 11, above: 2, below: 2)) == "18 ~ 11 10 9")
+        #expect(names(try fixture.feed.window(around: nil, above: 2, below: 2)) == "20 19")
     }
 
     @Test func anAnchorThatLeavesHandsOnToItsNeighbour() async throws {
-        let desk = try Desk()
-        let pager = desk.pager(ListServer(posts: 9, options: desk.feed.options))
+        let fixture = try PagerFixture()
+        let pager = fixture.pager(ListServer(posts: 9, options: fixture.feed.options))
         try await pager.refresh()
         for _ in 0..<2 { try await pager.append() }
-        let window = try desk.feed.window(around: 5, above: 1, below: 1)
-        try desk.feed.delete(5)
+        let window = try fixture.feed.window(around: 5, above: 1, below: 1)
+        try fixture.feed.delete(5)
         #expect(names(try window.updated()) == "6 4 3")
-        try desk.feed.delete(4)
+        try fixture.feed.delete(4)
         #expect(names(try window.updated()) == "7 6 3")
-        try desk.feed.reset()
+        try fixture.feed.reset()
         #expect(names(try window.updated()) == "")
-        #expect(throws: QuireError.self) { try desk.feed.window(around: 5, above: 1, below: 1) }
+        #expect(throws: QuireError.self) { try fixture.feed.window(around: 5, above: 1, below: 1) }
     }
 
     private func names(_ window: FeedWindow) -> String {

@@ -9,54 +9,54 @@ import Testing
     // MARK: Pages
 
     @Test func pagesFollowOneAnotherToTheEnd() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         #expect(try await pager.append() == .refused(.empty))
         #expect(try await pager.refresh().verdict == .ok)
-        #expect(try desk.picture == "[8 7 6] |…")
+        #expect(try fixture.picture == "[8 7 6] |…")
         try await pager.append()
-        #expect(try desk.picture == "[8 7 6 5 4 3] |…")
+        #expect(try fixture.picture == "[8 7 6 5 4 3] |…")
         try await pager.append()
-        #expect(try desk.picture == "[8 7 6 5 4 3 2 1] |end")
+        #expect(try fixture.picture == "[8 7 6 5 4 3 2 1] |end")
         #expect(try await pager.append() == .refused(.end))
         #expect(server.requests.count == 3)
     }
 
     @Test func aRefreshAsksForTheTopHoweverMuchIsCached() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.refresh()
         try await pager.append()
         server.insert(2)
         try await pager.refresh()
-        #expect(try desk.picture == "[10 9 8 7 6 5 4 3] |…")
+        #expect(try fixture.picture == "[10 9 8 7 6 5 4 3] |…")
         try await pager.append()
-        #expect(try desk.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(try fixture.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
         #expect(server.requests.map(\.place) == [.head, .tail, .head, .tail])
     }
 
     @Test func aGapIsFilledFromAbove() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 3, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 3, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.refresh()
         server.insert(7)
         #expect(try await pager.refresh().verdict == .gap)
-        #expect(try desk.picture == "[10 9 8] ~ [3 2 1] |end")
-        let gap = try #require(try topGap(desk))
+        #expect(try fixture.picture == "[10 9 8] ~ [3 2 1] |end")
+        let gap = try #require(try topGap(fixture))
         #expect(try await pager.fill(gap).verdict == .gap)
-        #expect(try desk.picture == "[10 9 8 7 6 5] ~ [3 2 1] |end")
+        #expect(try fixture.picture == "[10 9 8 7 6 5] ~ [3 2 1] |end")
         #expect(try await pager.fill(gap, pages: 5).verdict == .joined)
-        #expect(try desk.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
+        #expect(try fixture.picture == "[10 9 8 7 6 5 4 3 2 1] |end")
         #expect(try await pager.fill(gap) == .refused(.noSuchGap))
         #expect(server.requests.count == 4)
     }
 
     @Test func aGapWithoutALinkDownIsFilledFromBelow() async throws {
-        let desk = try Desk()
-        let pager = desk.pager(
+        let fixture = try PagerFixture()
+        let pager = fixture.pager(
             Scripted { request in
                 switch request.target {
                 case .around(9): .page([9, 8])
@@ -68,30 +68,30 @@ import Testing
         try await pager.jump(to: 9)
         #expect(try await pager.append() == .refused(.noLink))
         try await pager.jump(to: 2)
-        #expect(try desk.picture == "…| [9 8] ~ [3 2] |end")
-        try await pager.fill(try #require(try topGap(desk)))
-        #expect(try desk.picture == "…| [9 8 7 3 2] |end")
+        #expect(try fixture.picture == "…| [9 8] ~ [3 2] |end")
+        try await pager.fill(try #require(try topGap(fixture)))
+        #expect(try fixture.picture == "…| [9 8 7 3 2] |end")
     }
 
     @Test func anOpenHeadIsContinuedUpwards() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 11, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 11, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.jump(to: 5)
-        #expect(try desk.picture == "…| [6 5 4] |…")
+        #expect(try fixture.picture == "…| [6 5 4] |…")
         try await pager.prepend()
-        #expect(try desk.picture == "…| [9 8 7 6 5 4] |…")
+        #expect(try fixture.picture == "…| [9 8 7 6 5 4] |…")
         try await pager.prepend()
-        #expect(try desk.picture == "[11 10 9 8 7 6 5 4] |…")
+        #expect(try fixture.picture == "[11 10 9 8 7 6 5 4] |…")
         #expect(try await pager.prepend() == .refused(.closed))
     }
 
     // MARK: Callers
 
     @Test func callersOfOnePlaceShareARequest() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let source = Switchboard()
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         async let first = pager.refresh()
         async let second = pager.refresh()
         let call = await source.next()
@@ -105,26 +105,26 @@ import Testing
 
     /// Found by a random session: both places gave the same ticket, and the server was asked twice.
     @Test func theBodiesOfAFeedOfIDsAreAskedForOnce() async throws {
-        let desk = try Desk(FeedOptions(order: .ranked, paging: .ids, pageSize: 3))
+        let fixture = try PagerFixture(FeedOptions(order: .ranked, paging: .ids, pageSize: 3))
         let source = Switchboard()
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         async let list = pager.refresh()
         source.answer(await source.next(), .page([3, 2, 1]))
         _ = try await list
-        #expect(try desk.picture == "[?3 ?2 ?1] |end")
+        #expect(try fixture.picture == "[?3 ?2 ?1] |end")
         async let fill = pager.fill(GapID(1))
         async let append = pager.append()
         let call = await source.next()
         await until { await pager.flights[.tail]?.waiting.count == 2 }
         source.answer(call, .page([3, 2, 1]))
         #expect(try await fill == (try await append))
-        #expect(try desk.picture == "[3 2 1] |end" && source.count == 2)
+        #expect(try fixture.picture == "[3 2 1] |end" && source.count == 2)
     }
 
     @Test func aCallerWhoLeavesDoesNotDisturbTheOthers() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let source = Switchboard()
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         let leaving = Task { try await pager.refresh() }
         let call = await source.next()
         async let staying = pager.refresh()
@@ -138,9 +138,9 @@ import Testing
 
     @Test(arguments: [true, false])
     func cancellationLeavesTheCacheUnchanged(heedsCancellation: Bool) async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let source = Switchboard(heedsCancellation: heedsCancellation)
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         let task = Task { try await pager.refresh() }
         let call = await source.next()
         task.cancel()
@@ -149,16 +149,16 @@ import Testing
         await until { await pager.loading.isEmpty }
         async let again = pager.refresh()
         let second = await source.next()
-        #expect(try desk.picture == "[] |…")
+        #expect(try fixture.picture == "[] |…")
         source.answer(second, .page([4, 3], next: .end))
         #expect(try await again.verdict == .ok)
-        #expect(try desk.picture == "[4 3] |end")
+        #expect(try fixture.picture == "[4 3] |end")
     }
 
     @Test func aRefreshGoesBeforeAnAppend() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let source = Switchboard(heedsCancellation: false)
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         async let first = pager.refresh()
         source.answer(await source.next(), .page([9, 8, 7], next: .token("below 7")))
         _ = try await first
@@ -173,17 +173,17 @@ import Testing
         _ = try await refresh
         source.answer(late, .page([6, 5, 4], next: .end))
         await until { source.count == 4 }
-        #expect(try desk.picture == "[10 9 8 7] |…")
+        #expect(try fixture.picture == "[10 9 8 7] |…")
         source.answer(source.calls[0], .page([6, 5, 4], next: .end))
         #expect(try await patient.verdict == .ok)
-        #expect(try desk.picture == "[10 9 8 7 6 5 4] |end")
+        #expect(try fixture.picture == "[10 9 8 7 6 5 4] |end")
     }
 
     @Test func othersWriteWhileARequestIsUnderWay() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
-        let feed = desk.feed
-        let pager = desk.pager(
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
+        let feed = fixture.feed
+        let pager = fixture.pager(
             Scripted { request in
                 if request.place == .tail { try feed.evict([6]) }
                 return try await server.page(for: request)
@@ -191,36 +191,36 @@ import Testing
         try await pager.refresh()
         // The tail moved up meanwhile: the answer is stale, and what is below it is asked for.
         #expect(try await pager.append().verdict == .ok)
-        #expect(try desk.picture == "[8 7 6] |…")
+        #expect(try fixture.picture == "[8 7 6] |…")
         #expect(server.requests.count == 3)
     }
 
     // MARK: Failures
 
     @Test func aFailureChangesNothingAndEndsNothing() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 5, options: desk.feed.options)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 5, options: fixture.feed.options)
         let isDown = Notes()
-        let pager = desk.pager(
+        let pager = fixture.pager(
             Scripted { request in
                 if isDown.lines.isEmpty { return try await server.page(for: request) }
                 throw PageFailure("down", isTransient: false)
             })
         try await pager.refresh()
         isDown.write("yes")
-        let before = try desk.picture
+        let before = try fixture.picture
         for _ in 0..<2 {
             await #expect(throws: PageFailure("down", isTransient: false)) { try await pager.refresh() }
             await #expect(throws: PageFailure("down", isTransient: false)) { try await pager.append() }
         }
-        #expect(try desk.picture == before)
+        #expect(try fixture.picture == before)
         #expect(await pager.loading.isEmpty)
     }
 
     @Test func anAnswerThatLeadsNowhereIsNotAskedForAgain() async throws {
-        let desk = try Desk(FeedOptions(order: .keyless, pageSize: 3))
+        let fixture = try PagerFixture(FeedOptions(order: .keyless, pageSize: 3))
         let source = Notes()
-        let pager = desk.pager(
+        let pager = fixture.pager(
             Scripted { request in
                 source.write("\(request.place)")
                 return .page([3, 2, 1], next: .token("round and round"))
@@ -241,33 +241,33 @@ import Testing
     // MARK: Catching up
 
     @Test func catchingUpFillsWhatIsMissingAboveTheMarker() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 6, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 6, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.refresh()
         server.insert(14)
         let short = try await pager.catchUp(to: 5, budget: 3)
         #expect(!short.reachesMarker && short.pages == 3)
-        #expect(try desk.picture == "[20 19 18 17 16 15 14 13 12] ~ [6 5 4] |…")
+        #expect(try fixture.picture == "[20 19 18 17 16 15 14 13 12] ~ [6 5 4] |…")
         let rest = try await pager.catchUp(to: 5, budget: 10)
         #expect(rest.reachesMarker && rest.pages == 3)
-        #expect(try desk.picture == "[20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4] |…")
+        #expect(try fixture.picture == "[20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4] |…")
     }
 
     @Test func aMarkerThatIsNotCachedIsReachedFromTheTop() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 12, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 12, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         let catchUp = try await pager.catchUp(to: 5, budget: 10)
         #expect(catchUp.reachesMarker && catchUp.pages == 3)
         server.delete(2)
         let gone = try await pager.catchUp(to: 2, budget: 10)
         #expect(gone.hasEnded && !gone.reachesMarker)
-        #expect(try desk.picture == "[12 11 10 9 8 7 6 5 4 3 1] |end")
+        #expect(try fixture.picture == "[12 11 10 9 8 7 6 5 4 3 1] |end")
     }
 
-    private func topGap(_ desk: Desk) throws -> GapID? {
-        try desk.feed.cache.withSnapshot { try $0.gaps(of: desk.feed).first?.id }
+    private func topGap(_ fixture: PagerFixture) throws -> GapID? {
+        try fixture.feed.cache.withSnapshot { try $0.gaps(of: fixture.feed).first?.id }
     }
 
     // MARK: What is changed here, what cannot be asked
@@ -276,8 +276,8 @@ import Testing
     /// overwritten by the older one of the page.
     @Test func changesMadeHereSurviveThePageThatIsOnItsWay() async throws {
         struct Item: Decodable, Equatable { let id: Int, mine: Bool? }
-        let (desk, board) = (try Desk(), Switchboard())
-        let pager = desk.pager(board)
+        let (fixture, board) = (try PagerFixture(), Switchboard())
+        let pager = fixture.pager(board)
         func page() -> PageResponse {
             var answer = Answer(next: .end)
             for id in [3, 2, 1] as [UInt64] {
@@ -289,18 +289,18 @@ import Testing
             let call = Task { try await pager.refresh() }
             let asked = await board.next()
             if !isFirst {
-                try desk.feed.delete(2)
-                try desk.feed.insertLocal("draft", body: Array(#"{"id":0,"mine":true}"#.utf8))
-                _ = try desk.feed.cache.update(1, body: Array(#"{"id":1,"mine":true}"#.utf8), version: 2)
+                try fixture.feed.delete(2)
+                try fixture.feed.insertLocal("draft", body: Array(#"{"id":0,"mine":true}"#.utf8))
+                _ = try fixture.feed.cache.update(1, body: Array(#"{"id":1,"mine":true}"#.utf8), version: 2)
             }
             board.answer(asked, page())
             _ = try await call.value
         }
-        #expect(try desk.picture == "[+draft 3 1] |end")
-        let items = try desk.feed.posts(as: Item.self).rows(limit: 9).compactMap { try $0.post?.decoded() }
+        #expect(try fixture.picture == "[+draft 3 1] |end")
+        let items = try fixture.feed.posts(as: Item.self).rows(limit: 9).compactMap { try $0.post?.decoded() }
         #expect(items == [Item(id: 0, mine: true), Item(id: 3, mine: nil), Item(id: 1, mine: true)])
-        #expect(try desk.feed.removeLocal("draft"))
-        #expect(try desk.picture == "[3 1] |end")
+        #expect(try fixture.feed.removeLocal("draft"))
+        #expect(try fixture.picture == "[3 1] |end")
     }
 
     /// What a feed cannot be asked is refused by name, and nothing is sent.
@@ -310,9 +310,9 @@ import Testing
             (FeedOptions(paging: .ids), .around(1)), (FeedOptions(paging: .ids), .openHead),
         ]
         for (options, place) in settings {
-            let desk = try Desk(options)
+            let fixture = try PagerFixture(options)
             let server = ListServer(posts: 3, options: options)
-            let pager = desk.pager(server)
+            let pager = fixture.pager(server)
             try await pager.refresh()
             let result =
                 if case .around(let id) = place { try await pager.jump(to: id) } else { try await pager.prepend() }

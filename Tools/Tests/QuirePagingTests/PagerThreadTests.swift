@@ -27,13 +27,13 @@ import Testing
 
     /// More pagers than there are threads for tasks wait for a writer, and that one for a task.
     @Test func commitsThatWaitLeaveTheThreadsOfTasksAlone() async throws {
-        let desk = try Desk()
-        let server = ListServer(posts: 8, options: desk.feed.options)
-        let cache = desk.feed.cache
+        let fixture = try PagerFixture()
+        let server = ListServer(posts: 8, options: fixture.feed.options)
+        let cache = fixture.feed.cache
         let pagers = try (0..<32).map { number in
             Pager(
-                try cache.feed(named: "feed \(number)", options: desk.feed.options), source: server,
-                clock: desk.clock.pagerClock())
+                try cache.feed(named: "feed \(number)", options: fixture.feed.options), source: server,
+                clock: fixture.clock.pagerClock())
         }
         let writer = Writer(cache)
         await until { writer.isWriting.withLock { $0 } }

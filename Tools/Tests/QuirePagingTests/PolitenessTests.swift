@@ -28,30 +28,30 @@ import Testing
     // MARK: Retries
 
     @Test func aPassingFailureIsRetriedMoreAndMoreSlowly() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let retries = RetryPolicy(attempts: 4, firstDelay: .seconds(1), longestDelay: .seconds(3))
         let script = Script(
             .failure(Self.busy), .failure(Self.busy), .failure(Self.busy), .success(Self.page))
-        let pager = desk.pager(script, options: PagerOptions(retries: retries))
+        let pager = fixture.pager(script, options: PagerOptions(retries: retries))
         #expect(try await pager.refresh().verdict == .ok)
-        #expect(desk.clock.slept == [.seconds(1), .seconds(2), .seconds(3)])
+        #expect(fixture.clock.slept == [.seconds(1), .seconds(2), .seconds(3)])
     }
 
     @Test func retriesEnd() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let script = Script(.failure(Self.busy), .failure(Self.busy), .success(Self.page))
-        let pager = desk.pager(script, options: PagerOptions(retries: RetryPolicy(attempts: 2)))
+        let pager = fixture.pager(script, options: PagerOptions(retries: RetryPolicy(attempts: 2)))
         await #expect(throws: Self.busy) { try await pager.refresh() }
         #expect(script.left == 1)
         #expect(try await pager.refresh().verdict == .ok)
     }
 
     @Test func aLastingFailureIsNotRetried() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let script = Script(.failure(PageFailure("gone", isTransient: false)), .success(Self.page))
-        let pager = desk.pager(script)
+        let pager = fixture.pager(script)
         await #expect(throws: PageFailure.self) { try await pager.refresh() }
-        #expect(desk.clock.slept.isEmpty && script.left == 1)
+        #expect(fixture.clock.slept.isEmpty && script.left == 1)
     }
 
     @Test func delaysLieBetweenHalfAndAll() {
@@ -71,75 +71,75 @@ import Testing
     // MARK: Pauses
 
     @Test func backoffIsHeededByEveryRequestOfTheFeed() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         var paused = Self.page
         paused.pause = .seconds(10)
         let script = Script(.success(paused), .success(.page([], next: .end)), .success(Self.page))
-        let pager = desk.pager(script)
+        let pager = fixture.pager(script)
         try await pager.refresh()
-        #expect(desk.clock.slept.isEmpty)
+        #expect(fixture.clock.slept.isEmpty)
         try await pager.append()
-        #expect(desk.clock.slept == [.seconds(10)])
+        #expect(fixture.clock.slept == [.seconds(10)])
         try await pager.refresh()
-        #expect(desk.clock.slept == [.seconds(10)])
+        #expect(fixture.clock.slept == [.seconds(10)])
     }
 
     @Test func retryAfterIsLongerThanTheBackoff() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let script = Script(
             .failure(PageFailure("429", isTransient: true, pause: .seconds(20))), .success(Self.page))
-        #expect(try await desk.pager(script).refresh().verdict == .ok)
-        #expect(desk.clock.slept == [.seconds(1), .seconds(19)])
+        #expect(try await fixture.pager(script).refresh().verdict == .ok)
+        #expect(fixture.clock.slept == [.seconds(1), .seconds(19)])
     }
 
     @Test func aLongPauseIsToldAndSurvivesARestart() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let script = Script(
             .failure(PageFailure("503", isTransient: false, pause: .seconds(3_600))),
             .success(Self.page))
-        await #expect(throws: PageFailure.self) { try await desk.pager(script).refresh() }
-        desk.clock.advance(.seconds(600))
+        await #expect(throws: PageFailure.self) { try await fixture.pager(script).refresh() }
+        fixture.clock.advance(.seconds(600))
         await #expect(throws: PagerError.paused(.seconds(3_000))) {
-            try await desk.pager(script).refresh()
+            try await fixture.pager(script).refresh()
         }
-        desk.clock.advance(.seconds(3_000))
-        #expect(try await desk.pager(script).refresh().verdict == .ok)
+        fixture.clock.advance(.seconds(3_000))
+        #expect(try await fixture.pager(script).refresh().verdict == .ok)
     }
 
     @Test func aClockThatWasSetBackMakesNoPauseLonger() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let script = Script(
             .failure(PageFailure("503", isTransient: false, pause: .seconds(3_600))),
             .success(Self.page))
-        let pager = desk.pager(script)
+        let pager = fixture.pager(script)
         await #expect(throws: PageFailure.self) { try await pager.refresh() }
-        desk.clock.now -= 365 * 86_400_000
+        fixture.clock.now -= 365 * 86_400_000
         await #expect(throws: PagerError.paused(.seconds(3_600))) { try await pager.refresh() }
-        desk.clock.advance(.seconds(3_600))
+        fixture.clock.advance(.seconds(3_600))
         #expect(try await pager.refresh().verdict == .ok)
     }
 
     @Test func noPauseIsLongerThanADay() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         let script = Script(
             .failure(PageFailure("never", isTransient: false, pause: .seconds(Int64.max / 4))),
             .success(Self.page))
-        let pager = desk.pager(script)
+        let pager = fixture.pager(script)
         await #expect(throws: PageFailure.self) { try await pager.refresh() }
-        desk.clock.advance(.seconds(86_400))
+        fixture.clock.advance(.seconds(86_400))
         #expect(try await pager.refresh().verdict == .ok)
     }
 
     @Test func aSpentQuotaStopsRequestsUntilItIsRenewed() async throws {
-        let desk = try Desk()
+        let fixture = try PagerFixture()
         var last = Self.page
         last.quota = Quota(remaining: 0, renewsIn: .seconds(100))
         let script = Script(.success(last), .success(Self.page))
-        let pager = desk.pager(script)
+        let pager = fixture.pager(script)
         try await pager.refresh()
         await #expect(throws: PagerError.quotaSpent(.seconds(100))) { try await pager.append() }
         #expect(script.left == 1)
-        desk.clock.advance(.seconds(100))
+        fixture.clock.advance(.seconds(100))
         #expect(try await pager.refresh().verdict == .ok)
     }
 

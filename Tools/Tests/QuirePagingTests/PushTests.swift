@@ -13,57 +13,57 @@ import Testing
 
     @Test("no push over a living connection opens a gap; one after a break does, and a refresh closes it")
     func connection() async throws {
-        let desk = try Desk(FeedOptions(pageSize: 3))
-        let server = ListServer(posts: 3, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture(FeedOptions(pageSize: 3))
+        let server = ListServer(posts: 3, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.refresh()
-        #expect(try desk.picture == "[3 2 1] |end")
+        #expect(try fixture.picture == "[3 2 1] |end")
         try await pager.beginLive()
         server.insert(1)
         #expect(try await pager.push(Self.message(4)).verdict == .ok)
-        #expect(try desk.picture == "[4 3 2 1] |end")
+        #expect(try fixture.picture == "[4 3 2 1] |end")
         try await pager.endLive()
         server.insert(2)
         #expect(try await pager.push(Self.message(6)).verdict == .gap)
-        #expect(try desk.picture == "[6] ~ [4 3 2 1] |end")
+        #expect(try fixture.picture == "[6] ~ [4 3 2 1] |end")
         #expect(try await pager.refresh().verdict == .joined)
-        #expect(try desk.picture == "[6 5 4 3 2 1] |end")
+        #expect(try fixture.picture == "[6 5 4 3 2 1] |end")
     }
 
     @Test("numbered messages tell by themselves what was missed")
     func numbers() async throws {
-        let desk = try Desk(FeedOptions(pageSize: 3))
-        let server = ListServer(posts: 3, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture(FeedOptions(pageSize: 3))
+        let server = ListServer(posts: 3, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.beginLive(after: 7)
         server.insert(2)
         try await pager.push(Self.message(4), number: 8)
-        #expect(try desk.picture == "[4 3 2 1] |end")
+        #expect(try fixture.picture == "[4 3 2 1] |end")
         #expect(try await pager.push(Self.message(4), number: 8).verdict == .stale)
         try await pager.push(Self.message(6), number: 10)
-        #expect(try desk.picture == "[6] ~ [4 3 2 1] |end")
+        #expect(try fixture.picture == "[6] ~ [4 3 2 1] |end")
     }
 
     @Test("a message that names what it follows needs no connection")
     func follows() async throws {
-        let desk = try Desk(FeedOptions(pageSize: 3))
-        let pager = desk.pager(ListServer(posts: 3, options: desk.feed.options))
+        let fixture = try PagerFixture(FeedOptions(pageSize: 3))
+        let pager = fixture.pager(ListServer(posts: 3, options: fixture.feed.options))
         try await pager.refresh()
         try await pager.push(Self.message(5, 4), follows: 3)
-        #expect(try desk.picture == "[5 4 3 2 1] |end")
+        #expect(try fixture.picture == "[5 4 3 2 1] |end")
     }
 
     @Test("a join by page numbers is proven by the page above it, or stays as it is")
     func verify() async throws {
-        let desk = try Desk(FeedOptions(paging: .page, pageSize: 3))
-        let server = ListServer(posts: 6, options: desk.feed.options)
-        let pager = desk.pager(server)
+        let fixture = try PagerFixture(FeedOptions(paging: .page, pageSize: 3))
+        let server = ListServer(posts: 6, options: fixture.feed.options)
+        let pager = fixture.pager(server)
         try await pager.refresh()
         try await pager.append()
-        #expect(try desk.feed.cache.withSnapshot { try $0.info(of: desk.feed).claimedSeams } == 1)
+        #expect(try fixture.feed.cache.withSnapshot { try $0.info(of: fixture.feed).claimedSeams } == 1)
         try await pager.verify(joinAbove: 3)
-        let row = try desk.feed.cache.withSnapshot { snapshot in
-            try snapshot.rows(of: desk.feed, limit: 9).compactMap(\.post).first { $0.id == 3 }
+        let row = try fixture.feed.cache.withSnapshot { snapshot in
+            try snapshot.rows(of: fixture.feed, limit: 9).compactMap(\.post).first { $0.id == 3 }
         }
         #expect(row?.doubt == .numbering)
         #expect(row?.isChecked == true)

@@ -11,23 +11,23 @@ import Testing
         var score: Int
     }
 
-    private func desk(_ bodies: [String]) throws -> Desk {
-        let desk = try Desk(FeedOptions())
+    private func fixture(_ bodies: [String]) throws -> PagerFixture {
+        let fixture = try PagerFixture(FeedOptions())
         var answer = Answer(next: .token("more"))
         for (at, body) in bodies.enumerated() {
             answer.append(id: PostID(UInt64(at + 1)), body: Array(body.utf8))
         }
-        let request = try #require(try desk.feed.plan(.head).request)
-        _ = try desk.feed.ingest(answer, for: request.ticket)
-        return desk
+        let request = try #require(try fixture.feed.plan(.head).request)
+        _ = try fixture.feed.ingest(answer, for: request.ticket)
+        return fixture
     }
 
     @Test func postsAreDecodedOneByOne() throws {
-        let desk = try desk([
+        let fixture = try fixture([
             #"{"title":"a","score":1}"#, #"{"title":"b"}"#, "", #" {"title":"c","score":3}"#,
         ])
-        try desk.feed.evict([3])
-        let posts = desk.feed.posts(as: Question.self)
+        try fixture.feed.evict([3])
+        let posts = fixture.feed.posts(as: Question.self)
         let rows = try posts.rows(limit: 10)
         #expect(rows.map { $0.post?.id } == [1, 2, nil, 4])
         #expect(rows[2].gap != nil)
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func aMissingBodyIsSaidSo() throws {
-        let desk = try desk([""])
-        let post = try #require(try desk.feed.posts(as: Question.self).find(1))
+        let fixture = try fixture([""])
+        let post = try #require(try fixture.feed.posts(as: Question.self).find(1))
         #expect(throws: PostDecodingError(feed: "main", id: 1, reason: "its body is missing")) {
             try post.decoded()
         }
@@ -65,10 +65,10 @@ import Testing
                 return Question(title: text.replacing(/<[^>]*>/, with: ""), score: 0)
             },
         ]
-        let desk = try desk([
+        let fixture = try fixture([
             #"{"title":"a","score":1}"#, #"{"name":"b","votes":2}"#, "<item><title>c</title></item>", "?",
         ])
-        let typed = desk.feed.posts(as: Question.self, formats: formats)
+        let typed = fixture.feed.posts(as: Question.self, formats: formats)
         let posts = try typed.rows(limit: 9).compactMap(\.post)
         #expect(try posts.prefix(3).map { try $0.decoded().title } == ["a", "b", "c"])
         #expect(

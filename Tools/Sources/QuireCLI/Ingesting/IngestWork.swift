@@ -17,7 +17,7 @@ struct IngestWork {
         beginning: ([Input], Destination) throws -> Beginning
     ) throws -> ExitStatus {
         let inputs = Input.list(files)
-        let rehearsal = runOptions.dryRun ? try Rehearsal(of: target.cache) : nil
+        let rehearsal = runOptions.dryRun ? try DryRun(of: target.cache) : nil
         defer { withExtendedLifetime(rehearsal) {} }
         let destination = try Destination(
             cache: target.cache, at: rehearsal?.path, feed: target.feed, options)
@@ -32,7 +32,7 @@ struct IngestWork {
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         var ingestion = try Ingestion(
             to: destination, from: point, run,
-            Complaints(runOptions, after: point.totals.pagesFailed),
+            ErrorReporter(runOptions, after: point.totals.pagesFailed),
             Progress(runOptions.progress.mode, total: total))
         if !point.isDone {
             // The rest of the memory is for the document being read, and the engine.

@@ -5,7 +5,7 @@ import QuireDumps
 /// Takes the pages of one run into a feed, several to a commit, each with how far the run has come.
 struct Ingestion {
     private let destination: Destination
-    private let complaints: Complaints
+    private let complaints: ErrorReporter
     private let progress: Progress
     /// Where the run stands once the last batch is committed.
     private(set) var point: ResumePoint
@@ -22,7 +22,7 @@ struct Ingestion {
 
     init(
         to destination: Destination, from point: ResumePoint, _ run: RecordedRun,
-        _ complaints: Complaints, _ progress: Progress
+        _ complaints: ErrorReporter, _ progress: Progress
     ) throws {
         (self.destination, self.point, self.run) = (destination, point, run)
         (self.complaints, self.progress) = (complaints, progress)

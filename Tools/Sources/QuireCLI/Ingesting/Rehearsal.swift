@@ -2,7 +2,7 @@ import Foundation
 import Quire
 
 /// A copy of a cache to try things on, which goes away with this object.
-final class Rehearsal {
+final class DryRun {
     let path: String
     private let folder: String
 

@@ -20,12 +20,12 @@ import Testing
             }
         }
         let profile = try Profile(json: Array(Self.profile.utf8), name: "profile")
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
             try HTTPSource("\(server.address)/list?since={since}&token={token}&n={limit}", profile: profile))
         try await pager.refresh()
-        #expect(try desk.picture == "[9 8] |end")
+        #expect(try fixture.picture == "[9 8] |end")
         try await pager.update()
-        #expect(try desk.picture == "[11 10 9] |end")
+        #expect(try fixture.picture == "[11 10 9] |end")
     }
 }

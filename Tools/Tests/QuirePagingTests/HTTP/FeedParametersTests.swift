@@ -30,12 +30,12 @@ import Testing
     }
 
     @Test func twoQuestionsAreTwoLists() async throws {
-        let (desk, server) = (try Desk(), try await Self.server())
+        let (fixture, server) = (try PagerFixture(), try await Self.server())
         let feeds = try ["swift", "c&c++"].map {
-            try desk.feed.cache.feed(
+            try fixture.feed.cache.feed(
                 named: "questions", parameters: ["tagged": $0, "site": "so"], options: Self.options)
         }
-        for feed in feeds { try await desk.pager(try Self.source(server), of: feed).refresh() }
+        for feed in feeds { try await fixture.pager(try Self.source(server), of: feed).refresh() }
         #expect(feeds.map(\.name) == ["questions?site=so&tagged=swift", "questions?site=so&tagged=c%26c++"])
         #expect(try feeds.map(Self.ids) == [[9, 8, 7], [5, 4]])
         #expect(server.requests.map { $0.query["tagged"] } == ["swift", "c&c++"])
@@ -44,17 +44,17 @@ import Testing
 
     /// A feed that is opened by its name asks what it asked before: the pager has no other way to know.
     @Test func aFeedIsAskedForAsItsNameSays() async throws {
-        let (desk, server) = (try Desk(), try await Self.server())
-        _ = try desk.feed.cache.feed(
+        let (fixture, server) = (try PagerFixture(), try await Self.server())
+        _ = try fixture.feed.cache.feed(
             named: "questions", parameters: ["tagged": "swift"], options: Self.options)
-        let again = try #require(try desk.feed.cache.existingFeed(named: "questions?tagged=swift"))
-        try await desk.pager(try Self.source(server), of: again).refresh()
+        let again = try #require(try fixture.feed.cache.existingFeed(named: "questions?tagged=swift"))
+        try await fixture.pager(try Self.source(server), of: again).refresh()
         #expect(try Self.ids(again) == [9, 8, 7])
     }
 
     @Test func theOrderOfParametersIsNoQuestion() throws {
-        let desk = try Desk()
-        let cache = desk.feed.cache
+        let fixture = try PagerFixture()
+        let cache = fixture.feed.cache
         let pairs = (0..<20).map { ("p\($0)", "\($0)") }
         let once = try cache.feed(named: "list", parameters: Dictionary(uniqueKeysWithValues: pairs))
         let again = try cache.feed(named: "list", parameters: Dictionary(uniqueKeysWithValues: pairs.reversed()))
@@ -65,8 +65,8 @@ import Testing
 
     /// Every list with every set of parameters has a name of its own, which gives the parameters back.
     @Test func noTwoQuestionsHaveOneName() throws {
-        let desk = try Desk()
-        let cache = desk.feed.cache
+        let fixture = try PagerFixture()
+        let cache = fixture.feed.cache
         let words = ["", "a", "a=b", "a&b", "?", "%", "%3D", "ä b"]
         var names: Set<String> = []
         var count = 0
@@ -86,13 +86,13 @@ import Testing
 
     @Test(arguments: ["what?", "50%", "a?b", "a?b=c&a=d", "a?b=%63", "a?b=c?", "a?a=1&a=2", "a?=b=c"])
     func aNameOfAnotherFormHasNoParameters(name: String) throws {
-        let desk = try Desk()
-        #expect(try desk.feed.cache.feed(named: name).parameters == [:])
+        let fixture = try PagerFixture()
+        #expect(try fixture.feed.cache.feed(named: name).parameters == [:])
     }
 
     @Test func aQuestionThatIsTooLongMakesNoFeed() throws {
-        let desk = try Desk()
-        let cache = desk.feed.cache
+        let fixture = try PagerFixture()
+        let cache = fixture.feed.cache
         let error = #expect(throws: QuireError.self) {
             try cache.feed(named: "list", parameters: ["q": String(repeating: "x", count: 250)])
         }

@@ -27,28 +27,28 @@ import Testing
         Issue.record("60 requests")
     }
 
-    private func ids(_ desk: Desk) throws -> [PostID] { try OracleView(of: desk.subject).entries }
+    private func ids(_ fixture: PagerFixture) throws -> [PostID] { try OracleView(of: fixture.subject).entries }
 
     // MARK: Limit and offset, numbers
 
     @Test func anOffsetFeedBeginsAtTheTopAndGoesOnAtItsLastPost() async throws {
         let options = Self.counted(.offset)
-        let (desk, site) = (try Desk(options), try await ListSite(posts: 12, options))
-        let pager = desk.pager(site.source)
+        let (fixture, site) = (try PagerFixture(options), try await ListSite(posts: 12, options))
+        let pager = fixture.pager(site.source)
         try await pager.refresh()
         try await scroll(pager)
         #expect(site.asked("offset").first == "0")
         #expect(site.asked("offset")[1] == "3")
         #expect(site.asked("limit").first == "4")
-        #expect(try ids(desk) == site.ids)
+        #expect(try ids(fixture) == site.ids)
     }
 
     /// As many posts arrive as leave, so every offset seems right.
     @Test(arguments: [Paging.offset, .page], 1...3)
     func insertsAndDeletionsThatCancelOut(paging: Paging, count: Int) async throws {
         let options = Self.counted(paging)
-        let (desk, site) = (try Desk(options), try await ListSite(posts: 20, options))
-        let pager = desk.pager(site.source)
+        let (fixture, site) = (try PagerFixture(options), try await ListSite(posts: 20, options))
+        let pager = fixture.pager(site.source)
         try await pager.refresh()
         try await pager.append()
         site.change { list in
@@ -60,29 +60,29 @@ import Testing
         try await scroll(pager)
         try await pager.refresh()
         try await scroll(pager)
-        #expect(try ids(desk).filter(site.ids.contains) == site.ids)  // what left is noticed when it is fetched again
+        #expect(try ids(fixture).filter(site.ids.contains) == site.ids)  // what left is noticed when it is fetched again
     }
 
     /// The second page of a server that fixes its size is page 2, and no page is skipped when pages arrive above.
     @Test func thePageAfterTheFirstIsTheSecond() async throws {
         let options = Self.counted(.page)
-        let (desk, site) = (
-            try Desk(options), try await ListSite(posts: 20, options, ServerKind(size: .fixed(4)))
+        let (fixture, site) = (
+            try PagerFixture(options), try await ListSite(posts: 20, options, ServerKind(size: .fixed(4)))
         )
-        let pager = desk.pager(site.source)
+        let pager = fixture.pager(site.source)
         try await pager.refresh()
         try await pager.append()
         try await pager.append()
         #expect(site.asked("page") == ["1", "2", "3"])
-        #expect(try ids(desk) == Array(site.ids.prefix(12)))
+        #expect(try ids(fixture) == Array(site.ids.prefix(12)))
     }
 
     @Test func thePagesThatARefreshAddedAreNotCounted() async throws {
         let options = Self.counted(.page)
-        let (desk, site) = (
-            try Desk(options), try await ListSite(posts: 20, options, ServerKind(size: .fixed(4)))
+        let (fixture, site) = (
+            try PagerFixture(options), try await ListSite(posts: 20, options, ServerKind(size: .fixed(4)))
         )
-        let pager = desk.pager(site.source)
+        let pager = fixture.pager(site.source)
         try await pager.refresh()
         try await pager.append()
         for _ in 0..<2 {
@@ -90,7 +90,7 @@ import Testing
             try await pager.refresh()
         }
         try await scroll(pager)
-        #expect(try ids(desk) == site.ids)
+        #expect(try ids(fixture) == site.ids)
     }
 
     /// `has_more` is the end, pages are counted from 1.
@@ -104,13 +104,13 @@ import Testing
                     + #""quota_remaining":200}"#)
         }
         let profile = Profile.named("stackexchange")!
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
             try HTTPSource("\(server.address)/questions?page={page}&pagesize={limit}", profile: profile),
             options: PagerOptions(pageSize: 3))
         try await pager.refresh()
         try await scroll(pager)
-        #expect(try ids(desk) == [7, 6, 5, 4, 3, 2, 1])
+        #expect(try ids(fixture) == [7, 6, 5, 4, 3, 2, 1])
         // each answer shows the post that it follows, because the server grants every size
         #expect(server.requests.map { $0.query["page"] } == ["1", "2", "2", "3"])
         #expect(server.requests.map { $0.query["pagesize"] } == ["3", "2", "3", "3"])
@@ -120,12 +120,12 @@ import Testing
 
     @Test func pagesKnowTheRequestsTheyAnswer() async throws {
         let options = FeedOptions(order: .stable, pageSize: 3)
-        let (desk, site) = (try Desk(options), try await ListSite(posts: 9, options))
-        let pager = desk.pager(site.source)
+        let (fixture, site) = (try PagerFixture(options), try await ListSite(posts: 9, options))
+        let pager = fixture.pager(site.source)
         try await pager.refresh()
         try await scroll(pager)
-        try desk.subject.reopen()
-        let owns = try desk.feed.cache.withSnapshot { try $0.pages(of: desk.feed, limit: 9).map(\.own) }
+        try fixture.subject.reopen()
+        let owns = try fixture.feed.cache.withSnapshot { try $0.pages(of: fixture.feed, limit: 9).map(\.own) }
         #expect(owns == site.asked("token").map { $0.map(Link.token) ?? .head })
         #expect(Set(owns).count == 3)
     }
@@ -133,10 +133,10 @@ import Testing
     @Test func aKnownPostShowsItsNewBodyInItsPlace() async throws {
         struct Item: Decodable { let title: String }
         let options = FeedOptions(order: .stable, pageSize: 3)
-        let (desk, site) = (try Desk(options), try await ListSite(posts: 3, options))
-        let pager = desk.pager(site.source)
+        let (fixture, site) = (try PagerFixture(options), try await ListSite(posts: 3, options))
+        let pager = fixture.pager(site.source)
         func titles() throws -> [String] {
-            try desk.feed.posts(as: Item.self).rows(limit: 9).compactMap { try $0.post?.decoded().title }
+            try fixture.feed.posts(as: Item.self).rows(limit: 9).compactMap { try $0.post?.decoded().title }
         }
         try await pager.refresh()
         let before = try titles()
@@ -149,24 +149,24 @@ import Testing
         #expect(outcome.updated == 1 && outcome.new.isEmpty)
         #expect(after[1] != before[1] && after[1].hasSuffix("v2"))
         #expect([after[0], after[2]] == [before[0], before[2]])
-        #expect(try ids(desk) == [3, 2, 1])
+        #expect(try ids(fixture) == [3, 2, 1])
     }
 
     /// One description holds posts, order, offset and validators, and a restart changes none of it.
     @Test func aFeedGoesOnAfterARestart() async throws {
         let options = Self.counted(.offset)
-        let (desk, site) = (try Desk(options), try await ListSite(posts: 20, options))
-        try await desk.pager(site.source).refresh()
-        try desk.subject.reopen()
-        #expect(try await desk.pager(site.source).refresh() == .notModified)
+        let (fixture, site) = (try PagerFixture(options), try await ListSite(posts: 20, options))
+        try await fixture.pager(site.source).refresh()
+        try fixture.subject.reopen()
+        #expect(try await fixture.pager(site.source).refresh() == .notModified)
         site.change { for _ in 0..<2 { $0.insertOnTop() } }
-        try await desk.pager(site.source).append()
-        try await desk.pager(site.source).append()
-        let next = try #require(try desk.feed.plan(.tail).request?.target)
-        try desk.subject.reopen()
-        #expect(try desk.feed.plan(.tail).request?.target == next)
-        try await scroll(desk.pager(site.source))
-        #expect(try ids(desk) == Array(site.ids.dropFirst(2)))
+        try await fixture.pager(site.source).append()
+        try await fixture.pager(site.source).append()
+        let next = try #require(try fixture.feed.plan(.tail).request?.target)
+        try fixture.subject.reopen()
+        #expect(try fixture.feed.plan(.tail).request?.target == next)
+        try await scroll(fixture.pager(site.source))
+        #expect(try ids(fixture) == Array(site.ids.dropFirst(2)))
     }
 
     // MARK: Validators, totals
@@ -184,13 +184,13 @@ import Testing
             return .json(#"{"posts":[\#(items)],"next":"end"}"#, headers: headers)
         }
         let options = FeedOptions(order: .stable, pageSize: 3)
-        let desk = try Desk(options)
-        let pager = desk.pager(try WireFeed(options).source(server.address))
+        let fixture = try PagerFixture(options)
+        let pager = fixture.pager(try WireFeed(options).source(server.address))
         try await pager.refresh()
         #expect(try await pager.refresh() == .notModified)
         posts.withLock { $0 = [3, 2, 1] }  // within the same second
         #expect(try await pager.refresh().verdict == .ok)
-        #expect(try ids(desk) == [3, 2, 1])
+        #expect(try ids(fixture) == [3, 2, 1])
         #expect(server.requests.map { $0.headers[HTTPHeader("If-None-Match")] } == [nil, "W/\"2\"", "W/\"2\""])
         #expect(server.requests.allSatisfy { $0.headers[HTTPHeader("If-Modified-Since")] == nil })
         #expect(server.requests.allSatisfy { $0.method == .GET })
@@ -214,26 +214,26 @@ import Testing
         let json = #"{"name":"t","items":"i","id":{"path":"id"},"next":{"counted":true},"page":{"query":"page"},"#
             + #""total":{"path":"total"},"page_size":{"path":"size"},"order":"keyless","paging":"page"}"#
         let profile = try Profile(json: Array(json.utf8), name: "t")
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
             try HTTPSource("\(server.address)/l?page={page}", profile: profile),
             options: PagerOptions(pageSize: 3))
         try await pager.refresh()
         try await scroll(pager)
         try await pager.refresh()
         try await scroll(pager)
-        #expect(try ids(desk) == list.withLock(\.ids).map { PostID(UInt64($0)) })
+        #expect(try ids(fixture) == list.withLock(\.ids).map { PostID(UInt64($0)) })
     }
 
     // MARK: Freshness
 
     @Test func whoAsksForMoreGetsMore() async throws {
         let options = FeedOptions(order: .stable, pageSize: 10)
-        let (desk, site) = (try Desk(options), try await ListSite(posts: 50, options))
+        let (fixture, site) = (try PagerFixture(options), try await ListSite(posts: 50, options))
         for size in [10, 20] {
-            let pager = desk.pager(site.source, options: PagerOptions(pageSize: size))
+            let pager = fixture.pager(site.source, options: PagerOptions(pageSize: size))
             #expect(try await pager.refresh(.ifStale).verdict == .ok)
-            #expect(try ids(desk) == Array(site.ids.prefix(size)))
+            #expect(try ids(fixture) == Array(site.ids.prefix(size)))
             #expect(try await pager.refresh(.ifStale) == .fresh)
         }
         #expect(site.asked("limit") == ["10", "20"])
@@ -249,20 +249,20 @@ import Testing
             return .json(#"{"posts":[\#(items)],"next":"end"}"#, headers: ["ETag": "\"x\""])
         }
         let source = try WireFeed(options).source(server.address)
-        let desk = try Desk(options)
-        try await desk.pager(source).refresh()
-        desk.clock.advance(.seconds(200))
+        let fixture = try PagerFixture(options)
+        try await fixture.pager(source).refresh()
+        fixture.clock.advance(.seconds(200))
         isDown.withLock { $0 = true }
-        await #expect(throws: PageFailure.self) { try await desk.pager(source).refresh() }
-        #expect(try ids(desk) == [3, 2, 1])
-        try desk.subject.reopen()
-        #expect(try await desk.pager(source).refresh(.ifStale) == .fresh)
-        desk.clock.advance(.seconds(150))  // 350 since it succeeded, 150 since it failed
+        await #expect(throws: PageFailure.self) { try await fixture.pager(source).refresh() }
+        #expect(try ids(fixture) == [3, 2, 1])
+        try fixture.subject.reopen()
+        #expect(try await fixture.pager(source).refresh(.ifStale) == .fresh)
+        fixture.clock.advance(.seconds(150))  // 350 since it succeeded, 150 since it failed
         isDown.withLock { $0 = false }
-        #expect(try await desk.pager(source).refresh(.ifStale) != .fresh)
+        #expect(try await fixture.pager(source).refresh(.ifStale) != .fresh)
         #expect(server.requests.count == 3)
 
-        let purged = try Desk(options, clock: desk.clock)
+        let purged = try PagerFixture(options, clock: fixture.clock)
         #expect(try await purged.pager(source).refresh(.ifStale).verdict == .ok)
         #expect(server.requests.last?.headers[HTTPHeader("If-None-Match")] == nil)
         #expect(try ids(purged) == [3, 2, 1])

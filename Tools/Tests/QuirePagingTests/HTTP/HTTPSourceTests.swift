@@ -36,21 +36,21 @@ import Testing
         }
     }
 
-    private static func pager(_ desk: Desk, _ server: LoopbackServer) throws -> Pager {
-        desk.pager(try wire.source(server.address))
+    private static func pager(_ fixture: PagerFixture, _ server: LoopbackServer) throws -> Pager {
+        fixture.pager(try wire.source(server.address))
     }
 
     /// The call fails for this reason, and the cache is as before.
     private func expectFailure(
         _ part: String, isTransient: Bool, of server: LoopbackServer, limit: Int = 10_000
     ) async throws {
-        let desk = try Desk(Self.options)
+        let fixture = try PagerFixture(Self.options)
         let source = try Self.wire.source(server.address, limit: limit, timeout: .seconds(60))
-        let pager = desk.pager(source, options: PagerOptions(retries: RetryPolicy(attempts: 1)))
+        let pager = fixture.pager(source, options: PagerOptions(retries: RetryPolicy(attempts: 1)))
         let error = await #expect(throws: PageFailure.self) { try await pager.refresh() }
         #expect(error?.isTransient == isTransient, "\(String(describing: error))")
         #expect(error?.message.contains(part) == true, "\(String(describing: error))")
-        #expect(try desk.picture == Desk(Self.options).picture)
+        #expect(try fixture.picture == PagerFixture(Self.options).picture)
     }
 
     // MARK: Links
@@ -64,12 +64,12 @@ import Testing
                 "[\(items.joined(separator: ","))]", headers: page < 3 ? ["Link": link] : [:])
         }
         let profile = Profile.named("github")!
-        let desk = try Desk(profile.options)
+        let fixture = try PagerFixture(profile.options)
         let source = try HTTPSource("\(server.address)/issues?per_page={limit}&state=all", profile: profile)
-        let pager = desk.pager(source)
+        let pager = fixture.pager(source)
         try await pager.refresh()
         while case .loaded = try await pager.append() {}
-        #expect(try desk.picture == "[9 8 =7 6 =5 4] |end")
+        #expect(try fixture.picture == "[9 8 =7 6 =5 4] |end")
         #expect(server.requests.map { $0.query["page"] } == [nil, "2", "3"])
         #expect(server.requests.allSatisfy { $0.query["state"] == "all" })
     }
@@ -83,11 +83,11 @@ import Testing
         let profile = try Profile(
             json: Array(#"{"name":"t","id":{"path":"id"},"next":{"template":"max_id={id}"}}"#.utf8),
             name: "t")
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(try HTTPSource("\(server.address)/list?n={limit}", profile: profile))
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(try HTTPSource("\(server.address)/list?n={limit}", profile: profile))
         try await pager.refresh()
         while case .loaded = try await pager.append() {}
-        #expect(try desk.picture.hasPrefix("[6 5 4 3 2 1]"))
+        #expect(try fixture.picture.hasPrefix("[6 5 4 3 2 1]"))
         #expect(server.requests.map { $0.query["max_id"] }.prefix(3) == [nil, "5", "3"])
     }
 
@@ -103,13 +103,13 @@ import Testing
         let json = #"{"name":"n","items":"items","id":{"path":"id"},"next":{"more":"more"},"paging":"page","#
             + #""first_page":\#(first)}"#
         let profile = try Profile(json: Array(json.utf8), name: "n")
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
             try HTTPSource("\(server.address)/list?page={page}&size={limit}", profile: profile),
             options: PagerOptions(pageSize: 3))
         try await pager.refresh()
         while case .loaded = try await pager.append() {}
-        #expect(try desk.rows == (1...10).reversed().map { "\($0)" })
+        #expect(try fixture.rows == (1...10).reversed().map { "\($0)" })
         #expect(server.requests.allSatisfy { Int($0.query["page"] ?? "\(first)")! >= first })
     }
 
@@ -117,14 +117,14 @@ import Testing
         let other = try await Self.server(Self.ok)
         let link = #"<\#(other.address)/issues?page=2>; rel="next""#
         let server = try await Self.server(.json(#"[{"id":9}]"#, headers: ["Link": link]))
-        let desk = try Desk(Profile.named("github")!.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(Profile.named("github")!.options)
+        let pager = fixture.pager(
             try HTTPSource("\(server.address)/issues", profile: .named("github")!))
         try await pager.refresh()
-        let before = try desk.picture
+        let before = try fixture.picture
         await #expect(throws: HTTPSourceError.self) { try await pager.append() }
         #expect(other.requests.isEmpty)
-        #expect(try desk.picture == before)
+        #expect(try fixture.picture == before)
     }
 
     // MARK: Conditions
@@ -139,11 +139,11 @@ import Testing
                 ? .json("", status: 304)
                 : .json(Self.page([3, 2, 1]), headers: [name: value, "Cache-Control": "max-age=60"])
         }
-        let desk = try Desk(Self.options)
-        let pager = try Self.pager(desk, server)
+        let fixture = try PagerFixture(Self.options)
+        let pager = try Self.pager(fixture, server)
         #expect(try await pager.refresh().verdict == .ok)
         #expect(try await pager.refresh(.ifStale) == .fresh)
-        desk.clock.advance(.seconds(61))
+        fixture.clock.advance(.seconds(61))
         #expect(try await pager.refresh(.ifStale) == .notModified)
         #expect(try await pager.refresh(.ifStale) == .fresh)
         #expect(server.requests.count == 2)
@@ -155,9 +155,9 @@ import Testing
     func whoIsToldToWaitWaits(status: Int) async throws {
         let server = try await Self.server(
             .json("{}", status: status, headers: ["Retry-After": "7"]), Self.ok)
-        let desk = try Desk(Self.options)
-        #expect(try await Self.pager(desk, server).refresh().verdict == .ok)
-        #expect(desk.clock.slept.reduce(.zero, +) >= .seconds(7))
+        let fixture = try PagerFixture(Self.options)
+        #expect(try await Self.pager(fixture, server).refresh().verdict == .ok)
+        #expect(fixture.clock.slept.reduce(.zero, +) >= .seconds(7))
         #expect(server.requests.count == 2)
     }
 
@@ -168,16 +168,16 @@ import Testing
         }
         let server = try await Self.server(answer(1), answer(0))
         let profile = Profile.named("stackexchange")!
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
             try HTTPSource(
                 "\(server.address)/questions?page={page}&pagesize={limit}&site={site}", profile: profile),
             options: PagerOptions(pageSize: 1),
-            of: try desk.feed.cache.feed(
+            of: try fixture.feed.cache.feed(
                 named: "questions", parameters: ["site": "a&b=c"], options: profile.options))
         try await pager.refresh()
         try await pager.refresh()
-        #expect(desk.clock.slept == [.seconds(9)])
+        #expect(fixture.clock.slept == [.seconds(9)])
         await #expect(throws: PagerError.quotaSpent(.seconds(86_400))) { try await pager.refresh() }
         #expect(server.requests.map { $0.query["site"] } == ["a&b=c", "a&b=c"])
     }
@@ -189,12 +189,12 @@ import Testing
         let server = try await Self.server(
             .json(#"[{"id":9}]"#, headers: ["X-RateLimit-Remaining": "1"]),
             .json(#"{"message":"API rate limit exceeded"}"#, status: 403, headers: headers))
-        let desk = try Desk(Profile.named("github")!.options)
-        let pager = desk.pager(try HTTPSource("\(server.address)/issues", profile: .named("github")!))
+        let fixture = try PagerFixture(Profile.named("github")!.options)
+        let pager = fixture.pager(try HTTPSource("\(server.address)/issues", profile: .named("github")!))
         try await pager.refresh()
         await #expect(throws: PageFailure.self) { try await pager.refresh() }
         await #expect(throws: PagerError.quotaSpent(.seconds(90))) { try await pager.refresh() }
-        desk.clock.advance(.seconds(90))
+        fixture.clock.advance(.seconds(90))
         await #expect(throws: PageFailure.self) { try await pager.refresh() }
         #expect(server.requests.count == 3)
     }
@@ -203,8 +203,8 @@ import Testing
 
     @Test func aLostConnectionIsTriedAgain() async throws {
         let server = try await Self.server(.dropped, Self.ok)
-        let desk = try Desk(Self.options)
-        #expect(try await Self.pager(desk, server).refresh().verdict == .ok)
+        let fixture = try PagerFixture(Self.options)
+        #expect(try await Self.pager(fixture, server).refresh().verdict == .ok)
         #expect(server.requests.count == 2)
     }
 
@@ -245,9 +245,9 @@ import Testing
             HTTPResponse(
                 statusCode: .ok, headers: [HTTPHeader("Content-Encoding"): "gzip"],
                 body: Data(try gzip(Array(Self.page([3, 2, 1]).utf8)))))
-        let desk = try Desk(Self.options)
-        try await Self.pager(desk, server).refresh()
-        #expect(try desk.picture.hasPrefix("[3 2 1]"))
+        let fixture = try PagerFixture(Self.options)
+        try await Self.pager(fixture, server).refresh()
+        #expect(try fixture.picture.hasPrefix("[3 2 1]"))
         #expect(server.requests[0].headers[HTTPHeader("Accept-Encoding")]?.contains("gzip") == true)
     }
 
@@ -270,8 +270,8 @@ import Testing
         var server: LoopbackServer? = try await Self.server(Self.ok)
         let address = server!.address
         server = nil
-        let desk = try Desk(Self.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(Self.options)
+        let pager = fixture.pager(
             try Self.wire.source(address), options: PagerOptions(retries: RetryPolicy(attempts: 1)))
         let error = await #expect(throws: PageFailure.self) { try await pager.refresh() }
         #expect(error?.isTransient == true)
@@ -283,8 +283,8 @@ import Testing
             for await _ in stream {}
             return Self.ok
         }
-        let desk = try Desk(Self.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(Self.options)
+        let pager = fixture.pager(
             try Self.wire.source(server.address, timeout: .milliseconds(200)),
             options: PagerOptions(retries: RetryPolicy(attempts: 1)))
         let error = await #expect(throws: PageFailure.self) { try await pager.refresh() }
@@ -302,12 +302,12 @@ import Testing
             default: .json("", status: 404)
             }
         }
-        let desk = try Desk(Self.options)
+        let fixture = try PagerFixture(Self.options)
         let source = try HTTPSource("\(server.address)/list", profile: Self.wire.profile) { request in
             request.setValue("secret", forHTTPHeaderField: "X-Key")
         }
-        try await desk.pager(source).refresh()
-        #expect(try desk.picture.hasPrefix("[3 2 1]"))
+        try await fixture.pager(source).refresh()
+        #expect(try fixture.picture.hasPrefix("[3 2 1]"))
         let key = HTTPHeader("X-Key")
         #expect(server.requests.map { $0.headers[key] } == ["secret", "secret"])
         #expect(other.requests.map { $0.headers[key] } == [nil])
@@ -327,15 +327,15 @@ import Testing
             for await answer in answers { return answer }
             return .json("{}", status: 500)
         }
-        let desk = try Desk(Self.options)
-        let pager = try Self.pager(desk, server)
+        let fixture = try PagerFixture(Self.options)
+        let pager = try Self.pager(fixture, server)
         let call = Task { try await pager.refresh() }
         await until { server.requests.count == 1 }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         release.yield(Self.ok)
         release.yield(Self.ok)
-        #expect(try desk.picture == Desk(Self.options).picture)
+        #expect(try fixture.picture == PagerFixture(Self.options).picture)
         #expect(try await pager.refresh().verdict == .ok)
     }
 
@@ -350,14 +350,14 @@ import Testing
             let found = wanted.split(separator: ",").filter { $0 != "4" }.reversed()
             return .json("[\(found.map { #"{"id":\#($0)}"# }.joined(separator: ","))]")
         }
-        let desk = try Desk(options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(options)
+        let pager = fixture.pager(
             try HTTPSource(
                 "\(server.address)/top", profile: ids,
                 bodies: ("\(server.address)/items?ids={ids}", items)))
         try await pager.refresh()
         while case .loaded = try await pager.append() {}
-        let posts = try desk.feed.posts(as: [String: Int].self).rows(limit: 10).compactMap(\.post)
+        let posts = try fixture.feed.posts(as: [String: Int].self).rows(limit: 10).compactMap(\.post)
         #expect(posts.map(\.id.description) == ["5", "3", "2", "1"])
         #expect(try posts.map { try $0.decoded()["id"] } == [5, 3, 2, 1])
     }
@@ -375,10 +375,10 @@ import Testing
 
     @Test func aParameterWithoutAPlaceIsAnError() async throws {
         let server = try await Self.server(Self.ok)
-        let desk = try Desk(Self.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(Self.options)
+        let pager = fixture.pager(
             try HTTPSource("\(server.address)/list", profile: Self.wire.profile),
-            of: try desk.feed.cache.feed(named: "list", parameters: ["tag": "swift"], options: Self.options))
+            of: try fixture.feed.cache.feed(named: "list", parameters: ["tag": "swift"], options: Self.options))
         await #expect(throws: HTTPSourceError.self) { try await pager.refresh() }
         #expect(server.requests.isEmpty)
     }

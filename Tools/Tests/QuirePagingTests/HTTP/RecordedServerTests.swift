@@ -49,13 +49,13 @@ struct RecordedServerTests {
                 body, headers: ["Link": link.replacingOccurrences(of: "https://api.github.com", with: here)])
         }
         let profile = Profile.named("github")!
-        let desk = try Desk(profile.options)
+        let fixture = try PagerFixture(profile.options)
         let path = "/repos/octokit-fixture-org/paginate-issues/issues?per_page={limit}"
-        let pager = desk.pager(
+        let pager = fixture.pager(
             try HTTPSource(server.address + path, profile: profile), options: PagerOptions(pageSize: 3))
         try await pager.refresh()
         while case .loaded = try await pager.append() {}
-        #expect(try desk.rows == ids)
+        #expect(try fixture.rows == ids)
         #expect(server.requests.count == exchanges.count)
     }
 
@@ -83,21 +83,21 @@ struct RecordedServerTests {
                 #"{"items":[\#(items.map(\.json).joined(separator: ","))],"has_more":\#(more)}"#)
         }
         let profile = Profile.named("stackexchange")!
-        let desk = try Desk(profile.options)
-        let pager = desk.pager(
+        let fixture = try PagerFixture(profile.options)
+        let pager = fixture.pager(
             try HTTPSource(
                 "\(server.address)/questions?page={page}&pagesize={limit}", profile: profile),
             options: PagerOptions(pageSize: 30))
         try await pager.refresh()
         for _ in 0..<40 { guard case .loaded = try await pager.append() else { break } }
         try await pager.refresh()
-        let rows = try desk.rows
+        let rows = try fixture.rows
         #expect(rows == list.map(\.id).suffix(rows.count))
         #expect(rows.count >= list.count - 5)
     }
 }
 
-extension Desk {
+extension PagerFixture {
     /// The ids of the posts, and "~" for a gap.
     var rows: [String] {
         get throws {

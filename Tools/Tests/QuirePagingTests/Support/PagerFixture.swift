@@ -5,7 +5,7 @@ import Synchronization
 @testable import TestSupport
 
 /// A feed on disk of its own, and a clock that stands still.
-struct Desk {
+struct PagerFixture {
     let subject: OracleSubject
     let clock: TestClock
 

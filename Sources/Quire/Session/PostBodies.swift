@@ -5,8 +5,8 @@
 extension WriteSession {
     /// Gives the entries of the new state the bodies they show, stores bodies that are new, and lets go
     /// of those that nothing shows any longer.
-    func settlePosts<R>(
-        _ effect: Effect<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
+    func attachBodies<R>(
+        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
     ) throws {
         var gone: [PostID] = []
         for entry in old.entries.indices {
@@ -83,12 +83,12 @@ extension WriteSession {
     /// Stores the bodies of an answer that are new, and those that replace an older version. A body that
     /// is there already, byte for byte, is not stored again.
     private func storeBodies<R>(
-        _ effect: Effect<R>, _ loader: FeedLoader, _ new: inout FeedState
+        _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
-        var fresh: [Placement] = []
+        var fresh: [PlacedPost] = []
         for placement in effect.placements {
             let (at, post) = (placement.entry, placement.post)
-            let isNew = new.entries[at].piece == 0
+            let isNew = new.entries[at].chunk == 0
             if isNew || new.entries[at].body.record == 0 {
                 let known = try elsewhere(post.id, loader)
                 if isNew && known == nil { counters.posts += 1 }
@@ -128,20 +128,20 @@ extension WriteSession {
     func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
         for (other, position) in places {
             forgetLoaded(other)
-            var piece = try transaction.piece(at: position, of: other)
-            guard let at = piece.ids.firstIndex(of: id) else {
+            var chunk = try transaction.chunk(at: position, of: other)
+            guard let at = chunk.ids.firstIndex(of: id) else {
                 throw QuireError.corrupt("the place of post \(id)")
             }
-            let old = piece.entries[at]
-            piece.entries[at].takeBody(of: new)
-            if new.body.record != 0 { piece.entries[at].isFault = false }
+            let old = chunk.entries[at]
+            chunk.entries[at].takeBody(of: new)
+            if new.body.record != 0 { chunk.entries[at].isFault = false }
             try transaction.put(
-                .pieces(of: other), NumberKey(position), piece.encoded())
+                .chunks(of: other), NumberKey(position), chunk.encoded())
             try changeCounts(of: other) {
                 $0.add(old, -1)
-                $0.add(piece.entries[at], 1)
+                $0.add(chunk.entries[at], 1)
             }
-            if old.showsOther(than: piece.entries[at]) { note([.updated(id)], in: other) }
+            if old.showsOther(than: chunk.entries[at]) { note([.updated(id)], in: other) }
         }
     }
 

@@ -6,11 +6,11 @@ import Testing
 /// A rule that sees only part of a feed does exactly what it does when it sees all of it: it asks for
 /// what it needs and never guesses. In random feeds only the posts in question are loaded, and the gaps next
 /// to them.
-@Suite struct ElidedRunTests {
+@Suite struct UnloadedSpanTests {
     @Test func partsAreAsGoodAsTheWhole() {
         var needs = 0
         for seed in 0..<UInt64(Specification.number("QUIRE_SEEDS") ?? 40) * 100 {
-            var world = ElidedWorld(seed: seed)
+            var world = UnloadedWorld(seed: seed)
             let operation = world.operation()
             let whole = world.run(operation, on: world.feed)
             let part = world.runOnPart(operation)
@@ -25,7 +25,7 @@ import Testing
 }
 
 /// One random feed and what is done to it.
-struct ElidedWorld {
+struct UnloadedWorld {
     enum Operation {
         case delete(PostID)
         case evict([PostID])
@@ -119,7 +119,7 @@ struct ElidedWorld {
         return .ingest(ticket, answer(isNew: isNew))
     }
 
-    /// A stretch of the feed with some posts missing, some new or all of them, some in another place.
+    /// A span of the feed with some posts missing, some new or all of them, some in another place.
     private mutating func answer(isNew: Bool) -> Answer {
         var keys: [(id: PostID, key: Int64)] = []
         let start = random.number(in: 0...feed.entries.count - 1)
@@ -164,7 +164,7 @@ struct ElidedWorld {
                 text = "\(judged.outcome) "
                 if let changed = judged.draft?.state ?? judged.lesson { state = changed }
             }
-            try state.requireSettledRuns(since: old)
+            try state.requireSameNeighbours(since: old)
             return .success(text)
         } catch {
             if case .needs(let need) = error { return .failure(need) }
@@ -214,13 +214,13 @@ extension FeedState {
             .compactMap { rows[$0...].lazy.compactMap(\.entry).first }
     }
 
-    /// This state with only these entries and gaps loaded, and the rows of each elided run. The first gap, the last
+    /// This state with only these entries and gaps loaded, and the rows of each unloaded span. The first gap, the last
     /// and those next to what is loaded are there always.
     fileprivate func part(
         _ loaded: Set<Int>, gaps: Set<Int>
     ) -> (state: FeedState, runs: [[Row]]) {
         var part = self
-        (part.rows, part.entries, part.index, part.elided) = ([], [], EntryIndex(), [])
+        (part.rows, part.entries, part.index, part.unloaded) = ([], [], EntryIndex(), [])
         var runs: [[Row]] = []
         var open: [Row] = []
         func add(_ row: Row) {
@@ -234,11 +234,11 @@ extension FeedState {
                 open.forEach(add)
             } else {
                 let position = UInt64(runs.count)
-                part.elided.append(
-                    Elided(
+                part.unloaded.append(
+                    UnloadedSpan(
                         count: lowest.count, unkeyed: lowest.count { entries[$0].key == nil },
-                        pieces: position...position, hidesGaps: open.contains(where: \.isGap)))
-                part.rows.append(.elided(runs.count))
+                        chunks: position...position, hidesGaps: open.contains(where: \.isGap)))
+                part.rows.append(.unloaded(runs.count))
                 runs.append(open)
             }
             open = []
@@ -266,7 +266,7 @@ extension FeedState {
         return shown
     }
 
-    /// Everything that matters, as text; elided runs are spelled out from the whole feed.
+    /// Everything that matters, as text; unloaded spans are spelled out from the whole feed.
     fileprivate func canonical(_ whole: (feed: FeedState, runs: [[Row]])?) -> String {
         func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
         func text(_ number: Int, of feed: FeedState) -> String {
@@ -278,7 +278,7 @@ extension FeedState {
             switch row {
             case .entry(let entry): [text(entry, of: feed)]
             case .gap(let gap): ["~\(text(feed.gaps[gap].down))^\(text(feed.gaps[gap].up))~"]
-            case .elided(let run): whole!.runs[run].flatMap { text($0, of: whole!.feed) }
+            case .unloaded(let run): whole!.runs[run].flatMap { text($0, of: whole!.feed) }
             }
         }
         var parts = [text(head)]

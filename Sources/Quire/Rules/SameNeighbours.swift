@@ -1,9 +1,9 @@
 extension FeedState {
-    /// An elided run must have the neighbours it had: what begins or ends in it may depend on them (a
+    /// An unloaded span must have the neighbours it had: what begins or ends in it may depend on them (a
     /// rider rides on the entry above it, a claimed seam ends at the entry below). Where a neighbour
     /// changed, that end of the run must be loaded and the rule run again.
-    func requireSettledRuns(since old: FeedState) throws(Interruption) {
-        if elided.isEmpty { return }
+    func requireSameNeighbours(since old: FeedState) throws(Interruption) {
+        if unloaded.isEmpty { return }
         let before = old.neighboursOfRuns()
         for (run, now) in neighboursOfRuns() {
             guard let was = before[run] else { continue }
@@ -13,7 +13,7 @@ extension FeedState {
         try requireCountsOfSplitSegments(since: old)
     }
 
-    /// What stands next to each elided run, on either side: riders, then an entry or a gap.
+    /// What stands next to each unloaded span, on either side: riders, then an entry or a gap.
     private func neighboursOfRuns() -> [Int: (above: [RowID], below: [RowID])] {
         var neighbours: [Int: (above: [RowID], below: [RowID])] = [:]
         func names(_ rows: some Sequence<Row>) -> [RowID] {
@@ -26,7 +26,7 @@ extension FeedState {
             return names
         }
         for (i, row) in rows.enumerated() {
-            guard case .elided(let run) = row else { continue }
+            guard case .unloaded(let run) = row else { continue }
             neighbours[run] = (names(rows[..<i].reversed()), names(rows[(i + 1)...]))
         }
         return neighbours
@@ -35,12 +35,12 @@ extension FeedState {
     /// Where a gap now separates runs of one segment, each must know its own count.
     private func requireCountsOfSplitSegments(since old: FeedState) throws(Interruption) {
         let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
-        for (run, segment) in before where segment != run && elided[run].count == 0 {
+        for (run, segment) in before where segment != run && unloaded[run].count == 0 {
             if after[run] != after[segment] { throw .needs(.counts(run)) }
         }
     }
 
-    /// Elided run -> the first elided run of its segment.
+    /// Unloaded span -> the first unloaded span of its segment.
     private func segmentsOfRuns() -> [Int: Int] {
         var segments: [Int: Int] = [:]
         var first: Int?
@@ -48,7 +48,7 @@ extension FeedState {
             switch row {
             case .gap: first = nil
             case .entry: continue
-            case .elided(let run):
+            case .unloaded(let run):
                 first = first ?? run
                 segments[run] = first
             }
@@ -56,12 +56,12 @@ extension FeedState {
         return segments
     }
 
-    /// The name of a row; nil for an elided run.
+    /// The name of a row; nil for an unloaded span.
     func id(of row: Row) -> RowID? {
         switch row {
         case .entry(let entry): .post(id(of: entry))
         case .gap(let gap): .gap(gaps[gap].id)
-        case .elided: nil
+        case .unloaded: nil
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Quire
 
 /// What a cache is like after an accident.
-enum Aftermath {
+enum PostCrashCheck {
     /// Which states may be found.
     enum Promise {
         /// Everything acknowledged, and perhaps the commit that was under way.

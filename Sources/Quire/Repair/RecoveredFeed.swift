@@ -1,26 +1,26 @@
 /// What can be read of one feed of a damaged cache, and where something of it may be missing.
-struct FeedRemains {
+struct RecoveredFeed {
     /// The tables of a feed in the order of their keys.
     enum Part: Int {
-        case pieces, gaps, rest
+        case chunks, gaps, rest
 
         init(_ table: String) {
-            self = table == "pieces" ? .pieces : table == "gaps" ? .gaps : .rest
+            self = table == "chunks" ? .chunks : table == "gaps" ? .gaps : .rest
         }
     }
 
-    struct Piece {
+    struct Chunk {
         let place: Salvage.Place
         let position: UInt64
         /// How many are of the server's sequence.
         let entries: Int
-        /// Pieces may be missing above this one.
+        /// Chunks may be missing above this one.
         let isAfterBreak: Bool
     }
 
     /// What the feed is put together from.
-    enum Stretch {
-        case piece(Piece)
+    enum RecoveredSpan {
+        case chunk(Chunk)
         case gap(Gap)
         /// There may have been entries here, or a gap.
         case unknown
@@ -29,7 +29,7 @@ struct FeedRemains {
     let number: UInt32
     var name: String?
     private(set) var record: FeedRecord?
-    private(set) var pieces: [Piece] = []
+    private(set) var chunks: [Chunk] = []
     /// By position; nil if only the position is known.
     private(set) var gaps: [(position: UInt64, record: GapRecord?)] = []
     private(set) var pages: [UInt64: PageRecord] = [:]
@@ -39,7 +39,7 @@ struct FeedRemains {
     private(set) var clock: UInt64 = 0
     /// What commits changed that are lost themselves.
     var lostChanges: [Change] = []
-    /// Pieces may be missing below the last one.
+    /// Chunks may be missing below the last one.
     private var isCutOff = false
     /// Gaps may be missing without a trace.
     private var mayLackGaps = false
@@ -52,18 +52,18 @@ struct FeedRemains {
     mutating func take(
         _ table: String, _ key: [UInt8], _ value: [UInt8], _ place: Salvage.Place, isAfterBreak: Bool
     ) -> Bool {
-        let number = Wreck.number(key)
+        let number = RecoveredFile.number(key)
         return value.withUnsafeBytes { bytes in
             do throws(QuireError) {
                 switch table {
-                case "pieces":
-                    let piece = try PieceRecord(bytes, table)
+                case "chunks":
+                    let chunk = try ChunkRecord(bytes, table)
                     guard let number else { return false }
-                    clock = piece.entries.reduce(clock) { max($0, $1.confirmed) }
-                    pieces.append(
-                        Piece(
+                    clock = chunk.entries.reduce(clock) { max($0, $1.confirmed) }
+                    chunks.append(
+                        Chunk(
                             place: place, position: number,
-                            entries: piece.entries.count { !$0.isRider }, isAfterBreak: isAfterBreak))
+                            entries: chunk.entries.count { !$0.isRider }, isAfterBreak: isAfterBreak))
                 case "gaps":
                     guard let number else { return false }
                     gaps.append((number, try GapRecord(bytes, table)))
@@ -92,61 +92,61 @@ struct FeedRemains {
 
     /// A record with this key is lost. False if that leaves open what is missing.
     mutating func note(lost table: String, _ key: [UInt8]) -> Bool {
-        if table == "gaps", let number = Wreck.number(key) { gaps.append((number, nil)) }
-        return table != "pieces"
+        if table == "gaps", let number = RecoveredFile.number(key) { gaps.append((number, nil)) }
+        return table != "chunks"
     }
 
     /// Records may be missing between one of the first part and one of the second.
     mutating func noteBreak(from upper: Part, to lower: Part) {
-        if upper == .pieces && lower != .pieces { isCutOff = true }
-        if upper != .rest && lower != .pieces { mayLackGaps = true }
+        if upper == .chunks && lower != .chunks { isCutOff = true }
+        if upper != .rest && lower != .chunks { mayLackGaps = true }
     }
 
     // MARK: Putting together
 
     /// The feed from its head to its tail. A segment that has as many entries as the record of the gap below
     /// it says, or that of the feed, is whole. In any other, posts may be missing wherever LMDB's tree has a
-    /// hole, or, if it has none, between any two pieces.
-    func stretches(of feed: FeedRecord) -> [Stretch] {
+    /// hole, or, if it has none, between any two chunks.
+    func spans(of feed: FeedRecord) -> [RecoveredSpan] {
         if lostChanges.contains(.reset) { return [.unknown] }
         let knowsGaps = !mayLackGaps || gaps.count == feed.counts.gaps
-        var stretches: [Stretch] = []
+        var spans: [RecoveredSpan] = []
         var next = 0
         for segment in 0...gaps.count {
             let gap = segment < gaps.count ? gaps[segment] : nil
             let start = next
-            while next < pieces.count, gap.map({ pieces[next].position < $0.position }) ?? true { next += 1 }
-            let found = pieces[start..<next].reduce(0) { $0 + $1.entries }
+            while next < chunks.count, gap.map({ chunks[next].position < $0.position }) ?? true { next += 1 }
+            let found = chunks[start..<next].reduce(0) { $0 + $1.entries }
             let expected = gap.map { $0.record?.above.entries } ?? feed.lastSegment.entries
             var broken: Set<Int> = []
             if found != expected {
-                let isBelowBroken = next < pieces.count ? pieces[next].isAfterBreak : isCutOff
-                broken = Set((start..<next).filter { pieces[$0].isAfterBreak } + (isBelowBroken ? [next] : []))
+                let isBelowBroken = next < chunks.count ? chunks[next].isAfterBreak : isCutOff
+                broken = Set((start..<next).filter { chunks[$0].isAfterBreak } + (isBelowBroken ? [next] : []))
                 let isExplained = !broken.isEmpty || expected == nil
                 if !knowsGaps || !isExplained { broken = Set(start...next) }
             }
             for place in start...next {
-                if broken.contains(place) { stretches.append(.unknown) }
-                if place < next { stretches.append(.piece(pieces[place])) }
+                if broken.contains(place) { spans.append(.unknown) }
+                if place < next { spans.append(.chunk(chunks[place])) }
             }
-            if let gap { stretches.append(gap.record.map { .gap($0.gap) } ?? .unknown) }
+            if let gap { spans.append(gap.record.map { .gap($0.gap) } ?? .unknown) }
         }
-        return Self.guarded(stretches)
+        return Self.guarded(spans)
     }
 
     /// A gap lies between two entries: where one of them is missing, it is said to.
-    private static func guarded(_ stretches: [Stretch]) -> [Stretch] {
-        var result: [Stretch] = []
+    private static func guarded(_ spans: [RecoveredSpan]) -> [RecoveredSpan] {
+        var result: [RecoveredSpan] = []
         var mayTakeGap = false
-        for stretch in stretches {
-            switch stretch {
+        for span in spans {
+            switch span {
             case .gap:
                 if !mayTakeGap { result.append(.unknown) }
                 mayTakeGap = false
-            case .piece(let piece): mayTakeGap = mayTakeGap || piece.entries > 0
+            case .chunk(let chunk): mayTakeGap = mayTakeGap || chunk.entries > 0
             case .unknown: mayTakeGap = true
             }
-            result.append(stretch)
+            result.append(span)
         }
         if case .gap? = result.last { result.append(.unknown) }
         return result

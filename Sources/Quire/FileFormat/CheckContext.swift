@@ -1,10 +1,10 @@
 /// What a check has found so far, and how far it is.
-final class Inspection {
+final class CheckContext {
     private let limit: Int
     private let report: (CheckProgress) -> Bool
     private var done = 0.0
     /// Steps since the last report; the first step is reported.
-    private var silent = Inspection.interval
+    private var silent = CheckContext.interval
     /// Estimated steps, and those among them that stand for a part which is not known yet.
     private var total = 0.0
     private var reserved = 0.0

@@ -5,7 +5,7 @@
 #endif
 
 /// A process that lives through several steps of a torture and does its work when it is told to.
-final class Assistant {
+final class HelperProcess {
     private let child: Child
     private let orders: Int32
 

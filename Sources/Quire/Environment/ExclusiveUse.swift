@@ -10,7 +10,7 @@ import CLMDB
 
 /// Exclusive access to a cache file, by its ``Gate``. Other openers wait up to five seconds, then get `.busy`. Needed
 /// to replace the file of a cache, which no open handle would survive. Only Linux notices other processes.
-struct SoleUse: ~Copyable {
+struct ExclusiveUse: ~Copyable {
     /// Without links.
     let path: String
     private let file: FileKey

@@ -4,7 +4,7 @@ import Quire
 /// What is remembered about talking to a feed's server: when it may be asked again, and how fresh the
 /// first page is. It is an attribute of the feed, written in the commit that takes the page in, so it is
 /// never newer or older than the posts, survives a restart and is shared by processes.
-struct Manners: Codable, Equatable {
+struct ServerState: Codable, Equatable {
     /// A stretch of time, in milliseconds of a clock that may jump.
     struct Span: Codable, Equatable {
         /// Not after now, once ``settle(at:)`` was called.
@@ -78,7 +78,7 @@ struct Manners: Codable, Equatable {
     /// What cannot be read, because another version wrote it, is forgotten: it is advice, and the next
     /// answer writes it anew.
     private init(_ bytes: [UInt8]?) {
-        self = bytes.flatMap { try? JSONDecoder().decode(Manners.self, from: Data($0)) } ?? Manners()
+        self = bytes.flatMap { try? JSONDecoder().decode(ServerState.self, from: Data($0)) } ?? ServerState()
     }
 
     init() {}
@@ -96,16 +96,16 @@ struct Manners: Codable, Equatable {
 
     /// Changes what is stored, and writes it if that changed anything.
     static func change(
-        of feed: Feed, in batch: borrowing Batch, at now: Int64, _ body: (inout Manners) -> Void
+        of feed: Feed, in batch: borrowing Batch, at now: Int64, _ body: (inout ServerState) -> Void
     ) throws {
-        let stored = Manners(try batch.attribute(attribute, of: feed))
-        var manners = stored
-        manners.settle(at: now)
-        body(&manners)
-        if manners == stored { return }
+        let stored = ServerState(try batch.attribute(attribute, of: feed))
+        var serverState = stored
+        serverState.settle(at: now)
+        body(&serverState)
+        if serverState == stored { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try batch.setAttribute(attribute, to: Array(try encoder.encode(manners)), of: feed)
+        try batch.setAttribute(attribute, to: Array(try encoder.encode(serverState)), of: feed)
     }
 }
 

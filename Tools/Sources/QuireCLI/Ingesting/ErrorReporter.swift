@@ -2,7 +2,7 @@ import Foundation
 import QuireDumps
 
 /// What could not be taken: told, counted, and the end of the run when it becomes too much.
-final class Complaints {
+final class ErrorReporter {
     private let limit: Int?
     private let path: String?
     private let file: FileHandle?

@@ -1,7 +1,7 @@
 @testable import Quire
 
 /// Everything a reader can see of a cache, to be compared with what another one shows.
-struct Portrait: Equatable {
+struct CacheDump: Equatable {
     struct Post: Equatable {
         var id: PostID
         var key: Int64?
@@ -81,7 +81,7 @@ struct Portrait: Equatable {
 
     /// What is wrong with a cache that was made of the damaged remains of the one that this shows: something
     /// was invented, or misses and nothing says so. Knows nothing of how repairs are done.
-    func mistakes(of repaired: Portrait) -> [String] {
+    func mistakes(of repaired: CacheDump) -> [String] {
         var mistakes = repaired.feeds.keys.filter { feeds[$0] == nil }.map { "feed \($0) was invented" }
         for (name, feed) in repaired.feeds {
             guard let original = feeds[name] else { continue }

@@ -3,32 +3,32 @@
 ///
 /// What is lost leaves the feed as an eviction does (R15): a placeholder, or the post without a body, is put
 /// where it was and evicted. So the links of the gap that opens are those which the rules give it.
-struct Rebuilding {
-    private var wreck: Wreck
+struct CacheRebuilder {
+    private var recoveredFile: RecoveredFile
     private let cache: Cache
     private(set) var feeds: [RepairReport.Feed] = []
     private let progress: (Double) throws -> Void
     private var done = 0
-    private let pieceCount: Int
+    private let chunkCount: Int
 
     /// Bodies that are written in one commit, about.
     private static let byteLimit = 8 << 20
 
-    init(_ wreck: Wreck, into cache: Cache, progress: @escaping (Double) throws -> Void) {
-        (self.wreck, self.cache, self.progress) = (wreck, cache, progress)
-        pieceCount = wreck.feeds.values.reduce(0) { $0 + $1.pieces.count }
+    init(_ recoveredFile: RecoveredFile, into cache: Cache, progress: @escaping (Double) throws -> Void) {
+        (self.recoveredFile, self.cache, self.progress) = (recoveredFile, cache, progress)
+        chunkCount = recoveredFile.feeds.values.reduce(0) { $0 + $1.chunks.count }
     }
 
     mutating func run() throws {
-        for remains in wreck.feeds.values { wreck.raise(clock: remains.clock) }
+        for remains in recoveredFile.feeds.values { recoveredFile.raise(clock: remains.clock) }
         try cache.write { session in
-            session.counters.clock = wreck.clock
+            session.counters.clock = recoveredFile.clock
             session.touch()
         }
         var names: Set<String> = []
-        for remains in wreck.feeds.values.sorted(by: { $0.number < $1.number }) {
+        for remains in recoveredFile.feeds.values.sorted(by: { $0.number < $1.number }) {
             guard let record = remains.record, names.insert(record.name).inserted else {
-                let isKnown = remains.name != nil || !remains.pieces.isEmpty
+                let isKnown = remains.name != nil || !remains.chunks.isEmpty
                 if isKnown { feeds.append(.init(lost: remains.name ?? "number \(remains.number)")) }
                 continue
             }
@@ -41,20 +41,20 @@ struct Rebuilding {
 
     // MARK: A feed
 
-    private mutating func rebuild(_ remains: FeedRemains, _ record: FeedRecord) throws {
+    private mutating func rebuild(_ remains: RecoveredFeed, _ record: FeedRecord) throws {
         let feed = try cache.feed(named: record.name, options: record.options)
         let isIDs = record.options.paging == .ids
-        var part = FeedPart(record: record, pages: remains.pages)
+        var part = RebuildBatch(record: record, pages: remains.pages)
         let lost = remains.lostRows
         if lost.insertedBelow.contains(nil) { part.rows.append(.unknown) }
-        for stretch in remains.stretches(of: record) {
-            switch stretch {
+        for span in remains.spans(of: record) {
+            switch span {
             case .gap(let gap): part.rows.append(.gap(gap))
             case .unknown: part.rows.append(.unknown)
-            case .piece(let piece):
-                try add(piece, of: record.collection, to: &part, lost)
+            case .chunk(let chunk):
+                try add(chunk, of: record.collection, to: &part, lost)
                 done += 1
-                try progress(Double(done) / Double(pieceCount))
+                try progress(Double(done) / Double(chunkCount))
             }
             let isFull = part.rows.count > cache.tuning.repairLimit || part.bytes.count > Self.byteLimit
             if isFull && part.endsInEntry && !isIDs { try write(&part, to: feed) }
@@ -74,13 +74,13 @@ struct Rebuilding {
     }
 
     private mutating func add(
-        _ piece: FeedRemains.Piece, of collection: UInt32, to part: inout FeedPart,
+        _ chunk: RecoveredFeed.Chunk, of collection: UInt32, to part: inout RebuildBatch,
         _ lost: (removed: Set<PostID>, insertedBelow: Set<PostID?>)
     ) throws {
-        guard let value = try wreck.salvage.value(at: piece.place) else { return part.rows.append(.unknown) }
-        let record = try value.withUnsafeBytes { try PieceRecord($0, "a piece") }
+        guard let value = try recoveredFile.salvage.value(at: chunk.place) else { return part.rows.append(.unknown) }
+        let record = try value.withUnsafeBytes { try ChunkRecord($0, "a chunk") }
         for (id, entry) in zip(record.ids, record.entries) {
-            let body = entry.body.record == 0 ? [] : try wreck.body(entry.body, of: id, in: collection)
+            let body = entry.body.record == 0 ? [] : try recoveredFile.body(entry.body, of: id, in: collection)
             if let body, !lost.removed.contains(id) {
                 part.add(id, entry, body)
             } else {
@@ -90,7 +90,7 @@ struct Rebuilding {
         }
     }
 
-    private mutating func write(_ part: inout FeedPart, to feed: Feed) throws {
+    private mutating func write(_ part: inout RebuildBatch, to feed: Feed) throws {
         let (now, bytes) = (part, part.bytes)
         part.lost += try cache.write { session in
             try session.change(
@@ -107,7 +107,7 @@ struct Rebuilding {
                 },
                 { state throws(Interruption) in
                     let (placements, lost) = try now.append(to: &state)
-                    return WriteSession.Effect(result: lost, placements: placements, bytes: bytes)
+                    return WriteSession.RuleResult(result: lost, placements: placements, bytes: bytes)
                 })
         }
         part.beginNext()
@@ -124,12 +124,12 @@ struct Rebuilding {
             let ids = try reader.rows(of: top).map(\.id)
             try session.change(feed.number, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
                 state.renumber(top.number)
-                return WriteSession.Effect(result: ())
+                return WriteSession.RuleResult(result: ())
             }
         }
     }
 
-    private func report(on feed: Feed, _ part: FeedPart, _ old: FeedRecord) throws -> RepairReport.Feed {
+    private func report(on feed: Feed, _ part: RebuildBatch, _ old: FeedRecord) throws -> RepairReport.Feed {
         let new = try cache.environment.read { try $0.feed(feed.number) }
         let (before, after) = (old.counts, new.counts)
         return RepairReport.Feed(
@@ -142,7 +142,7 @@ struct Rebuilding {
 
     /// The names of the collections by their old numbers.
     private var collections: [UInt32: String] {
-        let records = wreck.feeds.values.compactMap(\.record)
+        let records = recoveredFile.feeds.values.compactMap(\.record)
         return Dictionary(
             records.map { ($0.collection, $0.options.collection) }, uniquingKeysWith: { one, _ in one })
     }
@@ -150,7 +150,7 @@ struct Rebuilding {
     private func copyAliases() throws {
         let names = collections
         try cache.write { session in
-            for (record, number) in wreck.aliases {
+            for (record, number) in recoveredFile.aliases {
                 guard let collection = names[number] else { continue }
                 _ = try session.unite(record.id, with: record.name, in: collection)
             }
@@ -159,9 +159,9 @@ struct Rebuilding {
 
     private mutating func copyFields() throws {
         let names = collections
-        for (place, number) in wreck.fields {
+        for (place, number) in recoveredFile.fields {
             guard let collection = names[number] else { continue }
-            guard let value = try wreck.salvage.value(at: place) else { continue }
+            guard let value = try recoveredFile.salvage.value(at: place) else { continue }
             let record = try value.withUnsafeBytes { try FieldsRecord($0, "fields") }
             try cache.write { session in
                 for field in record.fields {
@@ -178,7 +178,7 @@ struct Rebuilding {
         let numbers = try cache.feeds().map(\.number)
         try cache.write { session in
             let written = session.counters.generation
-            let last = max(written, wreck.generation) + 1
+            let last = max(written, recoveredFile.generation) + 1
             if written > 0 {
                 for number in 1...written { try session.transaction.delete(.log, NumberKey(number)) }
             }

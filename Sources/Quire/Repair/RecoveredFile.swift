@@ -3,9 +3,9 @@
 /// Trusted are records whose checksum is right, and two kinds of evidence that nothing is missing between
 /// them: LMDB's tree, and the counts that gaps and feeds keep of their segments. The id index, counts of
 /// pages, the use of bodies and the log are derived: they are not read, but made anew.
-struct Wreck {
+struct RecoveredFile {
     let salvage: Salvage
-    private(set) var feeds: [UInt32: FeedRemains] = [:]
+    private(set) var feeds: [UInt32: RecoveredFeed] = [:]
     private(set) var clock: UInt64 = 0
     private(set) var generation: UInt64 = 0
     private(set) var fields: [(place: Salvage.Place, collection: UInt32)] = []
@@ -21,7 +21,7 @@ struct Wreck {
     private var bodies: [UInt64: Salvage.Place] = [:]
     private var recentBodies: [UInt64: [UInt8]?] = [:]
     /// The feed that the record before was of, and the part of it.
-    private var last: (feed: UInt32, part: FeedRemains.Part)?
+    private var last: (feed: UInt32, part: RecoveredFeed.Part)?
     private var isBroken = false
 
     init(_ salvage: Salvage, progress: (Double) throws -> Void) throws {
@@ -71,7 +71,7 @@ struct Wreck {
         }
         let name = table.name.description
         if let feed {
-            let part = FeedRemains.Part(name)
+            let part = RecoveredFeed.Part(name)
             enter(feed, part)
             if let value = record.value,
                 feeds[feed]!.take(name, Array(key), value, record.place, isAfterBreak: isBroken)
@@ -95,11 +95,11 @@ struct Wreck {
     }
 
     /// A break between two parts of a feed, or between two feeds, may hide records of all parts in between.
-    private mutating func enter(_ feed: UInt32, _ part: FeedRemains.Part) {
+    private mutating func enter(_ feed: UInt32, _ part: RecoveredFeed.Part) {
         if last?.feed != feed {
             leaveFeed(for: feed)
-            feeds[feed] = feeds[feed] ?? FeedRemains(number: feed)
-            if isBroken { feeds[feed]!.noteBreak(from: .pieces, to: part) }
+            feeds[feed] = feeds[feed] ?? RecoveredFeed(number: feed)
+            if isBroken { feeds[feed]!.noteBreak(from: .chunks, to: part) }
         } else if isBroken, let last {
             feeds[feed]!.noteBreak(from: last.part, to: part)
         }
@@ -124,7 +124,7 @@ struct Wreck {
                     if format.version == 0 { return false }
                 case "names":
                     let number = UInt32(truncatingIfNeeded: try ByteReader.number(bytes, name))
-                    feeds[number, default: FeedRemains(number: number)].name =
+                    feeds[number, default: RecoveredFeed(number: number)].name =
                         String(decoding: key, as: UTF8.self)
                 case "counters":
                     let counters = try Counters(bytes, name)

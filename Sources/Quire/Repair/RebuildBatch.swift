@@ -1,5 +1,5 @@
 /// Rows of a feed that are added to it in one commit, at its tail.
-struct FeedPart {
+struct RebuildBatch {
     enum Row {
         case entry(PostID, Entry, body: Range<Int>)
         /// The post is known, its body is not; or a lost commit took the post away.
@@ -82,13 +82,13 @@ struct FeedPart {
     /// stay, and how many posts left.
     func append(
         to state: inout FeedState
-    ) throws(Interruption) -> (placements: [WriteSession.Placement], lost: Int) {
+    ) throws(Interruption) -> (placements: [WriteSession.PlacedPost], lost: Int) {
         if isFirst {
             state.take(record)
             state.deltaToken = nil  // what was salvaged may be older than it
         }
         for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
-        var placements: [WriteSession.Placement] = []
+        var placements: [WriteSession.PlacedPost] = []
         var doomed: [PostID] = []
         let before = state.gapRows.map { state.gaps[$0] }
         var lost = 0
@@ -116,7 +116,7 @@ struct FeedPart {
         }
         if isIDs {
             try state.setRows(state.rows)
-            _ = state.settleGapIDs(since: before)
+            _ = state.assignGapIDs(since: before)
         } else {
             try evict(doomed, from: &state)
         }
@@ -135,7 +135,7 @@ struct FeedPart {
 
     private func place(_ id: PostID, _ entry: Entry, in state: inout FeedState) {
         var entry = entry
-        (entry.body, entry.version, entry.piece) = (BodyReference(), nil, 0)
+        (entry.body, entry.version, entry.chunk) = (BodyReference(), nil, 0)
         if entry.isFault || entry.newest == nil { entry.takeBody(of: Entry()) }
         state.rows.append(.entry(state.entries.count))
         state.append(id, entry)

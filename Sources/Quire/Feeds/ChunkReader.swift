@@ -1,0 +1,62 @@
+/// Walks the chunks of one feed inside a transaction.
+struct ChunkReader {
+    let transaction: Transaction
+    let feed: UInt32
+
+    private var name: String { "a chunk of feed number \(feed)" }
+
+    /// Calls `body` for each chunk from a position on, as long as it returns true.
+    func eachChunk(
+        from position: UInt64, _ body: (UInt64, ChunkRecord) throws -> Bool
+    ) throws {
+        try eachValue(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
+    }
+
+    /// Calls `body` with the position of each chunk, its page and how many entries it has; skips what does not
+    /// decode.
+    func eachChunkSize(_ body: (_ at: UInt64, _ page: UInt64, _ entries: Int) -> Void) throws {
+        try eachValue(from: 0) { at, value in
+            if let size = try? ChunkRecord.size(of: value, name) { body(at, size.page, size.entries) }
+            return true
+        }
+    }
+
+    /// Calls `body` with the position of each chunk and its page, as long as it returns true.
+    func eachPage(_ body: (_ at: UInt64, _ page: UInt64) throws -> Bool) throws {
+        try eachValue(from: 0) { at, value in try body(at, try ChunkRecord.size(of: value, name).page) }
+    }
+
+    /// Where the first chunk is.
+    func firstPosition() throws -> UInt64? {
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
+            try cursor.first().flatMap { NumberKey($0.key)?.number }
+        }
+    }
+
+    /// The same with the bytes of each chunk.
+    private func eachValue(
+        from position: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
+            var found = try cursor.seek(NumberKey(position))
+            while let (key, value) = found, let key = NumberKey(key) {
+                if try !body(key.number, value) { return }
+                found = try cursor.next()
+            }
+        }
+    }
+
+    /// Calls `body` for each chunk from a position upward, from the last one if that is nil.
+    func eachChunkUpward(
+        from position: UInt64?, _ body: (UInt64, ChunkRecord) throws -> Bool
+    ) throws {
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
+            var found = try position.map { try cursor.before(NumberKey($0 + 1)) } ?? cursor.last()
+            while let (key, value) = found, let key = NumberKey(key) {
+                let chunk = try ChunkRecord(value, name)
+                if try !body(key.number, chunk) { return }
+                found = try cursor.previous()
+            }
+        }
+    }
+}
