@@ -466,7 +466,7 @@ typedef struct quire_repaired_feed {
     /* Posts in it now, and those that are known to be lost; more may be, where there are new gaps. */
     uint64_t posts;
     uint64_t lost_posts;
-    /* Bodies lost in a feed of ids, whose posts keep their places as faults. */
+    /* Bodies lost in a feed of ids, whose posts keep their places as placeholders. */
     uint64_t lost_bodies;
     /* Gaps in it now, and how many more these are than before. */
     uint64_t gaps;
@@ -1359,7 +1359,7 @@ typedef struct quire_feed_info {
     uint64_t posts;
     uint64_t riders;
     /* Posts whose place is known and whose body is missing. */
-    uint64_t faults;
+    uint64_t placeholders;
     uint64_t pages;
     uint64_t gaps;
     /* Seams that only the server's numbering claims. */
@@ -1421,7 +1421,7 @@ enum {
     QUIRE_ROW_RIDER = 4,
     QUIRE_ROW_PINNED = 8,
     /* Its place is known, its body is missing. */
-    QUIRE_ROW_FAULT = 16,
+    QUIRE_ROW_PLACEHOLDER = 16,
     /* Nothing proves that it follows the post above, mostly only the server's numbering: see quire_row.why. */
     QUIRE_ROW_CLAIMED = 32,
     /* A newer version was seen, but only with less detail: ask for its body (QUIRE_PLACE_BODIES). */

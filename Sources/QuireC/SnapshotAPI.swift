@@ -62,7 +62,7 @@ extension quire_feed_info {
         sticky = arena.ids(Array(options.sticky))
         posts = count(info.posts)
         riders = count(info.riders)
-        faults = count(info.faults)
+        placeholders = count(info.placeholders)
         pages = count(info.pages)
         gaps = count(info.gaps)
         claimed_seams = count(info.claimedSeams)
@@ -195,7 +195,7 @@ extension quire_row {
         if let page = row.page { (self.page, flags) = (page, flags | UInt32(QUIRE_ROW_HAS_PAGE)) }
         if row.isRider { flags |= UInt32(QUIRE_ROW_RIDER) }
         if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
-        if row.isFault { flags |= UInt32(QUIRE_ROW_FAULT) }
+        if row.isPlaceholder { flags |= UInt32(QUIRE_ROW_PLACEHOLDER) }
         if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_CLAIMED)) }
         if row.isChecked { flags |= UInt32(QUIRE_ROW_CHECKED) }
         if row.isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }

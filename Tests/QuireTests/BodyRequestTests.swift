@@ -21,7 +21,7 @@ import Testing
     private func picture(_ feed: Feed) throws -> String {
         try feed.cache.withSnapshot { snapshot in
             try snapshot.rows(of: feed, limit: .max).compactMap(\.post)
-                .map { ($0.isFault ? "?" : "") + "\($0.id)" }.joined(separator: " ")
+                .map { ($0.isPlaceholder ? "?" : "") + "\($0.id)" }.joined(separator: " ")
         }
     }
 

@@ -35,7 +35,7 @@ import Testing
     ///
     ///     ids  [?1]  is told that 1 exists, its body was evicted
     ///     feed [1]   shows it; evicts it: no feed shows the body
-    @Test(arguments: [0, 1, 2]) func aFaultHoldsNoBody(_ order: Int) throws {
+    @Test(arguments: [0, 1, 2]) func aPlaceholderHoldsNoBody(_ order: Int) throws {
         let ids = try cache.feed(named: "ids", options: FeedOptions(paging: .ids))
         let feed = try cache.feed(named: "feed")
         let other = try cache.feed(named: "other", options: FeedOptions(paging: .ids))

@@ -280,7 +280,7 @@ import Testing
         counter("feeds") { $0.feeds += 1 },
         count("entries") { $0.entries += 1 },
         count("riders") { $0.riders += 1 },
-        count("faults") { $0.faults += 1 },
+        count("placeholders") { $0.placeholders += 1 },
         count("pinned") { $0.pinned += 1 },
         count("pages") { $0.pages += 1 },
         count("chunks") { $0.chunks += 1 },

@@ -57,7 +57,7 @@ inline std::string show(const quire::snapshot &snapshot, const quire::feed &feed
         }
         if (!segment.empty()) segment += ' ';
         segment += row.is_rider() ? "+" : "";
-        segment += row.is_fault() ? "?" : "";
+        segment += row.is_placeholder() ? "?" : "";
         segment += row.id();
     }
     return line + "[" + segment + "] |" + border(info.tail());

@@ -274,9 +274,9 @@ void limits()
     feed.reset();
 }
 
-void faults()
+void placeholders()
 {
-    quire::cache cache(fresh("faults"));
+    quire::cache cache(fresh("placeholders"));
     quire::feed_options options;
     options.paging = quire::paging::ids;
     quire::feed feed = cache.feed("f", options);
@@ -384,7 +384,7 @@ int main(int argc, char **argv)
     directory = argv[1];
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
-        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes}, {"faults", faults}, {"files", files},       {"returning", returning}};
+        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes}, {"placeholders", placeholders}, {"files", files},       {"returning", returning}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

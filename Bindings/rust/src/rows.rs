@@ -57,7 +57,7 @@ pub struct PostRow<'s> {
     /// Never evicted or removed by an answer.
     pub is_pinned: bool,
     /// Its place is known, its body is missing.
-    pub is_fault: bool,
+    pub is_placeholder: bool,
     /// A newer version was seen, but only with less detail: ask for its body (`Place::bodies`).
     pub is_outdated: bool,
     /// The body is not all of the post; `PostInfo::detail` says how much it is.
@@ -109,7 +109,7 @@ impl<'s> Row<'s> {
             page: has(sys::QUIRE_ROW_HAS_PAGE).then_some(c.page),
             is_rider: has(sys::QUIRE_ROW_RIDER),
             is_pinned: has(sys::QUIRE_ROW_PINNED),
-            is_fault: has(sys::QUIRE_ROW_FAULT),
+            is_placeholder: has(sys::QUIRE_ROW_PLACEHOLDER),
             is_outdated: has(sys::QUIRE_ROW_OUTDATED),
             is_partial: has(sys::QUIRE_ROW_PARTIAL),
             is_claimed: has(sys::QUIRE_ROW_CLAIMED),

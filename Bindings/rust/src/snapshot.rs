@@ -65,7 +65,7 @@ pub struct FeedInfo<'s> {
     /// Posts outside of it.
     pub riders: u64,
     /// Posts whose place is known and whose body is missing.
-    pub faults: u64,
+    pub placeholders: u64,
     /// Pages stored.
     pub pages: u64,
     /// Gaps known.
@@ -150,7 +150,7 @@ impl<'cache> Snapshot<'cache> {
                 },
                 posts: c.posts,
                 riders: c.riders,
-                faults: c.faults,
+                placeholders: c.placeholders,
                 pages: c.pages,
                 gaps: c.gaps,
                 claimed_seams: c.claimed_seams,

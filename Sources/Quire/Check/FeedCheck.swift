@@ -198,15 +198,15 @@ struct FeedCheck {
         ] where time > counters.clock { find(.ahead, "post \(id) was \(what) in the future") }
     }
 
-    /// All entries of a post show one body, except faults. The feed with the lowest number that shows it
+    /// All entries of a post show one body, except placeholders. The feed with the lowest number that shows it
     /// counts it.
     private mutating func checkBody(
         of id: PostID, _ entry: Entry, _ places: [(feed: UInt32, position: UInt64)],
         _ bodies: BodyTally
     ) throws {
         if !places.contains(where: { $0.feed < feed }) { posts.count += 1 }
-        if entry.isFault {
-            if entry.body.record != 0 { find(.body, "post \(id) is a fault with a body") }
+        if entry.isPlaceholder {
+            if entry.body.record != 0 { find(.body, "post \(id) is a placeholder with a body") }
             return
         }
         var isCounted = false
@@ -215,7 +215,7 @@ struct FeedCheck {
                 find(.index, "post \(id) is not where the index has it in feed number \(other)")
                 continue
             }
-            if shown.isFault { continue }
+            if shown.isPlaceholder { continue }
             if !shown.hasSameBody(as: entry) {
                 find(.body, "post \(id) shows another body than in feed number \(other)")
             }

@@ -272,7 +272,7 @@ struct FeedWriter {
 extension FeedCounts {
     mutating func add(_ entry: Entry, _ sign: Int) {
         if entry.isRider { riders += sign } else { entries += sign }
-        if entry.isFault { faults += sign }
+        if entry.isPlaceholder { placeholders += sign }
         if entry.isPinned { pinned += sign }
         if entry.isClaimed { claimedSeams += sign }
         bodyBytes += sign * Int(entry.body.length)

@@ -50,7 +50,7 @@ extension Transaction {
         var found: Entry?
         for (feed, position) in positions {
             let entry = try entry(of: id, at: position, of: feed)
-            if !entry.isFault { return entry }
+            if !entry.isPlaceholder { return entry }
             found = entry
         }
         return found

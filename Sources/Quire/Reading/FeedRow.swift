@@ -17,7 +17,7 @@ public struct PostRow: Sendable, Hashable {
     public let isRider: Bool
     public let isPinned: Bool
     /// Its place is known, its body is missing.
-    public let isFault: Bool
+    public let isPlaceholder: Bool
     /// Why nothing proves that it follows the post above (R25, section 3); nil if an answer has shown both, or a gap
     /// lies between.
     public let doubt: Doubt?
@@ -100,7 +100,7 @@ public struct FeedInfo: Sendable, Hashable {
     public let posts: Int
     /// Posts outside of it.
     public let riders: Int
-    public let faults: Int
+    public let placeholders: Int
     public let pages: Int
     public let gaps: Int
     /// Seams that only the server's numbering claims (R25).

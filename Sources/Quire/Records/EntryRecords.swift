@@ -21,7 +21,7 @@ struct ChunkRecord: Record {
     private enum Flag {
         static let rider: UInt8 = 1
         static let pinned: UInt8 = 2
-        static let fault: UInt8 = 4
+        static let placeholder: UInt8 = 4
         static let claimed: UInt8 = 8
         static let key: UInt8 = 16
         static let version: UInt8 = 32
@@ -97,7 +97,7 @@ struct ChunkRecord: Record {
                     || entry.body.offset != expected.body.offset)
             writer.byte(
                 (entry.isRider ? Flag.rider : 0) | (entry.isPinned ? Flag.pinned : 0)
-                    | (entry.isFault ? Flag.fault : 0) | (entry.isClaimed ? Flag.claimed : 0)
+                    | (entry.isPlaceholder ? Flag.placeholder : 0) | (entry.isClaimed ? Flag.claimed : 0)
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
             id.encode(&writer)
@@ -232,7 +232,7 @@ struct ChunkRecord: Record {
         }
         entry.isRider = flags & Flag.rider != 0
         entry.isPinned = flags & Flag.pinned != 0
-        entry.isFault = flags & Flag.fault != 0
+        entry.isPlaceholder = flags & Flag.placeholder != 0
         expected.follow(entry)
         return (id, entry)
     }

@@ -234,7 +234,7 @@ struct SegmentCount: Record, Hashable {
 struct FeedCounts: Record, Hashable {
     var entries = 0
     var riders = 0
-    var faults = 0
+    var placeholders = 0
     var pinned = 0
     var claimedSeams = 0
     var pages = 0
@@ -246,14 +246,14 @@ struct FeedCounts: Record, Hashable {
 
     func encode(_ writer: inout ByteWriter) {
         for count in [
-            entries, riders, faults, pinned, claimedSeams, pages, gaps, chunks, bodyBytes,
+            entries, riders, placeholders, pinned, claimedSeams, pages, gaps, chunks, bodyBytes,
         ] { writer.number(count) }
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
         entries = try reader.int()
         riders = try reader.int()
-        faults = try reader.int()
+        placeholders = try reader.int()
         pinned = try reader.int()
         claimedSeams = try reader.int()
         pages = try reader.int()

@@ -135,7 +135,7 @@ struct CacheRebuilder {
         return RepairReport.Feed(
             name: feed.name, isLost: false, posts: after.entries + after.riders,
             lostPosts: max(part.lost, before.entries + before.riders - after.entries - after.riders),
-            lostBodies: part.faults, gaps: after.gaps, newGaps: max(0, after.gaps - before.gaps))
+            lostBodies: part.placeholders, gaps: after.gaps, newGaps: max(0, after.gaps - before.gaps))
     }
 
     // MARK: What is not of a feed

@@ -14,7 +14,7 @@ struct RebuildBatch {
     private(set) var bytes: [UInt8] = []
     /// Posts that are known to be lost, and bodies lost without their post.
     var lost = 0
-    private(set) var faults = 0
+    private(set) var placeholders = 0
     private var isFirst = true
     /// Pages of the parts before.
     private var written: Set<UInt64> = []
@@ -65,10 +65,10 @@ struct RebuildBatch {
     /// In a feed of ids the place stays. A rider is of no sequence, so it leaves no hole.
     mutating func addLost(_ id: PostID, _ entry: Entry) {
         if isIDs {
-            var fault = entry
-            (fault.isFault, fault.page) = (true, 0)
-            rows.append(.entry(id, fault, body: 0..<0))
-            faults += 1
+            var placeholder = entry
+            (placeholder.isPlaceholder, placeholder.page) = (true, 0)
+            rows.append(.entry(id, placeholder, body: 0..<0))
+            placeholders += 1
         } else if entry.isRider {
             lost += 1
         } else {
@@ -96,7 +96,7 @@ struct RebuildBatch {
             switch row {
             case .entry(let id, let entry, let body) where state.cached(id) == nil:
                 place(id, entry, in: &state)
-                if entry.isFault { continue }
+                if entry.isPlaceholder { continue }
                 let post = Post(
                     id: id, key: entry.key, version: entry.version, detail: entry.detail, body: body)
                 placements.append(.init(entry: state.entries.count - 1, post: post))
@@ -136,7 +136,7 @@ struct RebuildBatch {
     private func place(_ id: PostID, _ entry: Entry, in state: inout FeedState) {
         var entry = entry
         (entry.body, entry.version, entry.chunk) = (BodyReference(), nil, 0)
-        if entry.isFault || entry.newest == nil { entry.takeBody(of: Entry()) }
+        if entry.isPlaceholder || entry.newest == nil { entry.takeBody(of: Entry()) }
         state.rows.append(.entry(state.entries.count))
         state.append(id, entry)
     }

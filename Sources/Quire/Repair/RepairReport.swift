@@ -9,7 +9,7 @@ public struct RepairReport: Sendable, Hashable {
         public let posts: Int
         /// Posts that are known to be lost; more may be, where there are new gaps.
         public let lostPosts: Int
-        /// Bodies lost in a feed of ids, whose posts keep their places as faults.
+        /// Bodies lost in a feed of ids, whose posts keep their places as placeholders.
         public let lostBodies: Int
         /// Gaps in it now, and how many more these are than before.
         public let gaps: Int

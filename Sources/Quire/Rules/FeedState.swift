@@ -61,7 +61,7 @@ struct Entry {
     var isRider = false
     var isPinned = false
     /// The place is known, the body is missing.
-    var isFault = false
+    var isPlaceholder = false
     /// False for a post of an answer that the feed does not hold, or no longer.
     var isCached = true
     /// The page above an unproven join was asked for again and ended there as before (R26.8).
@@ -94,7 +94,7 @@ struct Entry {
     func isSame(as other: Entry) -> Bool {
         key == other.key && page == other.page && confirmed == other.confirmed
             && asked == other.asked && pushed == other.pushed && spot == other.spot && isChecked == other.isChecked
-            && isRider == other.isRider && isPinned == other.isPinned && isFault == other.isFault
+            && isRider == other.isRider && isPinned == other.isPinned && isPlaceholder == other.isPlaceholder
             && claim == other.claim && isCached == other.isCached
             && hasSameBody(as: other) && chunk == other.chunk
     }
@@ -117,7 +117,7 @@ extension Entry {
     }
 
     /// A request for bodies brings something: there is none, it is not all, or it is outdated.
-    var wantsBody: Bool { isFault || detail < .full || newest != nil }
+    var wantsBody: Bool { isPlaceholder || detail < .full || newest != nil }
 }
 
 /// One accepted response.

@@ -178,12 +178,12 @@ extension Draft {
 
     private mutating func applyPlacement(_ now: UInt64) {
         new = accepted.filter {
-            !state.entries[$0].isCached || state.entries[$0].isRider || state.entries[$0].isFault
+            !state.entries[$0].isCached || state.entries[$0].isRider || state.entries[$0].isPlaceholder
         }
         for entry in rows.compactMap(\.entry) {
             if !state.entries[entry].isCached {
                 state.entries[entry].isCached = true
-                state.entries[entry].isFault = ticket.operation == .snapshot
+                state.entries[entry].isPlaceholder = ticket.operation == .snapshot
                 state.entries[entry].confirmed = now
             }
             state.entries[entry].isRider = false
@@ -193,12 +193,12 @@ extension Draft {
             state.entries[entry].asked = ticket.issued
         }
         for entry in accepted {
-            state.entries[entry].isFault = false
+            state.entries[entry].isPlaceholder = false
             if let key = shownKey(entry) { state.entries[entry].key = key }
             state.tombstones[state.id(of: entry)] = nil
         }
         if ticket.operation == .delta {
-            for entry in shown { state.entries[entry].isFault = false }  // it brought their bodies
+            for entry in shown { state.entries[entry].isPlaceholder = false }  // it brought their bodies
         }
         for entry in keptAsRiders { state.entries[entry].isRider = true }
         for entry in removed { state.entries[entry].isCached = false }

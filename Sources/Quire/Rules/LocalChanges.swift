@@ -39,7 +39,7 @@ extension FeedState {
         changed = tick()
         if options.paging == .ids {  // the place is known: keep it
             for entry in doomed {
-                entries[entry].isFault = true
+                entries[entry].isPlaceholder = true
                 entries[entry].page = 0
                 entries[entry].takeBody(of: Entry())
             }

@@ -20,9 +20,9 @@ extension FeedState {
         }
         let bringsBody = entries[old].isFromServer || known.map { entries[$0].isFromServer } ?? false
         let united = try keepsPlace ? rename(old, to: id, known) : known!
-        if bringsBody { entries[united].isFault = false }
+        if bringsBody { entries[united].isPlaceholder = false }
         entries[united].isPinned = isPinned
-        return entries[united].isFault ? nil : united
+        return entries[united].isPlaceholder ? nil : united
     }
 
     /// The entry goes on under another id: at its place, with its page, its links and its unproven join.
@@ -52,7 +52,7 @@ extension FeedState {
 
 extension Entry {
     /// It shows what a server sent, and not what a client made before the server had it.
-    var isFromServer: Bool { !isFault && !isLocal }
+    var isFromServer: Bool { !isPlaceholder && !isLocal }
 
     var isLocal: Bool { isRider && page == 0 }
 }

@@ -198,7 +198,7 @@ extension FeedState {
             record.edges = [head.number]
             return .success(issue(PlannedRequest(target: .snapshot, record: record)))
         case .tail, .gap, .aboveGap:
-            return planBodies(of: try faults(upTo: limit), limit: limit)
+            return planBodies(of: try placeholders(upTo: limit), limit: limit)
         case .bodies(let ids):
             return planBodies(of: wantingBodies(ids, limit: limit), limit: limit)
         case .delta: return planDelta(limit: limit)
@@ -223,11 +223,11 @@ extension FeedState {
         return .success(issue(PlannedRequest(target: .bodies(missing), record: record)))
     }
 
-    private func faults(upTo limit: Int) throws(Interruption) -> [PostID] {
+    private func placeholders(upTo limit: Int) throws(Interruption) -> [PostID] {
         var missing: [PostID] = []
         for row in serverRows where missing.count < limit {
             switch row {
-            case .entry(let entry) where entries[entry].isFault: missing.append(id(of: entry))
+            case .entry(let entry) where entries[entry].isPlaceholder: missing.append(id(of: entry))
             case .unloaded(let run): throw .needs(.all(run))
             case .entry, .gap: continue
             }

@@ -1,6 +1,6 @@
 // Posts are stored once and shared by the feeds of a collection (I6): what an entry that comes, stays or goes means for
 // the post behind it. A post is what its entries say: all of them show the same body and version, except
-// faults, which show none.
+// placeholders, which show none.
 
 extension WriteSession {
     /// Gives the entries of the new state the bodies they show, stores bodies that are new, and lets go
@@ -12,7 +12,7 @@ extension WriteSession {
         for entry in old.entries.indices {
             if !new.entries[entry].isCached {
                 if try leave(old.id(of: entry), old.entries[entry], loader) { gone.append(old.id(of: entry)) }
-            } else if new.entries[entry].isFault && !old.entries[entry].isFault {
+            } else if new.entries[entry].isPlaceholder && !old.entries[entry].isPlaceholder {
                 new.entries[entry].takeBody(of: Entry())
                 if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
             }
@@ -27,7 +27,7 @@ extension WriteSession {
         }
     }
 
-    /// The other feeds that hold the post, and whether one of them shows its body; a fault does not.
+    /// The other feeds that hold the post, and whether one of them shows its body; a placeholder does not.
     private func others(
         _ id: PostID, _ loader: FeedLoader
     ) throws -> (isHeld: Bool, isShown: Bool) {
@@ -35,7 +35,7 @@ extension WriteSession {
         if !index.mayBeElsewhere(id, than: loader.feed) { return (false, false) }
         let places = index.positions(of: id).filter { $0.feed != loader.feed }
         let isShown = try places.contains { feed, position in
-            try !transaction.entry(of: id, at: position, of: feed).isFault
+            try !transaction.entry(of: id, at: position, of: feed).isPlaceholder
         }
         return (!places.isEmpty, isShown)
     }
@@ -64,7 +64,7 @@ extension WriteSession {
         var found: Entry?
         for (feed, position) in loader.elsewhere[id] ?? [] {
             let entry = try transaction.entry(of: id, at: position, of: feed)
-            if !entry.isFault { return entry }
+            if !entry.isPlaceholder { return entry }
             found = entry
         }
         return found
@@ -77,7 +77,7 @@ extension WriteSession {
             return
         }
         new.entries[entry].takeBody(of: known)
-        if known.body.record != 0 { new.entries[entry].isFault = false }
+        if known.body.record != 0 { new.entries[entry].isPlaceholder = false }
     }
 
     /// Stores the bodies of an answer that are new, and those that replace an older version. A body that
@@ -134,7 +134,7 @@ extension WriteSession {
             }
             let old = chunk.entries[at]
             chunk.entries[at].takeBody(of: new)
-            if new.body.record != 0 { chunk.entries[at].isFault = false }
+            if new.body.record != 0 { chunk.entries[at].isPlaceholder = false }
             try transaction.put(
                 .chunks(of: other), NumberKey(position), chunk.encoded())
             try changeCounts(of: other) {

@@ -20,7 +20,7 @@ extension WriteSession {
         let isSame =
             before.body.record == 0 ? body.isEmpty : try isEqual(before.body, body[...])
         if isSame || !isTaken {
-            if !entry.hasSameBody(as: before) && !entry.isFault {
+            if !entry.hasSameBody(as: before) && !entry.isPlaceholder {
                 try repoint(id, to: entry, at: positions)
                 touch()
             }

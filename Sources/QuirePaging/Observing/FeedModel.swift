@@ -273,7 +273,7 @@ extension FeedModel {
         // What was said about an end was about another one.
         for (place, state) in results { if case .end = state { results[place] = nil } }
         if info.head == .end { results[.openHead] = .end }
-        if info.tail == .end, isWhole, info.faults == 0 { results[.tail] = .end }
+        if info.tail == .end, isWhole, info.placeholders == 0 { results[.tail] = .end }
         show(
             names.compactMap { name in
                 switch name {

@@ -40,7 +40,7 @@ extension Pager {
             let below = try snapshot.rows(of: feed, after: row.position, limit: limit - 1)
             let above = try snapshot.rows(of: feed, before: row.position, limit: limit - 1)
             let near = zip(1..., below).map { ($0, $1) } + zip(1..., above).map { (-$0, $1) }
-            let missing = near.filter { $1.post.map { $0.isFault || $0.isOutdated } ?? false }
+            let missing = near.filter { $1.post.map { $0.isPlaceholder || $0.isOutdated } ?? false }
                 .sorted { (abs($0.0), -$0.0) < (abs($1.0), -$1.0) }
                 .prefix(limit - 1).map { (distance: $0.0, id: $0.1.post!.id) }
             return (missing + [(0, id)]).sorted { $0.distance < $1.distance }.map(\.id)
@@ -50,5 +50,5 @@ extension Pager {
 
 extension PostRow {
     /// A request for its body brings something.
-    var wantsBody: Bool { isFault || isOutdated || detail < .full }
+    var wantsBody: Bool { isPlaceholder || isOutdated || detail < .full }
 }

@@ -58,7 +58,7 @@ extension Pager {
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }
         if info.posts == 0 { return first.page == nil && info.tail == .end }  // a list that is empty
-        // An evicted body is a fault in its place; where the list itself has a hole, a repair lost a part of it.
+        // An evicted body is a placeholder in its place; where the list itself has a hole, a repair lost a part of it.
         if feed.options.paging == .ids { return info.gaps == 0 && info.tail == .end }
         return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
     }

@@ -85,7 +85,7 @@ public struct LazyPost<Model>: Sendable, Identifiable {
         guard let post = try posts.stored.find(id) else {
             throw QuireError(.notFound, "feed \(posts.pager.feed.name) has no post \(id) any longer")
         }
-        if post.row.isFault { throw IncompleteFeed(feed: posts.pager.feed.name, last: result) }
+        if post.row.isPlaceholder { throw IncompleteFeed(feed: posts.pager.feed.name, last: result) }
         return post
     }
 }
@@ -93,7 +93,7 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 extension TypedPost {
     /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if one is here, be it a summary or outdated: a
     /// screen shows that. ``LazyPost`` asks for more.
-    public var missing: Place? { row.isFault ? .bodies([id]) : nil }
+    public var missing: Place? { row.isPlaceholder ? .bodies([id]) : nil }
 }
 
 /// What a feed should show is not here, and asking for it did not bring it.

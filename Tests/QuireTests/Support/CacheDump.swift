@@ -7,7 +7,7 @@ struct CacheDump: Equatable {
         var key: Int64?
         var isRider: Bool
         var isPinned: Bool
-        var isFault: Bool
+        var isPlaceholder: Bool
         var isClaimed: Bool
         var body: [UInt8]
         var fields: FieldsRecord?
@@ -52,7 +52,7 @@ struct CacheDump: Equatable {
                             .post(
                                 Post(
                                     id: row.id, key: row.key, isRider: row.isRider, isPinned: row.isPinned,
-                                    isFault: row.isFault, isClaimed: row.isClaimed, body: Array(body),
+                                    isPlaceholder: row.isPlaceholder, isClaimed: row.isClaimed, body: Array(body),
                                     fields: try transaction.fields(of: row.id, in: feed.collection))))
                     }
                 }
@@ -103,7 +103,7 @@ struct CacheDump: Equatable {
                 mistakes.append("post \(post.id) was invented")
                 continue
             }
-            if post.isFault || was.isFault { continue }
+            if post.isPlaceholder || was.isPlaceholder { continue }
             if post.body != was.body { mistakes.append("post \(post.id) has another body") }
         }
         var above: Int?

@@ -118,7 +118,7 @@ struct RandomValues {
                 entry.isChecked = values.bool()
             }
             (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
-            entry.isFault = values.bool()
+            entry.isPlaceholder = values.bool()
             entry.claim = values.optional { Claim(why: $0.random.pick(Doubt.allCases), since: $0.number()) }
             entry.key = values.optional { $0.signed() }
             entry.version = values.optional { $0.signed() }
@@ -181,7 +181,7 @@ struct RandomValues {
         feed.deltaToken = optional { DeltaToken(text: $0.text(), asOf: $0.number()) }
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
         feed.lastSegment = segment()
-        (feed.counts.entries, feed.counts.riders, feed.counts.faults) = (int(), int(), int())
+        (feed.counts.entries, feed.counts.riders, feed.counts.placeholders) = (int(), int(), int())
         (feed.counts.pinned, feed.counts.claimedSeams, feed.counts.pages) = (int(), int(), int())
         (feed.counts.gaps, feed.counts.chunks, feed.counts.bodyBytes) = (int(), int(), int())
         return feed

@@ -48,15 +48,15 @@ class Cache:
         self.posts.setdefault(id, {})
 
     def has_body(self, id):
-        """Some feed shows the post (R21): not as a fault, a local entry or a sticky one."""
+        """Some feed shows the post (R21): not as a placeholder, a local entry or a sticky one."""
         entries = [feed.entries[id] for feed in self.feeds.values() if id in feed.entries]
-        return any(not e.fault and (e.page is not None or not e.rider) for e in entries)
+        return any(not e.placeholder and (e.page is not None or not e.rider) for e in entries)
 
     def bring_body(self, id):
         """R21. A body is the post's, whichever feed it came with."""
         for feed in self.feeds.values():
             if id in feed.entries:
-                feed.entries[id].fault = False
+                feed.entries[id].placeholder = False
 
     def references(self, id):
         return sum(id in feed.entries for feed in self.feeds.values())

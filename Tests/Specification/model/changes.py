@@ -44,7 +44,7 @@ class Changes:
         self.changed = self.cache.tick()
         if self.paging == "ids":                               # the place is known: keep it
             for id in doomed:
-                self.entries[id].fault, self.entries[id].page = True, None
+                self.entries[id].placeholder, self.entries[id].page = True, None
             self._drop_empty_pages()
             return
         for id in doomed:

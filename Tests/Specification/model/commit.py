@@ -53,11 +53,11 @@ class Commit:
             if id in feed.entries:
                 feed._forget_border(id)
         out.new = [id for id in self.accepted if id not in feed.entries
-                   or feed.entries[id].rider or feed.entries[id].fault]
+                   or feed.entries[id].rider or feed.entries[id].placeholder]
         for id in [r for r in self.rows if isinstance(r, str)]:
             if id not in feed.entries:
-                fault = ticket.op == "snapshot" and not feed.cache.has_body(id)
-                feed.entries[id] = Entry(id, fault=fault, confirmed=now)
+                placeholder = ticket.op == "snapshot" and not feed.cache.has_body(id)
+                feed.entries[id] = Entry(id, placeholder=placeholder, confirmed=now)
                 feed.cache.touch(id)
             feed.entries[id].rider = False
         for id in self.shown:
@@ -66,7 +66,7 @@ class Commit:
                 feed.cache.bring_body(id)
         for id in self.accepted:
             entry = feed.entries[id]
-            entry.confirmed, entry.as_of, entry.fault = now, ticket.issued, False
+            entry.confirmed, entry.as_of, entry.placeholder = now, ticket.issued, False
             if id in answer.keys:
                 entry.key = answer.keys[id]
             feed.tombstones.pop(id, None)

@@ -70,7 +70,7 @@ class Entry:
     as_of: int = 0                 # clock at which that answer was asked for
     rider: bool = False            # not part of the server's sequence (optimistic, sticky, kept pin)
     pinned: bool = False
-    fault: bool = False            # place known, body missing
+    placeholder: bool = False            # place known, body missing
     pushed: int = 0                # R27: clock at which it was pushed
     spot: tuple | None = None      # R26: (page or start, row, whether it was the last row shown there)
 

@@ -176,7 +176,7 @@ class Planning:
         if request not in ("append", "fill", "bodies"):
             return {"refused": "unsupported"}, None
         asked = dict.fromkeys(ids) if request == "bodies" else self.server_rows()
-        missing = tuple(id for id in asked if id in self.entries and self.entries[id].fault)[:limit]
+        missing = tuple(id for id in asked if id in self.entries and self.entries[id].placeholder)[:limit]
         if not missing:
             return {"refused": "end" if self.rows else "empty"}, None
         return self._issue("ids", (self.head,), {"ids": list(missing)}, limit, ids=missing)

@@ -20,7 +20,7 @@ class Snapshots:
         self.leave([id for id in cached if id not in set(ids)])
         self.rows, self.accepted = list(ids), []
         self.head_changed, self.head, self.tail = True, feed._edge(END), feed._edge(END)
-        self.faults = [id for id in ids if id not in feed.entries]
+        self.placeholders = [id for id in ids if id not in feed.entries]
 
     def bodies(self, page):
         """R21. Bodies for requested ids; what the server does not return is gone."""

@@ -16,7 +16,7 @@ extension OracleHistory {
         try look()
         try check()
         try converge("again")
-        if view.entries != server.ids || view.hasFaults {
+        if view.entries != server.ids || view.hasPlaceholders {
             throw OracleFailure(.heal, "ended as \(view) against \(server.ids)")
         }
     }
@@ -53,7 +53,7 @@ extension OracleHistory {
     private var whatIsOpen: Place? {
         if let gap = view.gaps.first { return .gap(gap) }
         if !view.headIsClosed { return .head }
-        return !view.tailIsEnd || view.hasFaults ? .tail : nil
+        return !view.tailIsEnd || view.hasPlaceholders ? .tail : nil
     }
 
     /// One request without faults; nil if planning was refused.

@@ -188,7 +188,7 @@ extension OracleHistory {
         if !gone.isEmpty { throw OracleFailure(.ledger, "\(gone) vanished from \(before)") }
         let came = Set(after.posts).subtracting(before.posts)
         let told = Set(outcome.new).union(outcome.sticky)
-        if !came.isSubset(of: told) && !after.hasFaults {
+        if !came.isSubset(of: told) && !after.hasPlaceholders {
             throw OracleFailure(.ledger, "\(came.subtracting(told)) came unannounced to \(after)")
         }
     }

@@ -5,7 +5,7 @@ import Foundation
 enum OracleRow: Equatable {
     /// `isClaimed`: only the server's numbering joins the post to the row above (R25).
     case post(
-        PostID, isRider: Bool, isPinned: Bool, isFault: Bool, page: UInt64?, isClaimed: Bool = false)
+        PostID, isRider: Bool, isPinned: Bool, isPlaceholder: Bool, page: UInt64?, isClaimed: Bool = false)
     case gap(GapID)
 }
 

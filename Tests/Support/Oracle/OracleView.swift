@@ -5,7 +5,7 @@ struct OracleView: Equatable {
     struct Entry: Equatable {
         let id: PostID
         let isPinned: Bool
-        let isFault: Bool
+        let isPlaceholder: Bool
         let page: UInt64?
         let isClaimed: Bool
     }
@@ -51,7 +51,7 @@ struct OracleView: Equatable {
             switch row {
             case .gap(let id):
                 lines.append(.gap(id))
-            case .post(let id, let isRider, let isPinned, let isFault, let page, let isClaimed):
+            case .post(let id, let isRider, let isPinned, let isPlaceholder, let page, let isClaimed):
                 posts.append(id)
                 if isPinned { pinned.insert(id) }
                 if let page { pages[id] = page }
@@ -62,7 +62,7 @@ struct OracleView: Equatable {
                 lines.append(
                     .entry(
                         Entry(
-                            id: id, isPinned: isPinned, isFault: isFault, page: page,
+                            id: id, isPinned: isPinned, isPlaceholder: isPlaceholder, page: page,
                             isClaimed: isClaimed)))
             }
         }
@@ -119,7 +119,7 @@ struct OracleView: Equatable {
             .first { $1.isClaimed && shown.contains($0.id) }?.0.id
     }
 
-    var hasFaults: Bool { lines.contains { $0.entry?.isFault ?? false } }
+    var hasPlaceholders: Bool { lines.contains { $0.entry?.isPlaceholder ?? false } }
 
     var pageCount: Int { Set(pages.values).count }
 
@@ -154,9 +154,9 @@ extension OracleView: CustomStringConvertible {
         for row in rows {
             switch row {
             case .gap: text += "] ~ ["
-            case .post(let id, let isRider, _, let isFault, _, let isClaimed):
+            case .post(let id, let isRider, _, let isPlaceholder, _, let isClaimed):
                 if !text.hasSuffix("[") { text += " " }
-                text += (isRider ? "+" : "") + (isFault ? "?" : "") + (isClaimed ? "=" : "") + "\(id)"
+                text += (isRider ? "+" : "") + (isPlaceholder ? "?" : "") + (isClaimed ? "=" : "") + "\(id)"
             }
         }
         return text + (tailIsEnd ? "] |end" : "] |…")

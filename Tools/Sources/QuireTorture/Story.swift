@@ -77,7 +77,7 @@ struct Story {
 
     private func add(_ post: PostRow, to digest: inout Digest, _ snapshot: borrowing Snapshot) throws {
         digest.add(post.id.number ?? 0)
-        digest.add((post.isPinned ? 1 : 0) | (post.isRider ? 2 : 0) | (post.isFault ? 4 : 0))
+        digest.add((post.isPinned ? 1 : 0) | (post.isRider ? 2 : 0) | (post.isPlaceholder ? 4 : 0))
         try snapshot.body(of: post).withUnsafeBytes { digest.add($0) }
         if let likes = try snapshot.post(post.id)?.fields["likes"] { digest.add(likes) }
     }

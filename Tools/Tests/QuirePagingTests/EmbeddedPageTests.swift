@@ -171,7 +171,7 @@ extension PagerFixture {
             var text = "["
             for row in try snapshot.rows(of: feed, limit: .max) {
                 if case .post(let post) = row {
-                    text += (text.last == "[" ? "" : " ") + (post.isFault ? "?" : "") + "\(post.id)"
+                    text += (text.last == "[" ? "" : " ") + (post.isPlaceholder ? "?" : "") + "\(post.id)"
                 } else {
                     text += "] ~ ["
                 }

@@ -17,7 +17,7 @@ import Testing
     private func picture(_ model: Model) -> String {
         model.rows.map { row in
             switch row {
-            case .post(let post): (post.row.isFault ? "?" : "") + "\(post.id)"
+            case .post(let post): (post.row.isPlaceholder ? "?" : "") + "\(post.id)"
             case .gap: "~"
             case .more: "…"
             }
@@ -324,7 +324,7 @@ import Testing
                 for (row, expected) in zip(shown, rows) {
                     try #require(row.post?.id == expected.post?.id, "\(mode), seed \(seed)")
                     try #require(row.post?.bytes == expected.post?.bytes, "\(mode), seed \(seed)")
-                    try #require(row.post?.row.isFault == expected.post?.row.isFault, "\(mode), seed \(seed)")
+                    try #require(row.post?.row.isPlaceholder == expected.post?.row.isPlaceholder, "\(mode), seed \(seed)")
                     if case .gap(let gap) = row { try #require(gap.id == expected.gap?.id) }
                 }
             }

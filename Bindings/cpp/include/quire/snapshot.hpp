@@ -32,7 +32,7 @@ public:
     std::optional<std::uint64_t> page() const { return optional(QUIRE_ROW_HAS_PAGE, c_.page); }
     bool is_rider() const noexcept { return has(QUIRE_ROW_RIDER); }
     bool is_pinned() const noexcept { return has(QUIRE_ROW_PINNED); }
-    bool is_fault() const noexcept { return has(QUIRE_ROW_FAULT); }
+    bool is_placeholder() const noexcept { return has(QUIRE_ROW_PLACEHOLDER); }
     // A newer version was seen, but only with less detail: ask for its body (place::bodies).
     bool is_outdated() const noexcept { return has(QUIRE_ROW_OUTDATED); }
     // The body is not all of the post; post_info::detail says how much it is.
@@ -196,7 +196,7 @@ public:
     }
     std::uint64_t posts() const noexcept { return c_.posts; }
     std::uint64_t riders() const noexcept { return c_.riders; }
-    std::uint64_t faults() const noexcept { return c_.faults; }
+    std::uint64_t placeholders() const noexcept { return c_.placeholders; }
     std::uint64_t pages() const noexcept { return c_.pages; }
     std::uint64_t gaps() const noexcept { return c_.gaps; }
     std::uint64_t claimed_seams() const noexcept { return c_.claimed_seams; }

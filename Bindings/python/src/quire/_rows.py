@@ -73,9 +73,9 @@ class PostRow:
         return bool(self.flags & RowFlag.PINNED)
 
     @property
-    def is_fault(self) -> bool:
+    def is_placeholder(self) -> bool:
         """Its place is known, its body is missing."""
-        return bool(self.flags & RowFlag.FAULT)
+        return bool(self.flags & RowFlag.PLACEHOLDER)
 
     @property
     def is_claimed(self) -> bool:

@@ -184,7 +184,7 @@ class RepairedFeed(NamedTuple):
     posts: int
     #: Posts known to be lost; more may be, where there are new gaps.
     lost_posts: int
-    #: Bodies lost in a feed of ids, whose posts keep their places as faults.
+    #: Bodies lost in a feed of ids, whose posts keep their places as placeholders.
     lost_bodies: int
     gaps: int
     new_gaps: int
@@ -214,7 +214,7 @@ class FeedInfo:
     #: Posts of the server's sequence, posts outside of it, posts whose body is missing.
     posts: int
     riders: int
-    faults: int
+    placeholders: int
     pages: int
     gaps: int
     claimed_seams: int

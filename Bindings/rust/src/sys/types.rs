@@ -275,7 +275,7 @@ pub struct quire_feed_info {
     pub sticky: quire_ids,
     pub posts: u64,
     pub riders: u64,
-    pub faults: u64,
+    pub placeholders: u64,
     pub pages: u64,
     pub gaps: u64,
     pub claimed_seams: u64,

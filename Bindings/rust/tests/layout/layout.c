@@ -190,7 +190,7 @@ int main(void)
     OFFSET(quire_feed_info, sticky);
     OFFSET(quire_feed_info, posts);
     OFFSET(quire_feed_info, riders);
-    OFFSET(quire_feed_info, faults);
+    OFFSET(quire_feed_info, placeholders);
     OFFSET(quire_feed_info, pages);
     OFFSET(quire_feed_info, gaps);
     OFFSET(quire_feed_info, claimed_seams);
@@ -325,7 +325,7 @@ int main(void)
     NUMBER(QUIRE_ROW_POST); NUMBER(QUIRE_ROW_GAP);
     NUMBER(QUIRE_ROW_HAS_KEY); NUMBER(QUIRE_ROW_HAS_PAGE);
     NUMBER(QUIRE_ROW_RIDER); NUMBER(QUIRE_ROW_PINNED);
-    NUMBER(QUIRE_ROW_FAULT); NUMBER(QUIRE_ROW_CLAIMED);
+    NUMBER(QUIRE_ROW_PLACEHOLDER); NUMBER(QUIRE_ROW_CLAIMED);
     NUMBER(QUIRE_ROW_OUTDATED); NUMBER(QUIRE_ROW_PARTIAL);
     NUMBER(QUIRE_ROW_CHECKED); NUMBER(QUIRE_DOUBT_UNFETCHED);
     NUMBER(QUIRE_DOUBT_EVICTED); NUMBER(QUIRE_DOUBT_END_IN_DOUBT);

@@ -186,7 +186,7 @@ pub const TABLE: &[(&str, usize)] = &[
     ("quire_feed_info.sticky", offset_of!(quire_feed_info, sticky)),
     ("quire_feed_info.posts", offset_of!(quire_feed_info, posts)),
     ("quire_feed_info.riders", offset_of!(quire_feed_info, riders)),
-    ("quire_feed_info.faults", offset_of!(quire_feed_info, faults)),
+    ("quire_feed_info.placeholders", offset_of!(quire_feed_info, placeholders)),
     ("quire_feed_info.pages", offset_of!(quire_feed_info, pages)),
     ("quire_feed_info.gaps", offset_of!(quire_feed_info, gaps)),
     ("quire_feed_info.claimed_seams", offset_of!(quire_feed_info, claimed_seams)),

@@ -60,8 +60,8 @@ pub fn show(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<String, Error> {
             }
             Row::Post(post) => {
                 let rider = if post.is_rider { "+" } else { "" };
-                let fault = if post.is_fault { "?" } else { "" };
-                segment.push(format!("{rider}{fault}{}", text(post.id)));
+                let placeholder = if post.is_placeholder { "?" } else { "" };
+                segment.push(format!("{rider}{placeholder}{}", text(post.id)));
             }
         }
     }

@@ -12,7 +12,7 @@ struct Feeds: ToolCommand {
         let bodyBytes: Int
         let claimed: Int
         let collection: String
-        let faults: Int
+        let placeholders: Int
         let gaps: Int
         let head: String
         let headKind: String
@@ -28,7 +28,7 @@ struct Feeds: ToolCommand {
 
         init(_ info: FeedInfo) {
             againstOrder = info.answersAgainstOrder
-            (bodyBytes, claimed, faults) = (info.bodyBytes, info.claimedSeams, info.faults)
+            (bodyBytes, claimed, placeholders) = (info.bodyBytes, info.claimedSeams, info.placeholders)
             (gaps, inSequence, name) = (info.gaps, Continuity(info).isWhole, info.name)
             collection = info.options.collection
             (head, headKind) = (info.head.description, info.head.kind)

@@ -89,7 +89,7 @@ struct Show: ToolCommand {
             case .post(let post):
                 last = post.position
                 if let doubt = post.doubt { table.addLine("- - - claimed seam: \(doubt.rawValue) - - -") }
-                let marks = "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isFault ? "?" : "")"
+                let marks = "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
                 table.add(
                     marks + shown(post.id), post.key.map { String($0) } ?? "",
@@ -110,7 +110,7 @@ struct PostLine: Encodable {
     let claimed: Bool
     /// Why nothing proves that it follows the post above.
     @OrNull var doubt: String?
-    let fault: Bool
+    let placeholder: Bool
     let id: String
     @OrNull var key: Int64?
     @OrNull var page: UInt64?
@@ -119,7 +119,7 @@ struct PostLine: Encodable {
     let type = "post"
 
     init(_ row: PostRow) {
-        (bytes, claimed, fault) = (row.bodySize, row.isClaimed, row.isFault)
+        (bytes, claimed, placeholder) = (row.bodySize, row.isClaimed, row.isPlaceholder)
         doubt = row.doubt?.rawValue
         (id, key, page) = (row.id.description, row.key, row.page)
         (pinned, rider) = (row.isPinned, row.isRider)

@@ -235,7 +235,7 @@ final class PagerSession {
         try history.feed.evict(Array(history.view.entries.dropFirst()))
         try history.look()
         try await converge()
-        if history.view.entries != history.server.ids || history.view.hasFaults {
+        if history.view.entries != history.server.ids || history.view.hasPlaceholders {
             throw Failure(description: "ended as \(history.view) against \(history.server.ids)")
         }
     }
@@ -272,7 +272,7 @@ final class PagerSession {
     private var whatIsOpen: Place? {
         if let gap = history.view.gaps.first { return .gap(gap) }
         if !history.view.headIsClosed { return .head }
-        return !history.view.tailIsEnd || history.view.hasFaults ? .tail : nil
+        return !history.view.tailIsEnd || history.view.hasPlaceholders ? .tail : nil
     }
 
     private func ask(_ place: Place, size: Int) async throws -> Outcome.Verdict? {
