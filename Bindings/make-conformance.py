@@ -225,7 +225,7 @@ class Case:
 
     def expect(self, line, expect):
         for name, value in expect.items():
-            if name == "claimed":
+            if name == "unverified":
                 value = [" ".join(pair) for pair in value]
             elif name == "checked":
                 value = [" ".join(pair) for pair in value]

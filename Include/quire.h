@@ -692,7 +692,7 @@ enum {
     QUIRE_PLACE_PAGE = 8,
     /*
      * Feeds paged by offset or number: the join directly above the post `target`, if only the numbering claims it
-     * (QUIRE_ROW_CLAIMED). Asks for the page above it again; the rows then say what that proved.
+     * (QUIRE_ROW_UNVERIFIED). Asks for the page above it again; the rows then say what that proved.
      */
     QUIRE_PLACE_JOIN = 9,
     /* Nowhere: what has changed since the newest token that an answer brought, see quire_answer.since. */
@@ -1362,8 +1362,8 @@ typedef struct quire_feed_info {
     uint64_t placeholders;
     uint64_t pages;
     uint64_t gaps;
-    /* Seams that only the server's numbering claims. */
-    uint64_t claimed_seams;
+    /* Joins that only the server's numbering claims. */
+    uint64_t unverified_joins;
     /* Bytes of the bodies it shows. */
     uint64_t body_bytes;
     /* QUIRE_LINK_END if nothing lies above the first post, else what continues there. */
@@ -1423,7 +1423,7 @@ enum {
     /* Its place is known, its body is missing. */
     QUIRE_ROW_PLACEHOLDER = 16,
     /* Nothing proves that it follows the post above, mostly only the server's numbering: see quire_row.why. */
-    QUIRE_ROW_CLAIMED = 32,
+    QUIRE_ROW_UNVERIFIED = 32,
     /* A newer version was seen, but only with less detail: ask for its body (QUIRE_PLACE_BODIES). */
     QUIRE_ROW_OUTDATED = 64,
     /* The body is not all of the post; quire_post_get_info() says how much. */
@@ -1484,7 +1484,7 @@ typedef struct quire_row {
     quire_link up;
     /* Gaps: how many posts of the server's sequence the segment above has. */
     uint64_t posts_above;
-    /* Gaps, and posts with QUIRE_ROW_CLAIMED: why, one of QUIRE_DOUBT_; else 0. */
+    /* Gaps, and posts with QUIRE_ROW_UNVERIFIED: why, one of QUIRE_DOUBT_; else 0. */
     int32_t why;
     int32_t reserved;
     /*

@@ -141,20 +141,20 @@ static void look_at_posts(const struct line *line, quire_snapshot *snapshot)
     compare_facts(line, "=references", references.bytes);
 }
 
-static void look_at_seams(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
+static void look_at_joins(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
 {
-    struct text seams = {"", 0}, checked = {"", 0}, doubts = {"", 0};
+    struct text joins = {"", 0}, checked = {"", 0}, doubts = {"", 0};
     quire_row rows[128];
     const quire_row *above = NULL;
     size_t count;
     must(quire_read_after(snapshot, feed, NULL, rows, 128, &count));
     for (size_t i = 0; i < count; i++) {
         if (rows[i].kind != QUIRE_ROW_POST || rows[i].flags & QUIRE_ROW_RIDER) continue;
-        if (rows[i].flags & QUIRE_ROW_CLAIMED && above) {
-            append(&seams, above->id.data, above->id.size);
-            append_string(&seams, " ");
-            append(&seams, rows[i].id.data, rows[i].id.size);
-            append_string(&seams, "\n");
+        if (rows[i].flags & QUIRE_ROW_UNVERIFIED && above) {
+            append(&joins, above->id.data, above->id.size);
+            append_string(&joins, " ");
+            append(&joins, rows[i].id.data, rows[i].id.size);
+            append_string(&joins, "\n");
             append_string(&doubts, quire_doubt_name(rows[i].why));
             append_string(&doubts, "\n");
         }
@@ -166,9 +166,9 @@ static void look_at_seams(const struct line *line, quire_snapshot *snapshot, qui
         }
         above = &rows[i];
     }
-    compare_lines(line, "=claimed", seams.bytes);
+    compare_lines(line, "=unverified", joins.bytes);
     compare_lines(line, "=checked", checked.bytes);
-    compare_lines(line, "=seams", doubts.bytes);
+    compare_lines(line, "=joins", doubts.bytes);
 }
 
 static void look_at_gaps(const struct line *line, quire_snapshot *snapshot, quire_feed *feed)
@@ -217,7 +217,7 @@ static void look(const struct line *line, quire_feed *feed)
     compare_number(line, "=size", info.rows_known);
     append_policy(&policy, info.sizes_now, info.rows_known);
     compare_text(line, "=policy", policy.bytes);
-    look_at_seams(line, snapshot, feed);
+    look_at_joins(line, snapshot, feed);
     look_at_gaps(line, snapshot, feed);
     look_at_pages(line, snapshot, feed);
     look_at_posts(line, snapshot);

@@ -65,7 +65,7 @@ extension quire_feed_info {
         placeholders = count(info.placeholders)
         pages = count(info.pages)
         gaps = count(info.gaps)
-        claimed_seams = count(info.claimedSeams)
+        unverified_joins = count(info.unverifiedJoins)
         body_bytes = count(info.bodyBytes)
         head = arena.link(info.head)
         tail = arena.link(info.tail)
@@ -196,7 +196,7 @@ extension quire_row {
         if row.isRider { flags |= UInt32(QUIRE_ROW_RIDER) }
         if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
         if row.isPlaceholder { flags |= UInt32(QUIRE_ROW_PLACEHOLDER) }
-        if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_CLAIMED)) }
+        if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_UNVERIFIED)) }
         if row.isChecked { flags |= UInt32(QUIRE_ROW_CHECKED) }
         if row.isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }
         if row.detail < .full { flags |= UInt32(QUIRE_ROW_PARTIAL) }

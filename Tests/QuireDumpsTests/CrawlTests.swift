@@ -44,7 +44,7 @@ struct CrawlTests {
         try cache.withSnapshot { try $0.rows(of: feed, limit: .max).compactMap(\.post) }
     }
 
-    @Test func nothingIsLostAndEverySeamIsProvenClaimedOrAGap() throws {
+    @Test func nothingIsLostAndEveryJoinIsProvenUnverifiedOrAGap() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var run = RecordedRun(startingAt: .head(page: 1))
         let outcomes = try record(1...60, in: &run)
@@ -53,7 +53,7 @@ struct CrawlTests {
         #expect(rows.count == 1727)
         for (upper, lower) in zip(rows, rows.dropFirst()) { #expect(upper.key! >= lower.key!) }
         let first = try info()
-        print("crawl 1-60: \(first.gaps) gaps, \(first.claimedSeams) claimed seams")
+        print("crawl 1-60: \(first.gaps) gaps, \(first.unverifiedJoins) unverified joins")
 
         var again = RecordedRun(startingAt: .head(page: 1))
         let repeated = try record(1...60, in: &again)
@@ -64,7 +64,7 @@ struct CrawlTests {
         var later = RecordedRun(startingAt: .head(page: 900))
         _ = try record(900...929, in: &later)
         let both = try info()
-        print("crawl 900-929 on top: \(both.gaps) gaps, \(both.claimedSeams) claimed seams, \(both.posts) posts")
+        print("crawl 900-929 on top: \(both.gaps) gaps, \(both.unverifiedJoins) unverified joins, \(both.posts) posts")
         #expect(both.gaps > first.gaps)
         #expect(try cache.check().isEmpty)
     }

@@ -51,7 +51,7 @@ import Testing
     @Test func wrongCountsAreFound() throws {
         try change("feeds", FeedRecord.self) { $0.lastSegment.entries += 1 }
         try change("feeds", FeedRecord.self) { $0.lastSegment.unkeyed += 1 }
-        try change("feeds", FeedRecord.self) { $0.counts.claimedSeams += 1 }
+        try change("feeds", FeedRecord.self) { $0.counts.unverifiedJoins += 1 }
         try change("feeds", FeedRecord.self) { $0.tail.number = $0.head.number }
         try change("gaps", GapRecord.self) { $0.above.entries += 1 }
         try change("gaps", GapRecord.self) { $0.gap.down.link = .end }
@@ -62,7 +62,7 @@ import Testing
         try change("chunks", ChunkRecord.self) { $0 = ChunkRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast()) }
         try change("chunks", ChunkRecord.self) { $0 = ChunkRecord(page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1]) }
         try change("chunks", ChunkRecord.self) { $0.entries[0].body.length += 1 }
-        try change("chunks", ChunkRecord.self) { $0.entries[0].claim = $0.entries[0].isClaimed ? nil : Claim() }
+        try change("chunks", ChunkRecord.self) { $0.entries[0].claim = $0.entries[0].isUnverified ? nil : Claim() }
     }
 
     // MARK: Damage

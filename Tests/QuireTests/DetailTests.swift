@@ -162,7 +162,7 @@ import Testing
             _ = try feed.record(answer(Array(part)), page: page + 1, in: &run)
         }
         let before = try cache.withSnapshot { try $0.info(of: feed) }
-        #expect(before.claimedSeams == 1)
+        #expect(before.unverifiedJoins == 1)
         let request = try #require(try feed.plan(.bodies([2, 3, 9])).request)
         #expect(request.target == .bodies([2, 3]))
         let tail = try #require(try feed.plan(.tail).request)
@@ -174,7 +174,7 @@ import Testing
         #expect(try shown(2, in: feed) == Shown(body: "full", version: 1))
         #expect(try shown(3, in: feed)?.detail == .summary && shown(8, in: feed) == nil)
         var after = try cache.withSnapshot { try $0.info(of: feed) }
-        #expect(after.claimedSeams == 1 && after.posts == 4 && after.pages == before.pages)
+        #expect(after.unverifiedJoins == 1 && after.posts == 4 && after.pages == before.pages)
         #expect(try feed.ingest(answer([(2, full)]), for: request.ticket).verdict == .stale)
         #expect(try feed.ingest(answer([(5, full)]), for: tail.ticket).verdict == .ok)
         let both = try #require(try feed.plan(.bodies([1, 3, 4])).request)

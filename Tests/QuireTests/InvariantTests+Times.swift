@@ -23,7 +23,7 @@ extension InvariantTests {
         entry("seen") { $0.confirmed = 1 << 50 },
         entry("asked for") { $0.asked = 1 << 50 },
         entry("pushed") { $0.pushed = 1 << 50 },
-        entry("claimed") { $0.claim = Claim(why: .numbering, since: 1 << 50) },
+        entry("unverified") { $0.claim = Claim(why: .numbering, since: 1 << 50) },
         feed("the head of a time to come") { $0.subscription.headAsOf = 1 << 50 },
         feed("live from a time to come on") { $0.subscription.live = 1 << 50 },
         feed("a token of a time to come") { $0.deltaToken = DeltaToken(text: "t", asOf: 1 << 50) },

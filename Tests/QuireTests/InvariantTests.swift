@@ -153,7 +153,7 @@ import Testing
                 return true
             }
         },
-        Violation("I9", .count, "a claimed seam that is not counted") {
+        Violation("I9", .count, "an unverified join that is not counted") {
             try $0.edit("chunks", ChunkRecord.self) {
                 guard $0.entries.count > 2 else { return false }
                 $0.entries[2].claim = Claim()

@@ -271,7 +271,7 @@ extension FeedState {
         func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
         func text(_ number: Int, of feed: FeedState) -> String {
             let entry = feed.entries[number]
-            let flags = [entry.isRider, entry.isPinned, entry.isPlaceholder, entry.isClaimed]
+            let flags = [entry.isRider, entry.isPinned, entry.isPlaceholder, entry.isUnverified]
             return "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
         }
         func text(_ row: Row, of feed: FeedState) -> [String] {

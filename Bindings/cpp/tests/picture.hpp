@@ -70,10 +70,10 @@ inline std::string policy(quire::sizes sizes, std::uint32_t rows)
     return sizes == quire::sizes::fixed ? word + " " + std::to_string(rows) : word;
 }
 
-// What is in doubt: seams and why, those that were asked about, gaps, why and since when.
+// What is in doubt: joins and why, those that were asked about, gaps, why and since when.
 inline void doubts(const quire::snapshot &snapshot, const quire::feed &feed, json::object &seen)
 {
-    json::list claimed, checked, seams, why, since;
+    json::list unverified, checked, joins, why, since;
     std::string above;
     for (const quire::row &row : snapshot.rows(feed)) {
         if (row.is_gap()) {
@@ -83,14 +83,14 @@ inline void doubts(const quire::snapshot &snapshot, const quire::feed &feed, jso
         }
         if (row.is_rider()) continue;
         const std::string pair = above + " " + std::string(row.id());
-        if (row.is_claimed()) claimed.push_back(pair);
-        if (row.is_claimed()) seams.push_back(name(row.why()));
+        if (row.is_unverified()) unverified.push_back(pair);
+        if (row.is_unverified()) joins.push_back(name(row.why()));
         if (row.is_checked()) checked.push_back(pair);
         above = row.id();
     }
-    seen["claimed"] = claimed;
+    seen["unverified"] = unverified;
     seen["checked"] = checked;
-    seen["seams"] = seams;
+    seen["joins"] = joins;
     seen["why"] = why;
     seen["since"] = since;
 }

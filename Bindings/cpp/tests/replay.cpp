@@ -196,7 +196,7 @@ private:
         if (place == "join") {
             below = "?";
             for (const quire::row &row : snapshot.rows(feed))
-                if (row.is_claimed() && rank++ == number("join")) below = row.id();
+                if (row.is_unverified() && rank++ == number("join")) below = row.id();
             return quire::place::join(below);
         }
         for (const quire::row &row : snapshot.gaps(feed))

@@ -112,7 +112,7 @@ class Replay:
         target = line.get("target")
         if "join" in line:
             with self.cache.snapshot() as snapshot:
-                joins = [row.id for row in posts_of(snapshot, feed) if row.is_claimed]
+                joins = [row.id for row in posts_of(snapshot, feed) if row.is_unverified]
             target = joins[line["join"]] if line["join"] < len(joins) else "?"
         request = feed.plan(
             named(Place, line["place"]), gap=gap, target=target, page=line.get("page", 0),
@@ -232,15 +232,15 @@ class Replay:
             rows = list(snapshot.rows(feed))
             assert len(rows) == len(snapshot.rows(feed))
             posts = posts_of(snapshot, feed)
-            seams = [(f"{above.id} {row.id}", row) for above, row in zip(posts, posts[1:]) if row.is_claimed]
+            joins = [(f"{above.id} {row.id}", row) for above, row in zip(posts, posts[1:]) if row.is_unverified]
             gaps = [row for row in rows if isinstance(row, quire.GapRow)]
             pages = list(snapshot.pages(feed))
             seen: dict[str, Any] = {
                 "picture": picture(snapshot, feed), "in_sequence": info.is_in_sequence,
                 "page_count": len(pages),
-                "claimed": [pair for pair, _ in seams],
-                "checked": [pair for pair, row in seams if row.is_checked],
-                "seams": [word_of(row.why) for row in posts if row.why],
+                "unverified": [pair for pair, _ in joins],
+                "checked": [pair for pair, row in joins if row.is_checked],
+                "joins": [word_of(row.why) for row in posts if row.why],
                 "why": [word_of(gap.why) for gap in gaps], "since": [str(gap.since) for gap in gaps],
                 "assumed_end": info.is_end_assumed, "against_order": info.answers_against_order,
                 "policy": policy(info.sizes, info.rows_per_page or 0), "size": info.rows_per_page or 0,

@@ -34,7 +34,7 @@ def test_a_join_is_in_doubt_until_it_was_asked_about(cache: quire.Cache) -> None
     answer(feed, "def", Place.TAIL)
     with cache.snapshot() as snapshot:
         rows = {row.id: row for row in snapshot.rows(feed)}
-    assert {id: row.why for id, row in rows.items() if row.is_claimed} == {"d": Doubt.NUMBERING}
+    assert {id: row.why for id, row in rows.items() if row.is_unverified} == {"d": Doubt.NUMBERING}
     answer(feed, "abc", Place.JOIN, target="d")
     with cache.snapshot() as snapshot:
         rows = {row.id: row for row in snapshot.rows(feed)}

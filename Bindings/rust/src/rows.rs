@@ -63,7 +63,7 @@ pub struct PostRow<'s> {
     /// The body is not all of the post; `PostInfo::detail` says how much it is.
     pub is_partial: bool,
     /// Nothing proves that it follows the post above; `why` says what speaks against it.
-    pub is_claimed: bool,
+    pub is_unverified: bool,
     /// The page above such a join was asked for again and ended there as before; see `Place::join`.
     pub is_checked: bool,
     /// Why nothing proves that it follows the post above.
@@ -112,9 +112,9 @@ impl<'s> Row<'s> {
             is_placeholder: has(sys::QUIRE_ROW_PLACEHOLDER),
             is_outdated: has(sys::QUIRE_ROW_OUTDATED),
             is_partial: has(sys::QUIRE_ROW_PARTIAL),
-            is_claimed: has(sys::QUIRE_ROW_CLAIMED),
+            is_unverified: has(sys::QUIRE_ROW_UNVERIFIED),
             is_checked: has(sys::QUIRE_ROW_CHECKED),
-            why: has(sys::QUIRE_ROW_CLAIMED).then(|| c.why.into()),
+            why: has(sys::QUIRE_ROW_UNVERIFIED).then(|| c.why.into()),
         })
     }
 

@@ -70,8 +70,8 @@ pub struct FeedInfo<'s> {
     pub pages: u64,
     /// Gaps known.
     pub gaps: u64,
-    /// Seams that only the server's numbering claims.
-    pub claimed_seams: u64,
+    /// Joins that only the server's numbering claims.
+    pub unverified_joins: u64,
     /// Bytes of the bodies it shows.
     pub body_bytes: u64,
     /// `Link::End` if nothing lies above the first post, else what continues there.
@@ -153,7 +153,7 @@ impl<'cache> Snapshot<'cache> {
                 placeholders: c.placeholders,
                 pages: c.pages,
                 gaps: c.gaps,
-                claimed_seams: c.claimed_seams,
+                unverified_joins: c.unverified_joins,
                 body_bytes: c.body_bytes,
                 head: Border::new(c.head),
                 tail: Border::new(c.tail),

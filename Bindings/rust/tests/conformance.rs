@@ -145,7 +145,7 @@ impl Replay {
                 rows.rows(feed).collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(quire::Row::post);
             let rank = line.number("join").unwrap() as usize;
             Ok(rows
-                .filter(|post| post.is_claimed)
+                .filter(|post| post.is_unverified)
                 .nth(rank)
                 .map_or("?".into(), |post| picture::text(post.id)))
         };

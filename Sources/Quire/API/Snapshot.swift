@@ -40,7 +40,7 @@ public struct Snapshot: ~Copyable {
             name: record.name, options: record.options, posts: record.counts.entries,
             riders: record.counts.riders, placeholders: record.counts.placeholders,
             pages: record.counts.pages, gaps: record.counts.gaps,
-            claimedSeams: record.counts.claimedSeams, bodyBytes: record.counts.bodyBytes,
+            unverifiedJoins: record.counts.unverifiedJoins, bodyBytes: record.counts.bodyBytes,
             head: record.head.link, tail: record.tail.link, isEndAssumed: record.tail.isAssumed,
             answersAgainstOrder: record.answersAgainstOrder, sizes: state.sizePolicy,
             rowsPerPage: state.knownSize)

@@ -181,8 +181,8 @@ struct FeedCheck {
                 let damage = try shown.damage(of: entry.body, for: index.address(of: id))
             { find(damage.code, "post \(id): \(damage.what)") }
             if entry.isRider { continue }
-            if entry.isClaimed && above != .entry {
-                find(.gap, "the seam above post \(id) is claimed, but there is none")
+            if entry.isUnverified && above != .entry {
+                find(.gap, "the join above post \(id) is unverified, but there is none")
             }
             checkKey(of: id, entry)
             segment.entries += 1

@@ -274,7 +274,7 @@ extension FeedCounts {
         if entry.isRider { riders += sign } else { entries += sign }
         if entry.isPlaceholder { placeholders += sign }
         if entry.isPinned { pinned += sign }
-        if entry.isClaimed { claimedSeams += sign }
+        if entry.isUnverified { unverifiedJoins += sign }
         bodyBytes += sign * Int(entry.body.length)
     }
 }

@@ -36,7 +36,7 @@ public struct PostRow: Sendable, Hashable {
     let body: BodyReference
 
     /// Nothing proves that it follows the post above: mostly only the server's numbering does (R25).
-    public var isClaimed: Bool { doubt != nil }
+    public var isUnverified: Bool { doubt != nil }
 }
 
 /// A gap in its place.
@@ -103,8 +103,8 @@ public struct FeedInfo: Sendable, Hashable {
     public let placeholders: Int
     public let pages: Int
     public let gaps: Int
-    /// Seams that only the server's numbering claims (R25).
-    public let claimedSeams: Int
+    /// Joins that only the server's numbering claims (R25).
+    public let unverifiedJoins: Int
     /// Bytes of the bodies it shows.
     public let bodyBytes: Int
     /// `.end` if nothing lies above the first post, else what continues there.
@@ -125,6 +125,6 @@ public struct FeedInfo: Sendable, Hashable {
     public var isHeadOpen: Bool { posts > 0 && head != .end }
 
     /// No post is known to be missing: there is no gap, and the head is closed. The tail may go on. Ask
-    /// ``claimedSeams`` too: those are only as good as the numbering.
+    /// ``unverifiedJoins`` too: those are only as good as the numbering.
     public var isInSequence: Bool { gaps == 0 && !isHeadOpen }
 }

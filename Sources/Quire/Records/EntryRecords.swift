@@ -22,7 +22,7 @@ struct ChunkRecord: Record {
         static let rider: UInt8 = 1
         static let pinned: UInt8 = 2
         static let placeholder: UInt8 = 4
-        static let claimed: UInt8 = 8
+        static let unverified: UInt8 = 8
         static let key: UInt8 = 16
         static let version: UInt8 = 32
         static let body: UInt8 = 64
@@ -97,7 +97,7 @@ struct ChunkRecord: Record {
                     || entry.body.offset != expected.body.offset)
             writer.byte(
                 (entry.isRider ? Flag.rider : 0) | (entry.isPinned ? Flag.pinned : 0)
-                    | (entry.isPlaceholder ? Flag.placeholder : 0) | (entry.isClaimed ? Flag.claimed : 0)
+                    | (entry.isPlaceholder ? Flag.placeholder : 0) | (entry.isUnverified ? Flag.unverified : 0)
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
             id.encode(&writer)
@@ -212,7 +212,7 @@ struct ChunkRecord: Record {
         entry.asked = expected.asked
         if head.isMixed { entry.asked &+= UInt64(bitPattern: try reader.signed()) }
         if head.arePushed { entry.pushed = try reader.number() }
-        if flags & Flag.claimed != 0 {
+        if flags & Flag.unverified != 0 {
             entry.claim = Claim(why: try Doubt(&reader), since: try reader.number())
         }
         if head.epoch != nil { try readPlace(&entry, expected.spot, &reader) }

@@ -236,7 +236,7 @@ struct FeedCounts: Record, Hashable {
     var riders = 0
     var placeholders = 0
     var pinned = 0
-    var claimedSeams = 0
+    var unverifiedJoins = 0
     var pages = 0
     var gaps = 0
     var chunks = 0
@@ -246,7 +246,7 @@ struct FeedCounts: Record, Hashable {
 
     func encode(_ writer: inout ByteWriter) {
         for count in [
-            entries, riders, placeholders, pinned, claimedSeams, pages, gaps, chunks, bodyBytes,
+            entries, riders, placeholders, pinned, unverifiedJoins, pages, gaps, chunks, bodyBytes,
         ] { writer.number(count) }
     }
 
@@ -255,7 +255,7 @@ struct FeedCounts: Record, Hashable {
         riders = try reader.int()
         placeholders = try reader.int()
         pinned = try reader.int()
-        claimedSeams = try reader.int()
+        unverifiedJoins = try reader.int()
         pages = try reader.int()
         gaps = try reader.int()
         chunks = try reader.int()

@@ -1,7 +1,7 @@
 // R25, R26: neighbours that only the server's numbering joins.
 
 extension Draft {
-    /// R8. The rest of an answer below its border; where only a position says that it follows, the join is claimed.
+    /// R8. The rest of an answer below its border; where only a position says that it follows, the join is unverified.
     mutating func join(_ rest: [Int], below border: Int, lower: Int? = nil) throws(Interruption) {
         let isClaim = ticket.mayClaim && !shown.contains(border)
         if isClaim && state.options.isStrict {
@@ -13,7 +13,7 @@ extension Draft {
         if isClaim, let first = accepted.first { claim(between: border, and: first) }
     }
 
-    /// Neighbours that no answer has shown together: claimed, or in strict feeds a gap.
+    /// Neighbours that no answer has shown together: unverified, or in strict feeds a gap.
     mutating func claim(between upper: Int, and lower: Int, why: Doubt = .numbering) {
         guard let at = rows.firstIndex(of: .entry(lower)), at > 0, rows[at - 1] == .entry(upper)
         else { return }
@@ -61,8 +61,8 @@ extension Draft {
 
     // MARK: Recorded pages (R25)
 
-    /// Between two pages of consecutive numbers there is no gap, only a claimed seam; and no gap opens
-    /// between two neighbours whose seam is proven.
+    /// Between two pages of consecutive numbers there is no gap, only an unverified join; and no gap opens
+    /// between two neighbours whose join is proven.
     mutating func claim() throws(Interruption) {
         rows = state.mergeGaps(rows)
         guard let first = accepted.first, let last = accepted.last else { return }
@@ -129,14 +129,14 @@ extension Draft {
         let gone = Set(moved).union(goneForGood)
         let before = state.mergeGaps(
             state.serverRows.filter { row in row.entry.map { !gone.contains($0) } ?? true })
-        let claimed = try state.carriedClaims(from: state.rows, to: before, gone: gone)
+        let unverified = try state.carriedClaims(from: state.rows, to: before, gone: gone)
         guard let at = before.firstIndex(of: .entry(entry)) else { return false }
         switch side {
         case .above:
-            return at > 0 && !before[at - 1].isGap && claimed[entry] == nil
+            return at > 0 && !before[at - 1].isGap && unverified[entry] == nil
         case .below:
             guard at + 1 < before.count, !before[at + 1].isGap else { return false }
-            return claimed[try state.entry(at: at + 1, in: before, from: .above)] == nil
+            return unverified[try state.entry(at: at + 1, in: before, from: .above)] == nil
         }
     }
 }

@@ -88,7 +88,7 @@ struct Entry {
     /// No answer has shown it together with the entry above, and what joins them all the same (R25).
     var claim: Claim?
 
-    var isClaimed: Bool { claim != nil }
+    var isUnverified: Bool { claim != nil }
 
     /// True if nothing about the entry differs; both are the same entry of two states.
     func isSame(as other: Entry) -> Bool {

@@ -236,14 +236,14 @@ extension Draft {
         return page.number
     }
 
-    /// R25. A seam is proven once one answer shows both neighbours.
+    /// R25. A join is proven once one answer shows both neighbours.
     private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
         if carried.isEmpty { return state.setClaims([:]) }
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower, covered.contains(a) && covered.contains(b),
-                let claim = carried[b], claim.since <= ticket.issued  // what was claimed since, this answer does not know
+                let claim = carried[b], claim.since <= ticket.issued  // what was unverified since, this answer does not know
             {
                 carried[b] = nil
             }
@@ -257,12 +257,12 @@ extension Draft {
             let rows = state.serverRows
             for (upper, lower) in zip(rows, rows.dropFirst()) {
                 guard let lower = lower.entry, let why = claims[lower], !upper.isGap,
-                    !state.entries[lower].isClaimed
+                    !state.entries[lower].isUnverified
                 else { continue }
                 state.entries[lower].claim = Claim(why: why, since: now)
             }
         }
-        if let checkedJoin, state.entries[checkedJoin].isClaimed {
+        if let checkedJoin, state.entries[checkedJoin].isUnverified {
             state.entries[checkedJoin].isChecked = true
         }
     }

@@ -69,7 +69,7 @@ extension Draft {
         }
         let inPage = EntrySet(page)
         for i in page.indices.dropLast() where i < end {
-            guard let lower = below[page[i]], state.entries[lower].isClaimed, lower != page[i + 1],
+            guard let lower = below[page[i]], state.entries[lower].isUnverified, lower != page[i + 1],
                 inPage.contains(lower)
             else { continue }
             return page[i]

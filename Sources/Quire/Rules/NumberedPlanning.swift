@@ -187,7 +187,7 @@ extension FeedState {
 
     /// Asks again for the page with the entry above an unverified join; `id` is the entry below it.
     mutating func planVerify(_ id: PostID, limit: Int) throws(Interruption) -> Result<Request, Refusal> {
-        guard let lower = cached(id), entries[lower].isClaimed, let upper = try entryAbove(lower)
+        guard let lower = cached(id), entries[lower].isUnverified, let upper = try entryAbove(lower)
         else { return .failure(.noSuchJoin) }
         var record = newTicket(.verify, limit: limit)
         record.join = TicketRecord.Join(upper: self.id(of: upper), lower: id)

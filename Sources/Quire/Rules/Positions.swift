@@ -106,7 +106,7 @@ extension FeedState {
     /// True while only the server's numbering joins these two.
     func isUnverified(_ join: TicketRecord.Join) throws(Interruption) -> Bool {
         guard let upper = cached(join.upper), let lower = cached(join.lower),
-            entries[lower].isClaimed
+            entries[lower].isUnverified
         else { return false }
         return try entryAbove(lower) == upper
     }

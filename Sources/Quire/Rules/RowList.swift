@@ -1,5 +1,5 @@
 // Keeping a list of rows well formed: I2 (no empty segment, no two neighbouring gaps, no gap at the head
-// or the tail), R13 (riders) and the carrying of claimed seams (R25).
+// or the tail), R13 (riders) and the carrying of unverified joins (R25).
 
 extension FeedState {
     /// Takes these rows: normalised first; riders, which do not separate gaps, are put back afterwards.
@@ -24,11 +24,11 @@ extension FeedState {
 
     /// R26.7. An end below an unverified join whose lower entries left is no better than the join.
     private mutating func doubtTail(above result: [Row]) {
-        if !entries.contains(where: \.isClaimed) { return }
+        if !entries.contains(where: \.isUnverified) { return }
         let present = Set(result)
         for row in rows.reversed() where !row.isGap {
             if present.contains(row) { return }
-            if let entry = row.entry, entries[entry].isClaimed { tail.isAssumed = true }
+            if let entry = row.entry, entries[entry].isUnverified { tail.isAssumed = true }
         }
     }
 
@@ -98,21 +98,21 @@ extension FeedState {
         return (opened, before.count - survived.count)
     }
 
-    // MARK: Claimed seams
+    // MARK: Unverified joins
 
     mutating func setClaims(_ claims: [Int: Claim]) {
-        for entry in entries.indices where entries[entry].isClaimed || !claims.isEmpty {
+        for entry in entries.indices where entries[entry].isUnverified || !claims.isEmpty {
             entries[entry].claim = claims[entry]
             if entries[entry].claim == nil { entries[entry].isChecked = false }
         }
     }
 
-    /// R25. A claimed seam stays between its neighbours' neighbours until a gap or an answer ends it:
+    /// R25. An unverified join stays between its neighbours' neighbours until a gap or an answer ends it:
     /// it passes to the next entry below when its lower entry leaves, which has just happened to some here.
     func carriedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> [Int: Claim] {
-        if !entries.contains(where: \.isClaimed) { return [:] }
+        if !entries.contains(where: \.isUnverified) { return [:] }
         let present = EntrySet(new.lazy.compactMap(\.entry))
         var carried: [Int: Claim] = [:]
         var onItsWay: Claim?

@@ -1,6 +1,6 @@
 extension FeedState {
     /// An unloaded span must have the neighbours it had: what begins or ends in it may depend on them (a
-    /// rider rides on the entry above it, a claimed seam ends at the entry below). Where a neighbour
+    /// rider rides on the entry above it, an unverified join ends at the entry below). Where a neighbour
     /// changed, that end of the run must be loaded and the rule run again.
     func requireSameNeighbours(since old: FeedState) throws(Interruption) {
         if unloaded.isEmpty { return }

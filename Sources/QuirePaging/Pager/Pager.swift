@@ -161,7 +161,7 @@ public actor Pager {
     }
 
     /// Asks again for the page above a post that only the server's numbering joins to the one above it
-    /// (``PostRow/isClaimed``), and says what that proved: both shown together, the join is proven; the page ended there
+    /// (``PostRow/isUnverified``), and says what that proved: both shown together, the join is proven; the page ended there
     /// as before, it is checked (``PostRow/isChecked``); anything else, a gap opens (R26.8).
     @discardableResult
     public func verify(joinAbove id: PostID) async throws -> PageResult {

@@ -8,7 +8,7 @@ struct CacheDump: Equatable {
         var isRider: Bool
         var isPinned: Bool
         var isPlaceholder: Bool
-        var isClaimed: Bool
+        var isUnverified: Bool
         var body: [UInt8]
         var fields: FieldsRecord?
     }
@@ -52,7 +52,7 @@ struct CacheDump: Equatable {
                             .post(
                                 Post(
                                     id: row.id, key: row.key, isRider: row.isRider, isPinned: row.isPinned,
-                                    isPlaceholder: row.isPlaceholder, isClaimed: row.isClaimed, body: Array(body),
+                                    isPlaceholder: row.isPlaceholder, isUnverified: row.isUnverified, body: Array(body),
                                     fields: try transaction.fields(of: row.id, in: feed.collection))))
                     }
                 }

@@ -182,7 +182,7 @@ struct RandomValues {
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
         feed.lastSegment = segment()
         (feed.counts.entries, feed.counts.riders, feed.counts.placeholders) = (int(), int(), int())
-        (feed.counts.pinned, feed.counts.claimedSeams, feed.counts.pages) = (int(), int(), int())
+        (feed.counts.pinned, feed.counts.unverifiedJoins, feed.counts.pages) = (int(), int(), int())
         (feed.counts.gaps, feed.counts.chunks, feed.counts.bodyBytes) = (int(), int(), int())
         return feed
     }

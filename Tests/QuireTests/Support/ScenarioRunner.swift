@@ -159,7 +159,7 @@ final class ScenarioRunner {
         case "delta": place = .delta
         case "around": place = Self.jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
-            let joins = Self.claimedSeams(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
+            let joins = Self.unverifiedJoins(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
             let at = step["gap"]?.int ?? 0
             place = .join(above: PostID(at < joins.count ? joins[at].list![1].text! : "?")!)
         case "bodies": place = .bodies(ids(step["ids"]))
@@ -300,12 +300,12 @@ final class ScenarioRunner {
             seen["policy"] = Self.policy(info.sizes)
             seen["size"] = info.rowsPerPage.map { .number(Double($0)) } ?? .null
             let rows = try snapshot.rows(of: feed, limit: .max)
-            seen["claimed"] = .list(Self.claimedSeams(rows))
+            seen["unverified"] = .list(Self.unverifiedJoins(rows))
             seen["why"] = .list(rows.compactMap(\.gap).map { .text($0.why.rawValue) })
             seen["since"] = .list(rows.compactMap(\.gap).map { .number(Double($0.since)) })
-            seen["seams"] = .list(rows.compactMap(\.post?.doubt).map { .text($0.rawValue) })
+            seen["joins"] = .list(rows.compactMap(\.post?.doubt).map { .text($0.rawValue) })
             let checked = Set(rows.compactMap(\.post).filter(\.isChecked).map(\.id.description))
-            seen["checked"] = .list(Self.claimedSeams(rows).filter { checked.contains($0.list![1].text!) })
+            seen["checked"] = .list(Self.unverifiedJoins(rows).filter { checked.contains($0.list![1].text!) })
             seen["pages"] = .list(
                 try snapshot.pages(of: feed, limit: .max).map { page in
                     Self.describe(page, try snapshot.posts(of: page, in: feed).map(\.id))
@@ -323,9 +323,9 @@ final class ScenarioRunner {
         }
     }
 
-    private static func claimedSeams(_ rows: [FeedRow]) -> [JSON] {
+    private static func unverifiedJoins(_ rows: [FeedRow]) -> [JSON] {
         let posts = rows.compactMap(\.post).filter { !$0.isRider }
-        return zip(posts, posts.dropFirst()).filter { $1.isClaimed }.map {
+        return zip(posts, posts.dropFirst()).filter { $1.isUnverified }.map {
             .list([.text($0.id.description), .text($1.id.description)])
         }
     }

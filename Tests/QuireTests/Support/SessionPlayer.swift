@@ -107,7 +107,7 @@ final class SessionPlayer {
         case "delta": place = .delta
         case "around": place = ScenarioRunner.jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
-            let joins = try RowReader(transaction: session.transaction, feed: feed.number).claimedPosts()
+            let joins = try RowReader(transaction: session.transaction, feed: feed.number).unverifiedPosts()
             let at = step["gap"]?.int ?? 0
             place = .join(above: at < joins.count ? joins[at] : "?")
         case "bodies": place = .bodies(Self.ids(step["ids"]))
@@ -197,10 +197,10 @@ struct CacheContents: Equatable {
 
 extension RowReader {
     /// Posts that only the server's numbering joins to the one above, top first.
-    fileprivate func claimedPosts() throws -> [PostID] {
+    fileprivate func unverifiedPosts() throws -> [PostID] {
         var found: [PostID] = []
         try chunks.eachChunk(from: 0) { _, chunk in
-            found += zip(chunk.ids, chunk.entries).filter(\.1.isClaimed).map(\.0)
+            found += zip(chunk.ids, chunk.entries).filter(\.1.isUnverified).map(\.0)
             return true
         }
         return found

@@ -160,7 +160,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
         answer, facts = job["ready"] or self.prepare(job)
         before, text = list(self.feed.server_rows()), picture.show(self.feed)
         segments = self.feed.segments()
-        border, self.claims = self.border(job), {upper for upper, _ in self.feed.claimed_seams()}
+        border, self.claims = self.border(job), {upper for upper, _ in self.feed.unverified_joins()}
         seen = self.step(dict(answer, op="answer", ticket=job["label"]))
         links = self.is_numbered() and seen["outcome"] == "discontinuity"      # section 8: links may change
         if seen["outcome"] in UNCHANGED and picture.show(self.feed) != text and \

@@ -68,7 +68,7 @@ class Judging:
         if job["op"] != "down" or self.mode == "ranked" or not ticket.overlapping and ticket.start is None:
             return border
         at = before.index(border)
-        if ticket.start is not None:                            # R26.3: used from a claimed seam on, if it shows another
+        if ticket.start is not None:                            # R26.3: used from an unverified join on, if it shows another
             at = next((i for i, r in enumerate(before[:at]) if r in self.claims and r in raw), at)
             border = before[at]
         above = {r for r in before[:at] if isinstance(r, str)}
@@ -146,7 +146,7 @@ class Judging:
         rank = {id: i for i, id in enumerate(server.alive)}
         upper, between = None, set()
         for row in feed.server_rows():
-            if not isinstance(row, str) or row in feed.claimed:     # a claim proves nothing
+            if not isinstance(row, str) or row in feed.unverified:     # a claim proves nothing
                 upper, between = None, set()
             if not isinstance(row, str):
                 continue
@@ -162,9 +162,9 @@ class Judging:
 
     def forgive_false_claims(self):
         """Section 9: what the numbering put below a wrong entry may be lost until its own place is fetched."""
-        runs = self.proven_runs() if self.feed.claimed else []
+        runs = self.proven_runs() if self.feed.unverified else []
         for upper, lower in zip(runs, runs[1:]):
-            if upper and lower and lower[0] in self.feed.claimed and \
+            if upper and lower and lower[0] in self.feed.unverified and \
                     self.server.position.get(upper[-1], INFINITY) <= self.server.position.get(lower[0], -INFINITY):
                 self.hidden |= set(lower)
 
@@ -174,7 +174,7 @@ class Judging:
         for segment in self.feed.segments():
             runs.append([])
             for row in segment:
-                if row in self.feed.claimed:
+                if row in self.feed.unverified:
                     runs.append([])
                 runs[-1].append(row)
         return runs

@@ -1,7 +1,7 @@
 """What a recorded step expects of another implementation."""
 
 OF_ANSWERS = ("outcome", "help", "new", "removed", "moved", "kept", "ignored", "unplaced", "disorder", "opened_gaps", "closed_gaps")
-OF_FEEDS = ("picture", "why", "claimed", "seams", "checked", "assumed_end")
+OF_FEEDS = ("picture", "why", "unverified", "joins", "checked", "assumed_end")
 
 
 def expected(step, seen):

@@ -10,7 +10,7 @@ class Commit:
         answer = self.answer
         self.keep_unplaced()
         spots = self.learn_positions()
-        doubted = self.doubted_seams() if (out.disorder or out.ignored or out.moved) and ticket.op != "delta" else {}
+        doubted = self.doubted_joins() if (out.disorder or out.ignored or out.moved) and ticket.op != "delta" else {}
         self.now = now = feed.cache.tick()
         if ticket.op != "push":                                # it touches nothing that a jump could undo
             feed.changed = now
@@ -81,19 +81,19 @@ class Commit:
     def write_rows(self, old_rows, doubted):
         """R25. Claims pass on, and end where this answer shows both neighbours."""
         feed = self.feed
-        if feed.claimed or self.claims:
+        if feed.unverified or self.claims:
             covered = set(self.accepted) | set(self.shown) if self.ticket.op != "delta" else set()
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
             carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
-            feed.claimed = {id: reason for id, reason in carried.items() if id not in proven or reason[1] > self.ticket.issued}
+            feed.unverified = {id: reason for id, reason in carried.items() if id not in proven or reason[1] > self.ticket.issued}
         for id, why in doubted.items():
             self.claim_between(self.rows[self.rows.index(id) - 1], id, why)
         feed._set_rows(feed._with_riders(self.rows, old_rows))
         rows = feed.server_rows()
         for a, b in zip(rows, rows[1:]):
             if b in self.claims and isinstance(a, str):
-                feed.claimed.setdefault(b, (self.claims[b], self.now))
-        feed.checked = (feed.checked | {self.was_checked}) & feed.claimed.keys()
+                feed.unverified.setdefault(b, (self.claims[b], self.now))
+        feed.checked = (feed.checked | {self.was_checked}) & feed.unverified.keys()
         for gap in feed.gaps():
             gap.since = gap.since or self.now
 

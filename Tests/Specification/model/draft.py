@@ -46,7 +46,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.fresh, self.landmarks = [], False                # R26: edges renewed here; known entries have a place
         self.top_told, self.lifted, self.inside = False, [], set()            # R27; inside a proven run
         self.contradicts = False      # R26.10: placed by its own order, against what is cached
-        self.was_checked = None       # R26: a claimed seam whose page above was shown again
+        self.was_checked = None       # R26: an unverified join whose page above was shown again
 
     def clean(self):
         feed, out, ticket = self.feed, self.out, self.ticket

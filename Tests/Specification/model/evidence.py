@@ -1,4 +1,4 @@
-"""Evidence against the order class, and the seams that it touches (section 3)."""
+"""Evidence against the order class, and the joins that it touches (section 3)."""
 from __future__ import annotations
 
 from .objects import Gap
@@ -25,7 +25,7 @@ class Evidence:
             found += [id for id in line if id not in keep and id not in found]
         return found
 
-    def doubted_seams(self):
+    def doubted_joins(self):
         """R25. Neighbours that this answer gives reason to doubt, although no gap is between them: where an entry
         left against the order class, and where the answer showed something that was not placed."""
         feed, old, found = self.feed, self.feed.server_rows(), {}

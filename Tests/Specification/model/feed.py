@@ -25,7 +25,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         self.order, self.paging, self.trust_end = order, paging, trust_end
         self.limit, self.min_run, self.first_page = limit, min_run, first_page
         self.stated_sticky = sticky
-        self.strict = strict           # R25: a gap instead of a claimed seam
+        self.strict = strict           # R25: a gap instead of an unverified join
         assert sizes in ("free", "unknown") or isinstance(sizes, int) and sizes > 0
         self.sizes = sizes             # R26
         self.unnamed = isinstance(sizes, int)      # no request names a size
@@ -41,10 +41,10 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         self.pages: dict[int, Page] = {}
         self.tombstones: dict[str, int] = {}
         self.open_tickets: dict[tuple, Ticket] = {}
-        self.claimed: dict[str, tuple] = {}        # R25: entries not proven to follow the one above: why, since when
+        self.unverified: dict[str, tuple] = {}        # R25: entries not proven to follow the one above: why, since when
         self.head, self.tail = self._edge(END), self._edge(UNKNOWN)
         self.skipped_above = 0
-        self.checked: set[str] = set()      # R26: claimed seams whose upper side was asked for again
+        self.checked: set[str] = set()      # R26: unverified joins whose upper side was asked for again
         self.size = self.sizes if isinstance(self.sizes, int) else None      # rows per page number, once known
         self.asked: int | None = None       # R26 unknown sizes: what is asked for
         self.short: tuple | None = None     # (page, rows) of a page with fewer rows than asked for

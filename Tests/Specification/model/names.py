@@ -20,7 +20,7 @@ class Names:
     def _name_ticket(self, ticket):
         name = self.cache.name
         ticket.after, ticket.minted = ticket.after and name(ticket.after), ticket.minted and name(ticket.minted)
-        ticket.ids, ticket.seam = tuple(map(name, ticket.ids)), tuple(map(name, ticket.seam))
+        ticket.ids, ticket.join = tuple(map(name, ticket.ids)), tuple(map(name, ticket.join))
 
     def _unite(self, alias, id):
         """The entry of the alias becomes that of the post: at its place, unless the post has one of the server's."""
@@ -45,7 +45,7 @@ class Names:
         entry.id = id
         self.entries[id] = entry
         self.rows = [new(row) if isinstance(row, str) else row for row in self.rows]
-        self.claimed = {new(lower): reason for lower, reason in self.claimed.items()}
+        self.unverified = {new(lower): reason for lower, reason in self.unverified.items()}
         self.checked = set(map(new, self.checked))
         for page in self.pages.values():
             page.first, page.last = new(page.first), new(page.last)

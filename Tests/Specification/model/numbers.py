@@ -51,12 +51,12 @@ class Numbers:
         self.moves_on(at, border, last)
 
     def false_claim(self, page, last):
-        """R26. The upper entry of a claimed seam that the page shows with something else below it: the answer is
+        """R26. The upper entry of an unverified join that the page shows with something else below it: the answer is
         used from there on."""
         feed = self.feed
         rows = [r for r in self.rows if not isinstance(r, Gap)]
         below = dict(zip(rows, rows[1:]))
-        return next((a for a, b in zip(page, page[1:]) if below.get(a) in feed.claimed and below[a] != b
+        return next((a for a, b in zip(page, page[1:]) if below.get(a) in feed.unverified and below[a] != b
                      and page.index(a) < page.index(last) and below[a] in page), None)
 
     def nothing_known(self, page, at, border):
@@ -236,9 +236,9 @@ class Numbers:
             self.claim_between(self.accepted[-1], border)
 
     def verify(self, page):
-        """R26. The page above a claimed seam, asked for again."""
+        """R26. The page above an unverified join, asked for again."""
         feed, out = self.feed, self.out
-        upper, lower = self.ticket.seam
+        upper, lower = self.ticket.join
         where = self.where()
         at = where.get(lower)
         if upper in out.moved or lower in out.moved or upper not in where or at is None:
@@ -260,7 +260,7 @@ class Numbers:
                 return self.doubt_below(upper)
             self.was_checked = lower
             return
-        if above:                                             # the seam has moved to a later page
+        if above:                                             # the join has moved to a later page
             self.shown.append(above[-1])
             self.beyond = (upper, (self.ticket.start or 0) + self.ticket.rows) if feed.numbered() else None
             if not feed.numbered():

@@ -150,16 +150,16 @@ class Placing:
         return Refused("contradiction", "fill-first" if any(isinstance(r, Gap) for r in self.rows[:at]) else None)
 
     def join(self, rest, border, lower=None):
-        """R8; R26: where only a position says that the rest follows the border, the join is claimed."""
-        feed, claimed = self.feed, self.ticket.claims and border not in self.shown
-        if claimed and feed.strict and all(id in self.where() for id in rest):
+        """R8; R26: where only a position says that the rest follows the border, the join is unverified."""
+        feed, unverified = self.feed, self.ticket.claims and border not in self.shown
+        if unverified and feed.strict and all(id in self.where() for id in rest):
             raise Refused("no-progress")                      # nothing but the numbering joins them
         self.splice(rest, upper=border, lower=lower)
-        if claimed and self.accepted:
+        if unverified and self.accepted:
             self.claim_between(border, self.accepted[0])
 
     def claim_between(self, upper, lower, why="numbering"):
-        """R25. Neighbours that no answer has shown together: claimed, or in strict feeds a gap."""
+        """R25. Neighbours that no answer has shown together: unverified, or in strict feeds a gap."""
         feed, at = self.feed, self.rows.index(lower)
         if at == 0 or self.rows[at - 1] != upper:
             return
@@ -336,10 +336,10 @@ class Placing:
         self.far_gap = self.far_gap and beside
 
     def proven_before(self):
-        """The upper and the lower entries of the seams that were proven before this answer."""
+        """The upper and the lower entries of the joins that were proven before this answer."""
         feed, moved = self.feed, {*self.out.moved, *self.gone_for_good}
         before = feed._merge_gaps(r for r in feed.server_rows() if r not in moved)
-        claimed = feed._carry_claims(feed.rows, before, moved)
+        unverified = feed._carry_claims(feed.rows, before, moved)
         proven = [(a, b) for a, b in zip(before, before[1:])
-                  if isinstance(a, str) and isinstance(b, str) and b not in claimed]
+                  if isinstance(a, str) and isinstance(b, str) and b not in unverified]
         return {a for a, _ in proven}, {b for _, b in proven}

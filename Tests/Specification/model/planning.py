@@ -160,7 +160,7 @@ class Planning:
             return "edge-changed"
         if ticket.minted and ticket.minted != self._border_of(ticket):
             return "edge-changed"                              # the link was made from another border
-        if ticket.seam and ticket.seam not in self.claimed_seams():
+        if ticket.join and ticket.join not in self.unverified_joins():
             return "edge-changed"
         if ticket.start is not None and ticket.sizes != self.sizes:
             return "sizes-changed"                             # its number means another place now

@@ -121,12 +121,12 @@ class Positions:
         return self._issue("up", (edge,), wish, limit, own=f"page={wish['page']}",
                            claims=at % n == 0, **position)
 
-    def _plan_verify(self, seam, limit):
-        """R26. Asks again for the page with the upper entry of a claimed seam."""
-        seams = self.claimed_seams()
-        if seam >= len(seams):
+    def _plan_verify(self, join, limit):
+        """R26. Asks again for the page with the upper entry of an unverified join."""
+        joins = self.unverified_joins()
+        if join >= len(joins):
             return {"refused": "no-such-join"}, None
-        upper, lower = seams[seam]
+        upper, lower = joins[join]
         if self.numbered():
             at, n = self.position(upper)[0], self.unit()
             if self.by_number():
@@ -137,9 +137,9 @@ class Positions:
                 size = max(((s - (at + 1) % s, s) for s in range(1, limit + 1) if (at + 1) % s), default=(0, limit))[1]
                 wish, position = {"page": at // size + self.first_page, "limit": size}, \
                                  {"start": at // size * size, "rows": size}
-            return self._issue("verify", (), wish, limit, extra=(upper, lower), seam=(upper, lower),
+            return self._issue("verify", (), wish, limit, extra=(upper, lower), join=(upper, lower),
                                own=f"page={wish['page']}" if self.by_number() else UNKNOWN, **position)
         page = self.pages.get(self.entries[upper].page)
         if self.paging not in ("cursor", "pages") or not page or page.own in (UNKNOWN, END, CONFIRM_END, MORE):
             return {"refused": "unsupported"}, None
-        return self._issue("verify", (), {"link": page.own}, limit, extra=(upper, lower), seam=(upper, lower), own=page.own)
+        return self._issue("verify", (), {"link": page.own}, limit, extra=(upper, lower), join=(upper, lower), own=page.own)

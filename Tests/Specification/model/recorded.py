@@ -78,7 +78,7 @@ class Recorded:
             self.rows[at].down = self.feed._as_gap_end(edge)
 
     def claim(self):
-        """R25. Between two pages of consecutive numbers there is no gap, only a claimed seam."""
+        """R25. Between two pages of consecutive numbers there is no gap, only an unverified join."""
         feed, rows = self.feed, self.feed._merge_gaps(self.rows)
         self.rows = rows
         if not self.accepted:

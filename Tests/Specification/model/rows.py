@@ -24,23 +24,23 @@ class Rows:
         """R25.4. An open head is a place where something is missing, as a gap is."""
         return not self.gaps() and (not self.server_rows() or self.head.link == "end")
 
-    def claimed_seams(self):
+    def unverified_joins(self):
         """R25. Pairs of neighbours that only the server's numbering joins."""
         rows = self.server_rows()
-        return [(a, b) for a, b in zip(rows, rows[1:]) if b in self.claimed]
+        return [(a, b) for a, b in zip(rows, rows[1:]) if b in self.unverified]
 
     def _carry_claims(self, old_rows, rows, gone=()):
-        """R25. A claimed seam stays between its neighbours' neighbours until a gap or an answer ends it."""
+        """R25. An unverified join stays between its neighbours' neighbours until a gap or an answer ends it."""
         old = [r for r in old_rows if not self._is_rider(r)]
         new = [r for r in rows if not self._is_rider(r)]
         joined = {b for a, b in zip(new, new[1:]) if isinstance(a, str) and isinstance(b, str)}
         present, carried = {r for r in new if isinstance(r, str)}, {}
-        for id in [r for r in old if isinstance(r, str) and r in self.claimed]:
+        for id in [r for r in old if isinstance(r, str) and r in self.unverified]:
             for row in old[old.index(id):]:
                 if isinstance(row, Gap):
                     break
                 if row in present and row not in gone:
-                    carried.setdefault(row, self.claimed[id])
+                    carried.setdefault(row, self.unverified[id])
                     break
         return {id: reason for id, reason in carried.items() if id in joined}
 
@@ -83,12 +83,12 @@ class Rows:
             self.head = result.pop(0).up
         if result and isinstance(result[-1], Gap):
             self.tail = self._as_tail(result.pop().down)
-        if self.claimed:
+        if self.unverified:
             bottom = [r for r in self.rows if isinstance(r, str)]
-            while bottom and bottom[-1] not in result:         # an end below a claimed seam is no better than the claim
-                self.tail.assumed |= bottom.pop() in self.claimed
-            self.claimed = self._carry_claims(self.rows, result)
-            self.checked &= self.claimed.keys()
+            while bottom and bottom[-1] not in result:         # an end below an unverified join is no better than the claim
+                self.tail.assumed |= bottom.pop() in self.unverified
+            self.unverified = self._carry_claims(self.rows, result)
+            self.checked &= self.unverified.keys()
         self.rows = self._with_riders(result, rows)
 
     @staticmethod
@@ -136,7 +136,7 @@ class Rows:
         assert len(numbers) == len(set(numbers)), "I4 an edge used twice"
         assert all(edge.link for edge, _ in self._edge_holders()), "I4 edge without a link"
         assert all(row.down.link != END for row in self.gaps()), "I4 gap below an end"
-        assert len(self.claimed_seams()) == len(self.claimed), "R25 a claimed seam at a gap"
+        assert len(self.unverified_joins()) == len(self.unverified), "R25 an unverified join at a gap"
         assert set(ids) == set(self.entries), "I5 index and rows differ"
         for entry in self.entries.values():
             assert entry.page is None or entry.page in self.pages, "I5 entry of a missing page"

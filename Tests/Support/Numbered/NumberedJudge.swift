@@ -9,7 +9,7 @@ struct NumberedJudge {
     private struct Coverage {
         let range: ClosedRange<Int64>
         let time: Int
-        let isClaimed: Bool
+        let isUnverified: Bool
     }
 
     private var coverage: [Coverage] = []
@@ -39,7 +39,7 @@ struct NumberedJudge {
         let placed = rows.first {
             if case .post(_, let page?, _) = $0 { page == outcome.page } else { false }
         }
-        coverage.append(Coverage(range: range, time: reply.time, isClaimed: placed?.isUnverified ?? false))
+        coverage.append(Coverage(range: range, time: reply.time, isUnverified: placed?.isUnverified ?? false))
     }
 
     mutating func check(
@@ -79,7 +79,7 @@ struct NumberedJudge {
         guard let place = server.position(of: id), let arrival = server.arrival(of: id) else { return false }
         guard let newest = newest(at: place) else { return true }
         // A false claim put it elsewhere, and a later answer removed it there, by name.
-        if newest.isClaimed && named.contains(id) { return false }
+        if newest.isUnverified && named.contains(id) { return false }
         return arrival <= newest.time
     }
 

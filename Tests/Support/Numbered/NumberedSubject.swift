@@ -46,7 +46,7 @@ final class NumberedSubject {
             switch row {
             case .gap(let gap): .gap(gap)
             case .post(_, isRider: true, _, _, _, _): nil
-            case .post(let id, _, _, _, let page, let isClaimed): .post(id, page: page, isUnverified: isClaimed)
+            case .post(let id, _, _, _, let page, let isUnverified): .post(id, page: page, isUnverified: isUnverified)
             }
         }
     }

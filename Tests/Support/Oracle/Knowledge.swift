@@ -56,8 +56,8 @@ struct Knowledge {
     }
 
     mutating func forgive(falseClaimsOf view: OracleView, on server: SimulatedServer) {
-        let claimed = view.claimed
-        for (upper, lower) in zip(view.provenRuns, view.provenRuns.dropFirst()) where claimed.contains(lower[0]) {
+        let unverified = view.unverified
+        for (upper, lower) in zip(view.provenRuns, view.provenRuns.dropFirst()) where unverified.contains(lower[0]) {
             guard let above = upper.last.flatMap(server.position), let below = server.position(of: lower[0])
             else { continue }
             if above <= below { misplaced.formUnion(lower) }
@@ -167,7 +167,7 @@ struct Knowledge {
     }
 
     /// The client gave up posts, and some of them had a gap between them and their neighbours on the server. For all
-    /// that is still claimed, these may have arrived later: a gap can stand on the wrong side of a place whose
+    /// that is still unverified, these may have arrived later: a gap can stand on the wrong side of a place whose
     /// post is gone from the server.
     ///
     ///     [8 7] ~ [21 6]      server: 8 21 6

@@ -37,7 +37,7 @@ struct Scope {
             self.border = nil
             return
         }
-        if let upper = Self.claimedFrom(reply, border, before, after), isNumbered {
+        if let upper = Self.unverifiedFrom(reply, border, before, after), isNumbered {
             self.border = upper
             return
         }
@@ -55,7 +55,7 @@ struct Scope {
         of reply: SimulatedReply, at border: PostID, _ job: OracleJob, _ before: OracleView,
         _ knowledge: Knowledge, stays: [PostID]
     ) -> PostID {
-        if let upper = before.claimedUpper(above: border, shown: stays) { return upper }  // R26.3
+        if let upper = before.unverifiedUpper(above: border, shown: stays) { return upper }  // R26.3
         if reply.shown.contains(border) { return border }
         let above = before.entries.prefix { $0 != border }
         if let shown = reply.shown.last(where: above.contains) { return shown }
@@ -67,11 +67,11 @@ struct Scope {
 
     /// An answer to a search further up shows nothing known, and begins where the numbers say that the rows below an
     /// entry above the border are: it stands below that entry, joined by a claim (R26).
-    private static func claimedFrom(
+    private static func unverifiedFrom(
         _ reply: SimulatedReply, _ border: PostID, _ before: OracleView, _ after: OracleView
     ) -> PostID? {
         guard let first = reply.shown.first, !reply.shown.contains(where: { before.places[$0] != nil }),
-            let line = after.places[first], let entry = after.lines[line].entry, entry.isClaimed
+            let line = after.places[first], let entry = after.lines[line].entry, entry.isUnverified
         else { return nil }
         let above = before.entries.prefix { $0 != border }
         return after.entry(above: line).flatMap { above.contains($0) ? $0 : nil }

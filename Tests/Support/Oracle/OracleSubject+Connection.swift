@@ -13,7 +13,7 @@ extension OracleSubject {
                 case .post(let post):
                     .post(
                         post.id, isRider: post.isRider, isPinned: post.isPinned,
-                        isPlaceholder: post.isPlaceholder, page: post.page, isClaimed: post.isClaimed)
+                        isPlaceholder: post.isPlaceholder, page: post.page, isUnverified: post.isUnverified)
                 }
             }
         }

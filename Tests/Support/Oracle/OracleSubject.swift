@@ -3,9 +3,9 @@ import Foundation
 
 /// One row read back from the engine.
 enum OracleRow: Equatable {
-    /// `isClaimed`: only the server's numbering joins the post to the row above (R25).
+    /// `isUnverified`: only the server's numbering joins the post to the row above (R25).
     case post(
-        PostID, isRider: Bool, isPinned: Bool, isPlaceholder: Bool, page: UInt64?, isClaimed: Bool = false)
+        PostID, isRider: Bool, isPinned: Bool, isPlaceholder: Bool, page: UInt64?, isUnverified: Bool = false)
     case gap(GapID)
 }
 

@@ -7,7 +7,7 @@ struct OracleView: Equatable {
         let isPinned: Bool
         let isPlaceholder: Bool
         let page: UInt64?
-        let isClaimed: Bool
+        let isUnverified: Bool
     }
 
     /// A row of the server's sequence. Riders are not among them.
@@ -51,7 +51,7 @@ struct OracleView: Equatable {
             switch row {
             case .gap(let id):
                 lines.append(.gap(id))
-            case .post(let id, let isRider, let isPinned, let isPlaceholder, let page, let isClaimed):
+            case .post(let id, let isRider, let isPinned, let isPlaceholder, let page, let isUnverified):
                 posts.append(id)
                 if isPinned { pinned.insert(id) }
                 if let page { pages[id] = page }
@@ -63,7 +63,7 @@ struct OracleView: Equatable {
                     .entry(
                         Entry(
                             id: id, isPinned: isPinned, isPlaceholder: isPlaceholder, page: page,
-                            isClaimed: isClaimed)))
+                            isUnverified: isUnverified)))
             }
         }
         self.lines = lines
@@ -94,7 +94,7 @@ struct OracleView: Equatable {
         for part in lines.split(whereSeparator: { $0.entry == nil }) {
             runs.append([])
             for entry in part.compactMap(\.entry) {
-                if entry.isClaimed && !runs[runs.count - 1].isEmpty { runs.append([]) }
+                if entry.isUnverified && !runs[runs.count - 1].isEmpty { runs.append([]) }
                 runs[runs.count - 1].append(entry.id)
             }
         }
@@ -102,21 +102,21 @@ struct OracleView: Equatable {
     }
 
     /// The entries that only the numbering joins to the one above.
-    var claimed: Set<PostID> { Set(lines.compactMap(\.entry).filter(\.isClaimed).map(\.id)) }
+    var unverified: Set<PostID> { Set(lines.compactMap(\.entry).filter(\.isUnverified).map(\.id)) }
 
-    /// An answer that is not placed changes nothing. It may show that two neighbours are none: then their seam is
-    /// claimed (R25.3).
+    /// An answer that is not placed changes nothing. It may show that two neighbours are none: then their join is
+    /// unverified (R25.3).
     func isUnchanged(in after: OracleView) -> Bool {
         posts == after.posts && riders == after.riders && pinned == after.pinned && pages == after.pages
             && places == after.places && gaps == after.gaps && headIsClosed == after.headIsClosed
-            && tailIsEnd == after.tailIsEnd && claimed.isSubset(of: after.claimed)
+            && tailIsEnd == after.tailIsEnd && unverified.isSubset(of: after.unverified)
     }
 
     /// The first entry that only the numbering joins to the next one, of those shown.
-    func claimedUpper(above border: PostID, shown: [PostID]) -> PostID? {
+    func unverifiedUpper(above border: PostID, shown: [PostID]) -> PostID? {
         let entries = lines.compactMap(\.entry)
         return zip(entries, entries.dropFirst()).prefix { $0.0.id != border }
-            .first { $1.isClaimed && shown.contains($0.id) }?.0.id
+            .first { $1.isUnverified && shown.contains($0.id) }?.0.id
     }
 
     var hasPlaceholders: Bool { lines.contains { $0.entry?.isPlaceholder ?? false } }
@@ -154,9 +154,9 @@ extension OracleView: CustomStringConvertible {
         for row in rows {
             switch row {
             case .gap: text += "] ~ ["
-            case .post(let id, let isRider, _, let isPlaceholder, _, let isClaimed):
+            case .post(let id, let isRider, _, let isPlaceholder, _, let isUnverified):
                 if !text.hasSuffix("[") { text += " " }
-                text += (isRider ? "+" : "") + (isPlaceholder ? "?" : "") + (isClaimed ? "=" : "") + "\(id)"
+                text += (isRider ? "+" : "") + (isPlaceholder ? "?" : "") + (isUnverified ? "=" : "") + "\(id)"
             }
         }
         return text + (tailIsEnd ? "] |end" : "] |…")

@@ -120,7 +120,7 @@ final class RecordedHistory {
         }
     }
 
-    /// Two neighbours that are not merely claimed are joined by answers: walking down from the upper
+    /// Two neighbours that are not merely unverified are joined by answers: walking down from the upper
     /// key, there is always an answer that covers the next place.
     private func requireProof(_ view: OracleView) throws {
         let spans = crawl.pages.compactMap { page -> ClosedRange<Int64>? in
@@ -129,7 +129,7 @@ final class RecordedHistory {
             return low...high
         }
         for (upper, lower) in zip(view.lines, view.lines.dropFirst()) {
-            guard let upper = upper.entry, let lower = lower.entry, !lower.isClaimed,
+            guard let upper = upper.entry, let lower = lower.entry, !lower.isUnverified,
                 var place = keys[upper.id], let end = keys[lower.id]
             else { continue }
             while place > end {

@@ -11,14 +11,14 @@ struct CommandTests {
         return box
     }
 
-    @Test("show draws gaps and claimed seams between posts")
+    @Test("show draws gaps and unverified joins between posts")
     func show() throws {
         let box = try cacheWithGap()
         let lines = try box.quire("show", box.cache, "a", "-n", "31").lines
-        #expect(lines[0] == "a: 50 posts, 5 pages, 1 gap; 3 seams are only claimed by the numbering")
+        #expect(lines[0] == "a: 50 posts, 5 pages, 1 gap; 3 joins are unverified")
         #expect(lines[1].split(separator: " ").map(String.init) == ["ID", "KEY", "PAGE", "BYTES", "TEXT"])
         #expect(lines[2].hasPrefix("1000 ") && lines[2].hasSuffix("post 1000"))
-        #expect(lines[12] == "- - - claimed seam: numbering - - -")
+        #expect(lines[12] == "- - - unverified join: numbering - - -")
         #expect(lines.filter { $0.hasPrefix("- - -") }.count == 2)
         #expect(lines[34] == "~~~~ gap g1, missing-page: page=4 ~~~~")
         #expect(lines.suffix(2).first?.hasPrefix("960 ") == true && lines.last == "…")
@@ -32,7 +32,7 @@ struct CommandTests {
         let rows = try box.quire("show", box.cache, "a", "-n", "1", "--after", "972", "--json")
         #expect(rows.lines.count == 2)
         #expect(
-            rows.lines[0] == #"{"bytes":71,"claimed":false,"doubt":null,"id":"971","key":null,"#
+            rows.lines[0] == #"{"bytes":71,"unverified":false,"doubt":null,"id":"971","key":null,"#
                 + #""page":3,"pinned":false,"placeholder":false,"rider":false,"type":"post"}"#)
         #expect(
             rows.lines[1] == #"{"above":"971","below":"960","down":"page=4","down_kind":"token","#
@@ -40,13 +40,13 @@ struct CommandTests {
                 + #""up":"?","up_kind":"unknown","up_overlapping":false,"why":"missing-page"}"#)
     }
 
-    @Test("gaps: --exit-code, --all, and the seams that are only claimed")
+    @Test("gaps: --exit-code, --all, and the joins that are unverified")
     func gaps() throws {
         let box = try cacheWithGap()
         #expect(try box.quire("gaps", box.cache, "a").status == 0)
         let run = try box.quire("gaps", box.cache, "--all", "--exit-code")
         #expect(run.status == 1 && run.err.isEmpty)
-        #expect(run.lines.last == "1 gap; 3 seams are only claimed by the numbering")
+        #expect(run.lines.last == "1 gap; 3 joins are unverified")
         _ = try box.quire("ingest", box.cache, "a", box.path("4.json"), "--place", "tail")
         #expect(try box.quire("gaps", box.cache, "a", "--exit-code").status == 0)
         #expect(try box.quire("gaps", box.cache).status == 64)
@@ -63,7 +63,7 @@ struct CommandTests {
         #expect(try box.quire("pages", box.cache, "a").lines.count == 6)
         let feed = try box.quire("feeds", box.cache, "--json").object()
         #expect(feed.text("name") == "a" && feed.text("order") == "keyless" && feed["posts"] == 50)
-        #expect(feed["claimed"] == 3 && feed.flag("in_sequence") == false)
+        #expect(feed["unverified"] == 3 && feed.flag("in_sequence") == false)
         #expect(try box.quire("feeds", box.cache).lines.count == 2)
     }
 

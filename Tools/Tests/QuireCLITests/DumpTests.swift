@@ -137,7 +137,7 @@ struct DumpTests {
         try box.write("l.ndjson", lines.joined(separator: "\n"))
         let run = try box.shell("gzip -c l.ndjson | $Q ingest $C a - --json").object()
         #expect(run["new"] == 2_500 && run["received"] == 2_500 && run["duplicates"] == 0)
-        #expect(run["claimed"] == 0 && run.flag("in_sequence") == true)
+        #expect(run["unverified"] == 0 && run.flag("in_sequence") == true)
         let damaged = lines[..<100] + ["{\"question_id\": }"] + lines[101...]
         try box.write("b.ndjson", damaged.joined(separator: "\n"))
         let broken = try box.quire("ingest", box.cache, "b", box.path("b.ndjson"), "--json")

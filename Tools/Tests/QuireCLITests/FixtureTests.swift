@@ -33,7 +33,7 @@ struct FixtureTests {
 
         let again = try box.quire(["ingest", box.cache, "so/active"] + pages + Self.bump).object()
         #expect(again["new"] == 0 && again["gaps_opened"] == 0 && again["received"] == 1_800)
-        #expect(again["claimed"] == first["claimed"])
+        #expect(again["unverified"] == first["unverified"])
 
         let top = try box.quire("show", box.cache, "so/active", "-n", "1", "--json").object().text("id")
         let gaps = try box.quire("gaps", box.cache, "so/active", "--json").objects().count

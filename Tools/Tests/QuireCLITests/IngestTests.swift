@@ -5,7 +5,7 @@ import Testing
 struct IngestTests {
     private static let closing: Set<String> = [
         "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page", "ignored",
-        "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "claimed",
+        "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "unverified",
         "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated", "unplaced",
         "unplaced_count",
     ]
@@ -23,7 +23,7 @@ struct IngestTests {
         #expect(names == Self.closing.sorted())
         #expect(line["pages"] == 40 && line["pages_failed"] == 0)
         #expect(line["received"] == 400 && line["new"] == 400 && line["duplicates"] == 0)
-        #expect(line["gaps_opened"] == 0 && line["claimed"] == 39)
+        #expect(line["gaps_opened"] == 0 && line["unverified"] == 39)
         #expect(line.flag("in_sequence") == true)
         let size = pages.compactMap { FileManager.default.contents(atPath: $0)?.count }.reduce(0, +)
         #expect(line["bytes"] == size)
@@ -38,7 +38,7 @@ struct IngestTests {
         let run = try box.quire(["ingest", box.cache, "a"] + box.pages(1...2))
         #expect(run.lines.first?.hasPrefix("a: 2 pages, ") == true)
         #expect(run.lines.dropFirst().first == "  20 received: 20 new, 0 known already")
-        #expect(run.lines.last == "  now in sequence; 1 seam is only claimed by the numbering")
+        #expect(run.lines.last == "  now in sequence; 1 join is unverified")
     }
 
     @Test("a folder means its files in natural order")

@@ -113,12 +113,12 @@ struct OrderTests {
     /// 28 posts belong between these two; what the server showed in another order proves nothing.
     @Test(
         "so-activity-2018 without --order: no neighbours count as proven that the evidence touches", .enabled(if: Shared.fixtures != nil))
-    func stackOverflowSeam() throws {
+    func stackOverflowJoin() throws {
         let folder = try Shared.path("stackexchange/so-activity-2018/pages")
         _ = try box.quire(["ingest", box.cache, "so"] + (1...60).map { "\(folder)/\($0).json" })
         let rows = try box.quire("show", box.cache, "so", "-n", "9999", "--json").objects()
         let at = try #require(rows.firstIndex { $0["id"] as? String == "49799273" })
         let below = rows[at + 1]
-        #expect(below["type"] as? String == "gap" || below["claimed"] as? Bool == true)
+        #expect(below["type"] as? String == "gap" || below["unverified"] as? Bool == true)
     }
 }

@@ -93,7 +93,7 @@ struct PollTests {
         #expect(run.status == 0, "\(run.err)")
         let line = try run.object()
         #expect(line["new"] == seen.count && line["pages"] == 30 && line["pages_failed"] == 0)
-        #expect(line["claimed"] == 0)
+        #expect(line["unverified"] == 0)
         #expect(try ids("t1_") == seen.sorted(by: >))
         #expect(try box.quire("gaps", box.cache, "a", "--json").objects().allSatisfy { $0["type"] as? String == "head" })
         #expect(try box.quire("check", box.cache).status == 0)
@@ -143,7 +143,7 @@ struct PollTests {
         try mastodon(2, "?limit=5&since_id=110", listing.top(3), isCut: false)
         try mastodon(3, "?limit=5&since_id=113", [], isCut: false)
         let first = try ingest("mastodon").object()
-        #expect(first["new"] == 8 && first["claimed"] == 0 && first.flag("in_sequence") == true)
+        #expect(first["new"] == 8 && first["unverified"] == 0 && first.flag("in_sequence") == true)
         listing.add(9)
         try mastodon(4, "?limit=5&since_id=113", listing.top(5), isCut: true)  // 122…118
         let second = try ingest("mastodon").object()
@@ -152,7 +152,7 @@ struct PollTests {
         #expect(gap.text("above") == "118" && gap.text("below") == "113")
         try mastodon(5, "?limit=5&min_id=113", listing.above(113, 5), isCut: true)  // 118…114
         let third = try ingest("mastodon").object()
-        #expect(third["claimed"] == 0 && third.flag("in_sequence") == true)
+        #expect(third["unverified"] == 0 && third.flag("in_sequence") == true)
         #expect(try ids() == Array((106...122).reversed()))
     }
 

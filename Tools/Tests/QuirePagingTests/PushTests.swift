@@ -60,7 +60,7 @@ import Testing
         let pager = fixture.pager(server)
         try await pager.refresh()
         try await pager.append()
-        #expect(try fixture.feed.cache.withSnapshot { try $0.info(of: fixture.feed).claimedSeams } == 1)
+        #expect(try fixture.feed.cache.withSnapshot { try $0.info(of: fixture.feed).unverifiedJoins } == 1)
         try await pager.verify(joinAbove: 3)
         let row = try fixture.feed.cache.withSnapshot { snapshot in
             try snapshot.rows(of: fixture.feed, limit: 9).compactMap(\.post).first { $0.id == 3 }

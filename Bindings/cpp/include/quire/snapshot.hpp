@@ -38,10 +38,10 @@ public:
     // The body is not all of the post; post_info::detail says how much it is.
     bool is_partial() const noexcept { return has(QUIRE_ROW_PARTIAL); }
     // Nothing proves that it follows the post above; why() says what speaks against it.
-    bool is_claimed() const noexcept { return has(QUIRE_ROW_CLAIMED); }
+    bool is_unverified() const noexcept { return has(QUIRE_ROW_UNVERIFIED); }
     // The page above such a join was asked for again and ended there as before; see place::join().
     bool is_checked() const noexcept { return has(QUIRE_ROW_CHECKED); }
-    // Gaps, and posts that are claimed.
+    // Gaps, and posts that are unverified.
     doubt why() const noexcept { return static_cast<doubt>(c_.why); }
 
     // Gaps: the number, what continues below the post above, and above the post below.
@@ -199,7 +199,7 @@ public:
     std::uint64_t placeholders() const noexcept { return c_.placeholders; }
     std::uint64_t pages() const noexcept { return c_.pages; }
     std::uint64_t gaps() const noexcept { return c_.gaps; }
-    std::uint64_t claimed_seams() const noexcept { return c_.claimed_seams; }
+    std::uint64_t unverified_joins() const noexcept { return c_.unverified_joins; }
     std::uint64_t body_bytes() const noexcept { return c_.body_bytes; }
     // link_kind::end if nothing lies above the first post; what continues below the last.
     link head() const { return link(c_.head); }

@@ -78,9 +78,9 @@ class PostRow:
         return bool(self.flags & RowFlag.PLACEHOLDER)
 
     @property
-    def is_claimed(self) -> bool:
+    def is_unverified(self) -> bool:
         """Nothing proves that it follows the post above; `why` says what speaks against it."""
-        return bool(self.flags & RowFlag.CLAIMED)
+        return bool(self.flags & RowFlag.UNVERIFIED)
 
     @property
     def is_checked(self) -> bool:

@@ -217,7 +217,7 @@ class FeedInfo:
     placeholders: int
     pages: int
     gaps: int
-    claimed_seams: int
+    unverified_joins: int
     body_bytes: int
     #: What continues above the first post (Link.END: nothing) and below the last one.
     head: Link

@@ -278,7 +278,7 @@ pub struct quire_feed_info {
     pub placeholders: u64,
     pub pages: u64,
     pub gaps: u64,
-    pub claimed_seams: u64,
+    pub unverified_joins: u64,
     pub body_bytes: u64,
     pub head: quire_link,
     pub tail: quire_link,

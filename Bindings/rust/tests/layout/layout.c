@@ -193,7 +193,7 @@ int main(void)
     OFFSET(quire_feed_info, placeholders);
     OFFSET(quire_feed_info, pages);
     OFFSET(quire_feed_info, gaps);
-    OFFSET(quire_feed_info, claimed_seams);
+    OFFSET(quire_feed_info, unverified_joins);
     OFFSET(quire_feed_info, body_bytes);
     OFFSET(quire_feed_info, head);
     OFFSET(quire_feed_info, tail);
@@ -325,7 +325,7 @@ int main(void)
     NUMBER(QUIRE_ROW_POST); NUMBER(QUIRE_ROW_GAP);
     NUMBER(QUIRE_ROW_HAS_KEY); NUMBER(QUIRE_ROW_HAS_PAGE);
     NUMBER(QUIRE_ROW_RIDER); NUMBER(QUIRE_ROW_PINNED);
-    NUMBER(QUIRE_ROW_PLACEHOLDER); NUMBER(QUIRE_ROW_CLAIMED);
+    NUMBER(QUIRE_ROW_PLACEHOLDER); NUMBER(QUIRE_ROW_UNVERIFIED);
     NUMBER(QUIRE_ROW_OUTDATED); NUMBER(QUIRE_ROW_PARTIAL);
     NUMBER(QUIRE_ROW_CHECKED); NUMBER(QUIRE_DOUBT_UNFETCHED);
     NUMBER(QUIRE_DOUBT_EVICTED); NUMBER(QUIRE_DOUBT_END_IN_DOUBT);

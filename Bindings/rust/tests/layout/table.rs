@@ -189,7 +189,7 @@ pub const TABLE: &[(&str, usize)] = &[
     ("quire_feed_info.placeholders", offset_of!(quire_feed_info, placeholders)),
     ("quire_feed_info.pages", offset_of!(quire_feed_info, pages)),
     ("quire_feed_info.gaps", offset_of!(quire_feed_info, gaps)),
-    ("quire_feed_info.claimed_seams", offset_of!(quire_feed_info, claimed_seams)),
+    ("quire_feed_info.unverified_joins", offset_of!(quire_feed_info, unverified_joins)),
     ("quire_feed_info.body_bytes", offset_of!(quire_feed_info, body_bytes)),
     ("quire_feed_info.head", offset_of!(quire_feed_info, head)),
     ("quire_feed_info.tail", offset_of!(quire_feed_info, tail)),

@@ -76,7 +76,7 @@ pub fn policy(sizes: Sizes) -> String {
     }
 }
 
-/// What is in doubt: seams and why, those that were asked about, gaps, why and since when.
+/// What is in doubt: joins and why, those that were asked about, gaps, why and since when.
 pub fn doubts(snapshot: &Snapshot<'_>, feed: &Feed, seen: &mut Object) -> Result<(), Error> {
     let rows = snapshot.rows(feed).collect::<Result<Vec<_>, _>>()?;
     let mut see = |name: &str, list: Vec<String>| drop(seen.insert(name.into(), Value::List(list)));
@@ -84,11 +84,11 @@ pub fn doubts(snapshot: &Snapshot<'_>, feed: &Feed, seen: &mut Object) -> Result
     see("why", gaps().map(|gap| gap.why.name().into()).collect());
     see("since", gaps().map(|gap| gap.since.to_string()).collect());
     let posts: Vec<_> = rows.iter().filter_map(|row| row.post()).filter(|post| !post.is_rider).collect();
-    let seams = posts.windows(2).filter(|pair| pair[1].is_claimed);
+    let joins = posts.windows(2).filter(|pair| pair[1].is_unverified);
     let name = |pair: &[PostRow<'_>]| format!("{} {}", text(pair[0].id), text(pair[1].id));
-    see("claimed", seams.clone().map(name).collect());
-    see("checked", seams.filter(|pair| pair[1].is_checked).map(name).collect());
-    see("seams", posts.iter().filter_map(|post| Some(post.why?.name().into())).collect());
+    see("unverified", joins.clone().map(name).collect());
+    see("checked", joins.filter(|pair| pair[1].is_checked).map(name).collect());
+    see("joins", posts.iter().filter_map(|post| Some(post.why?.name().into())).collect());
     Ok(())
 }
 

@@ -10,7 +10,7 @@ struct Feeds: ToolCommand {
     private struct Line: Encodable {
         let againstOrder: Int
         let bodyBytes: Int
-        let claimed: Int
+        let unverified: Int
         let collection: String
         let placeholders: Int
         let gaps: Int
@@ -28,7 +28,7 @@ struct Feeds: ToolCommand {
 
         init(_ info: FeedInfo) {
             againstOrder = info.answersAgainstOrder
-            (bodyBytes, claimed, placeholders) = (info.bodyBytes, info.claimedSeams, info.placeholders)
+            (bodyBytes, unverified, placeholders) = (info.bodyBytes, info.unverifiedJoins, info.placeholders)
             (gaps, inSequence, name) = (info.gaps, Continuity(info).isWhole, info.name)
             collection = info.options.collection
             (head, headKind) = (info.head.description, info.head.kind)
@@ -51,12 +51,12 @@ struct Feeds: ToolCommand {
             try output.line("no feeds")
             return .ok
         }
-        var table = Table("FEED", "ORDER", " POSTS", " PAGES", " GAPS", " CLAIMED", "COLLECTION", "GOES ON WITH")
+        var table = Table("FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
         for info in infos {
             table.add(
                 shown(info.name), info.options.order.rawValue, grouped(info.posts + info.riders),
                 grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
-                grouped(info.claimedSeams), shown(info.options.collection), shown(info.tail))
+                grouped(info.unverifiedJoins), shown(info.options.collection), shown(info.tail))
         }
         try table.print(to: output)
         return .ok

@@ -7,7 +7,7 @@ struct Show: ToolCommand {
         abstract: "Show the posts of a feed, top first, with the gaps between them.",
         discussion: """
             A gap is drawn with its number and the link that leads into it from above; an open head, above \
-            which posts may be missing, with the link that leads up. A claimed seam is \
+            which posts may be missing, with the link that leads up. An unverified join is \
             one that only the server's numbering vouches for. Before the id, + means a post outside the \
             server's sequence, * a pinned one, ? one whose body is missing.
             """)
@@ -88,7 +88,7 @@ struct Show: ToolCommand {
             switch row {
             case .post(let post):
                 last = post.position
-                if let doubt = post.doubt { table.addLine("- - - claimed seam: \(doubt.rawValue) - - -") }
+                if let doubt = post.doubt { table.addLine("- - - unverified join: \(doubt.rawValue) - - -") }
                 let marks = "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
                 table.add(
@@ -107,7 +107,7 @@ struct Show: ToolCommand {
 
 struct PostLine: Encodable {
     let bytes: Int
-    let claimed: Bool
+    let unverified: Bool
     /// Why nothing proves that it follows the post above.
     @OrNull var doubt: String?
     let placeholder: Bool
@@ -119,7 +119,7 @@ struct PostLine: Encodable {
     let type = "post"
 
     init(_ row: PostRow) {
-        (bytes, claimed, placeholder) = (row.bodySize, row.isClaimed, row.isPlaceholder)
+        (bytes, unverified, placeholder) = (row.bodySize, row.isUnverified, row.isPlaceholder)
         doubt = row.doubt?.rawValue
         (id, key, page) = (row.id.description, row.key, row.page)
         (pinned, rider) = (row.isPinned, row.isRider)

@@ -4,7 +4,7 @@ import Quire
 struct ClosingLine: Encodable {
     let againstOrder: Int
     let bytes: Int
-    let claimed: Int
+    let unverified: Int
     let dryRun: Bool
     let duplicates: Int
     let duplicatesInPage: Int
@@ -35,7 +35,7 @@ struct ClosingLine: Encodable {
         (outdated, unplaced, unplacedCount) = (evidence.outdated, evidence.unplaced, evidence.unplacedCount)
         openHead = info?.isHeadOpen ?? false
         bytes = totals.bytes
-        claimed = info?.claimedSeams ?? 0
+        unverified = info?.unverifiedJoins ?? 0
         dryRun = isDryRun
         duplicates = totals.duplicates
         duplicatesInPage = totals.duplicatesInPage

@@ -5,7 +5,7 @@ import Quire
 struct Continuity {
     private(set) var gaps = 0
     private(set) var openHeads = 0
-    private(set) var claimed = 0
+    private(set) var unverified = 0
     /// Answers that contradicted the order of their feed.
     private(set) var againstOrder = 0
 
@@ -16,19 +16,19 @@ struct Continuity {
     mutating func add(_ info: FeedInfo) {
         gaps += info.gaps
         openHeads += info.isHeadOpen ? 1 : 0
-        claimed += info.claimedSeams
+        unverified += info.unverifiedJoins
         againstOrder += info.answersAgainstOrder
     }
 
     var isWhole: Bool { gaps + openHeads == 0 }
 
-    /// The answer in words, with the seams that only the numbering claims.
+    /// The answer in words, with the unverified joins.
     var sentence: String {
         var missing: [String] = []
         if gaps > 0 { missing.append(counted(gaps, "gap")) }
         if openHeads > 0 { missing.append(counted(openHeads, "open head")) }
-        let seams = counted(claimed, "seam is only claimed", "seams are only claimed")
+        let joins = counted(unverified, "join is unverified", "joins are unverified")
         return (missing.isEmpty ? "in sequence" : missing.joined(separator: " and "))
-            + (claimed == 0 ? "" : "; \(seams) by the numbering")
+            + (unverified == 0 ? "" : "; \(joins)")
     }
 }
