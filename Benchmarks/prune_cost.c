@@ -14,7 +14,7 @@ enum { PAGE = 30, SAMPLES = 300 };
 
 static quire_cache *cache;
 static quire_feed *feed;
-static quire_run *run;
+static quire_crawl *run;
 static uint64_t next_id = 1;
 
 static double now(void)
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     options.durability = QUIRE_DURABILITY_RELAXED;
     must(quire_open(argv[1], &options, &cache));
     must(quire_feed_open(cache, name, NULL, &feed));
-    must(quire_run_begin(feed, QUIRE_RUN_HEAD, 1, &run));
+    must(quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, 1, &run));
     while (next_id < strtoull(argv[2], NULL, 10)) must(quire_batch_run(cache, pages, NULL));
     measure("full");
     policy.flags = QUIRE_PRUNE_BY_POSTS;
@@ -108,12 +108,12 @@ int main(int argc, char **argv)
         steps++;
     }
     printf("%-20s %d steps, %.0f ms, the longest %.0f ms\n", "pruned", steps, total, longest);
-    quire_run_end(run);
+    quire_crawl_end(run);
     must(quire_reset(feed, NULL));
-    must(quire_run_begin(feed, QUIRE_RUN_HEAD, 1, &run));
+    must(quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, 1, &run));
     measure("first 300 pages");
     measure("next 300 pages");
-    quire_run_end(run);
+    quire_crawl_end(run);
     quire_feed_close(feed);
     quire_close(cache);
     return 0;

@@ -36,7 +36,7 @@
  * Arguments NULL where something is needed, NULL with a length, misaligned pointers, unknown enum values
  *           and flags, counts that overflow: QUIRE_BAD_ARGUMENT, and nothing happened. Where NULL means
  *           something, the parameter is marked QUIRE_NULLABLE and the comment says what.
- * Handles   quire_cache, quire_feed, quire_run, quire_snapshot. They are names, not addresses: never
+ * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot. They are names, not addresses: never
  *           dereference one. The caller that received a handle from an out_ parameter owns it and releases it
  *           once. Releasing NULL, a released handle or garbage does nothing; any other use of those, or
  *           of a handle of another type, gives QUIRE_BAD_HANDLE. A handle keeps its cache open: the order
@@ -561,7 +561,7 @@ enum {
 enum {
     /* One reported end is enough to remove what is cached below it. */
     QUIRE_FEED_TRUSTS_END = 1,
-    /* Recorded runs: open a gap where only the numbering claims contiguity. */
+    /* Crawls: open a gap where only the numbering claims contiguity. */
     QUIRE_FEED_STRICT = 2
 };
 
@@ -649,7 +649,7 @@ typedef struct quire_batch quire_batch;
  * quire_batch() returns that status even if the callback returns QUIRE_OK.
  *
  * The callback may be called a second time, from its start: if the file had to grow, or if another writer
- * of this process that shared its commit failed, everything of the first call was undone, recorded runs
+ * of this process that shared its commit failed, everything of the first call was undone, crawls
  * included. Where the file had to grow, functions return QUIRE_AGAIN before that; just return. Batches of
  * several threads may share a commit: the callback must not wait for the writes of another thread.
  *
@@ -1055,44 +1055,44 @@ quire_status quire_begin_live(
  */
 quire_status quire_end_live(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
 
-/* ---- 9. Recorded runs: pages fetched before, without tickets --------------------------------------- */
+/* ---- 9. Crawls: pages fetched before, without tickets ---------------------------------------------- */
 
 /*
- * Where a recorded crawl stands. Pages are told apart by their numbers; page n leads to page n + 1 unless
+ * Where a crawl stands. Pages are told apart by their numbers; page n leads to page n + 1 unless
  * its answer carries a link of its own. They may come in any order; a missing one is simply not recorded.
- * A run lives in memory; it belongs to the feed it is recorded into.
+ * A crawl lives in memory; it belongs to the feed it is recorded into.
  */
-typedef struct quire_run quire_run;
+typedef struct quire_crawl quire_crawl;
 
-/* Where the first page of a run lies. */
+/* Where the first page of a crawl lies. */
 enum {
     /* The page with number `start` is a refresh. */
-    QUIRE_RUN_HEAD = 1,
-    /* The run goes on below the last post. `start` is 0. */
-    QUIRE_RUN_TAIL = 2,
-    /* The run goes on below the post above the gap with number `start`. */
-    QUIRE_RUN_GAP = 3
+    QUIRE_CRAWL_HEAD = 1,
+    /* The crawl goes on below the last post. `start` is 0. */
+    QUIRE_CRAWL_TAIL = 2,
+    /* The crawl goes on below the post above the gap with number `start`. */
+    QUIRE_CRAWL_GAP = 3
 };
 
 /* Any page number is below this, except the one that means "the page after the one before". */
 #define QUIRE_PAGE_LIMIT 2147483647
 #define QUIRE_PAGE_FOLLOWING UINT64_MAX
 
-/* Starts a run into a feed. [any] Since 0.1 */
-quire_status quire_run_begin(
+/* Starts a crawl into a feed. [any] Since 0.1 */
+quire_status quire_crawl_begin(
     quire_feed *QUIRE_NONNULL feed, int32_t kind, uint64_t start,
-    quire_run *QUIRE_NULLABLE *QUIRE_NONNULL out_run);
+    quire_crawl *QUIRE_NULLABLE *QUIRE_NONNULL out_crawl);
 
-/* Releases the run; what was recorded stays. [any] Since 0.1 */
-void quire_run_end(quire_run *QUIRE_NULLABLE run);
+/* Releases the crawl; what was recorded stays. [any] Since 0.1 */
+void quire_crawl_end(quire_crawl *QUIRE_NULLABLE crawl);
 
 /*
- * Takes in a page of a recorded crawl. The run advances when the page is committed: a batch that is
+ * Takes in a page of a crawl. The crawl advances when the page is committed: a batch that is
  * undone takes it back.
  * page: its number, or QUIRE_PAGE_FOLLOWING. batch: NULL is a commit of its own. [one] Since 0.1
  */
 quire_status quire_record(
-    quire_run *QUIRE_NONNULL run, quire_batch *QUIRE_NULLABLE batch, uint64_t page,
+    quire_crawl *QUIRE_NONNULL crawl, quire_batch *QUIRE_NULLABLE batch, uint64_t page,
     const quire_answer *QUIRE_NONNULL answer, quire_outcome *QUIRE_NONNULL out_outcome);
 
 /* ---- 10. Posts and attributes ---------------------------------------------------------------------- */
@@ -1445,7 +1445,7 @@ enum {
     QUIRE_DOUBT_END_IN_DOUBT = 3,
     /* The answer to a jump ends here. */
     QUIRE_DOUBT_JUMP = 4,
-    /* A page of a recorded run is missing here. */
+    /* A page of a crawl is missing here. */
     QUIRE_DOUBT_MISSING_PAGE = 5,
     /* The join was asked about, and the answer showed something else. */
     QUIRE_DOUBT_CONTRADICTION = 6,

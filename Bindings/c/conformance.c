@@ -13,7 +13,7 @@ static int cases, failed_cases, line_number, has_failed;
 static quire_cache *cache;
 static struct { char name[32]; quire_feed *feed; } feeds[4];
 static struct { char label[32]; uint64_t ticket; int is_refused; } tickets[64];
-static struct { char label[32]; quire_run *run; } runs[8];
+static struct { char label[32]; quire_crawl *run; } runs[8];
 static size_t feed_count, ticket_count, run_count;
 
 /* ---- Comparing ------------------------------------------------------------------------------------- */
@@ -231,7 +231,7 @@ static void look(const struct line *line, quire_feed *feed)
 static void finish_case(void)
 {
     for (size_t i = 0; i < feed_count; i++) quire_feed_close(feeds[i].feed);
-    for (size_t i = 0; i < run_count; i++) quire_run_end(runs[i].run);
+    for (size_t i = 0; i < run_count; i++) quire_crawl_end(runs[i].run);
     quire_close(cache);
     feed_count = ticket_count = run_count = 0;
     failed_cases += has_failed;

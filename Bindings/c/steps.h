@@ -139,7 +139,7 @@ static void compare_outcome(const struct line *line, quire_outcome *outcome)
 }
 
 /* A page for a ticket, or of a run, or a message. */
-static void ingest(const struct line *line, quire_feed *feed, quire_run *run)
+static void ingest(const struct line *line, quire_feed *feed, quire_crawl *run)
 {
     static quire_post posts[128];
     quire_bytes deleted[128];
@@ -201,7 +201,7 @@ static void start_run(const struct line *line, quire_feed *feed)
 {
     uint64_t start = (uint64_t)number_of(line, "start");
     snprintf(runs[run_count].label, 32, "%s", text_of(line, "run"));
-    must(quire_run_begin(feed, QUIRE_RUN_HEAD, start, &runs[run_count++].run));
+    must(quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, start, &runs[run_count++].run));
 }
 
 static void prune(const struct line *line, quire_feed *feed)

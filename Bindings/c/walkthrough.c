@@ -103,7 +103,7 @@ static uint64_t show(quire_cache *cache, quire_feed *feed, const char *expected)
 /* Three pages in one commit. */
 struct crawl {
     quire_feed *feed;
-    quire_run *run;
+    quire_crawl *run;
 };
 
 static quire_status record_three(void *context, quire_batch *batch)
@@ -174,9 +174,9 @@ int main(int argc, char **argv)
     struct crawl crawl;
     must(quire_feed_open(cache, text("archive"), NULL, &archive));
     crawl.feed = archive;
-    must(quire_run_begin(archive, QUIRE_RUN_HEAD, 1, &crawl.run));
+    must(quire_crawl_begin(archive, QUIRE_CRAWL_HEAD, 1, &crawl.run));
     must(quire_batch_run(cache, record_three, &crawl));
-    quire_run_end(crawl.run);
+    quire_crawl_end(crawl.run);
     show(cache, archive, "98 97 96 95 94 93");
 
     size_t findings;

@@ -68,7 +68,7 @@ static void walk(const char *path)
     show(cache, feed, "a c ~ e x y z");
 
     quire::feed archive = cache.feed("archive");
-    quire::run run = archive.run_from_head(1);
+    quire::crawl run = archive.crawl_from_head(1);
     cache.batch([&](quire::batch batch) { // three pages of an old crawl in one commit
         for (int number = 1; number <= 3; number++) {
             const std::string first = std::to_string(100 - number * 2);

@@ -24,14 +24,14 @@ final class FeedBox: Handle {
     init(_ feed: Feed) { self.feed = feed }
 }
 
-final class RunBox: Handle {
+final class CrawlBox: Handle {
     static let name: StaticString = "run"
     let feed: Feed
-    let run: Mutex<RecordedRun>
+    let run: Mutex<Crawl>
 
-    init(_ feed: Feed, _ start: RecordedRun.Start) {
+    init(_ feed: Feed, _ start: Crawl.Start) {
         self.feed = feed
-        run = Mutex(RecordedRun(startingAt: start))
+        run = Mutex(Crawl(startingAt: start))
     }
 }
 
@@ -97,14 +97,14 @@ final class BatchBox: Handle, @unchecked Sendable {
     }
 
     /// The run is about to advance.
-    func note(_ run: RunBox, at position: RecordedRun) { runs.note(run, at: position) }
+    func note(_ run: CrawlBox, at position: Crawl) { runs.note(run, at: position) }
 }
 
 /// Where the runs of a batch stood before it, to be restored if it is undone.
 final class RunLog {
-    private var positions: [ObjectIdentifier: (run: RunBox, position: RecordedRun)] = [:]
+    private var positions: [ObjectIdentifier: (run: CrawlBox, position: Crawl)] = [:]
 
-    func note(_ run: RunBox, at position: RecordedRun) {
+    func note(_ run: CrawlBox, at position: Crawl) {
         let id = ObjectIdentifier(run)
         if positions[id] == nil { positions[id] = (run, position) }
     }

@@ -237,23 +237,23 @@ public func quire_end_live(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> q
     attempt { try write(feed, batch) { try $0.endLive($1) } }
 }
 
-// MARK: Recorded runs
+// MARK: Crawls
 
-@_cdecl("quire_run_begin") @implementation
-public func quire_run_begin(
+@_cdecl("quire_crawl_begin") @implementation
+public func quire_crawl_begin(
     _ feed: OpaquePointer?, _ kind: Int32, _ start: UInt64,
     _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> quire_status {
     attempt(clear(out)) {
         let feed = try Handles.object(feed, as: FeedBox.self).feed
-        let place: RecordedRun.Start =
+        let place: Crawl.Start =
             switch Int(kind) {
-            case QUIRE_RUN_HEAD: .head(page: try pageNumber(start))
-            case QUIRE_RUN_TAIL where start == 0: .tail
-            case QUIRE_RUN_GAP: .gap(GapID(start))
+            case QUIRE_CRAWL_HEAD: .head(page: try pageNumber(start))
+            case QUIRE_CRAWL_TAIL where start == 0: .tail
+            case QUIRE_CRAWL_GAP: .gap(GapID(start))
             default: throw Arguments.bad("a run of unknown kind \(kind), or at the tail with a start")
             }
-        out!.pointee = try Handles.add(RunBox(feed, place))
+        out!.pointee = try Handles.add(CrawlBox(feed, place))
     }
 }
 
@@ -261,8 +261,8 @@ private func pageNumber(_ number: UInt64) throws(Failure) -> Int {
     try Arguments.count(number, atMost: Int(QUIRE_PAGE_LIMIT) - 1, "the number of a page")
 }
 
-@_cdecl("quire_run_end") @implementation
-public func quire_run_end(_ run: OpaquePointer?) { Handles.release(run, as: RunBox.self) }
+@_cdecl("quire_crawl_end") @implementation
+public func quire_crawl_end(_ run: OpaquePointer?) { Handles.release(run, as: CrawlBox.self) }
 
 @_cdecl("quire_record") @implementation
 public func quire_record(
@@ -270,7 +270,7 @@ public func quire_record(
     _ answer: UnsafePointer<quire_answer>?, _ out: UnsafeMutablePointer<quire_outcome>?
 ) -> quire_status {
     attempt(clearStructure(out)) {
-        let box = try Handles.object(run, as: RunBox.self)
+        let box = try Handles.object(run, as: CrawlBox.self)
         let batchBox = try batch.map { try Handles.object($0, as: BatchBox.self) }
         let page = page == .max ? nil : try pageNumber(page)
         let answer = try Answer(answer)

@@ -45,13 +45,13 @@ public struct Response: Sendable {
         }
     }
 
-    /// The answer for a recorded run, and the number of its page in the run; the run learns where it belongs.
+    /// The answer for a crawl, and the number of its page in the run; the run learns where it belongs.
     ///
     /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
     /// goes below the page that gave the link, in whatever order they come and however they are numbered.
     /// Where nothing is known of the request, `number` says it: the page's own in the run. An answer around a post
     /// is no page of a run; plan ``Place/around(_:)`` for it.
-    public func place(number: Int?, in run: inout RecordedRun) -> (answer: Answer, number: Int?) {
+    public func place(number: Int?, in run: inout Crawl) -> (answer: Answer, number: Int?) {
         var answer = answer
         if let page, answer.next == .more || answer.next == .unknown {
             answer.next = .token("page=\(page + 1)")

@@ -13,7 +13,7 @@ char folder[200];
 quire_cache *cache, *closed_cache, *other_cache;
 quire_feed *feed, *closed_feed, *other_feed;
 quire_snapshot *snapshot, *ended_snapshot;
-quire_run *run;
+quire_crawl *run;
 
 void expect(quire_status expected, quire_status status, const char *name)
 {
@@ -94,8 +94,8 @@ void misuse_handles(void)
     quire_feed_close((quire_feed *)snapshot);
     quire_snapshot_end(ended_snapshot);
     quire_snapshot_end(NULL);
-    quire_run_end(NULL);
-    quire_run_end((quire_run *)feed);
+    quire_crawl_end(NULL);
+    quire_crawl_end((quire_crawl *)feed);
     EXPECT(QUIRE_OK, quire_stats(cache, &statistics));
     EXPECT(QUIRE_OK, quire_snapshot_generation(snapshot, &number));
 
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
     EXPECT(QUIRE_OK, quire_feed_open(other_cache, text("feed"), NULL, &other_feed));
     EXPECT(QUIRE_OK, quire_snapshot_begin(cache, &snapshot));
     EXPECT(QUIRE_OK, quire_snapshot_begin(cache, &ended_snapshot));
-    EXPECT(QUIRE_OK, quire_run_begin(other_feed, QUIRE_RUN_HEAD, 1, &run));
+    EXPECT(QUIRE_OK, quire_crawl_begin(other_feed, QUIRE_CRAWL_HEAD, 1, &run));
     quire_close(closed_cache);
     quire_feed_close(closed_feed);
     quire_snapshot_end(ended_snapshot);
@@ -270,7 +270,7 @@ int main(int argc, char **argv)
     misuse_batches();
     misuse_threads();
 
-    quire_run_end(run);
+    quire_crawl_end(run);
     quire_snapshot_end(snapshot);
     quire_feed_close(other_feed);
     quire_feed_close(feed);

@@ -18,7 +18,7 @@ extern char folder[200];
 extern quire_cache *cache, *closed_cache, *other_cache;
 extern quire_feed *feed, *closed_feed, *other_feed;
 extern quire_snapshot *snapshot, *ended_snapshot;
-extern quire_run *run;
+extern quire_crawl *run;
 
 /* A failure must also have set the last error. */
 void expect(quire_status expected, quire_status status, const char *name);

@@ -202,15 +202,15 @@ static void records(void)
 {
     quire_answer answer = QUIRE_ANSWER_INIT;
     quire_outcome outcome = QUIRE_OUTCOME_INIT;
-    quire_run *out;
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_run_begin(feed, 0, 0, &out));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_run_begin(feed, QUIRE_RUN_TAIL, 5, &out));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_run_begin(feed, QUIRE_RUN_HEAD, UINT64_MAX, &out));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_run_begin(feed, QUIRE_RUN_HEAD, 1, NULL));
-    EXPECT(QUIRE_BAD_HANDLE, quire_run_begin(NULL, QUIRE_RUN_HEAD, 1, &out));
+    quire_crawl *out;
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_begin(feed, 0, 0, &out));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_begin(feed, QUIRE_CRAWL_TAIL, 5, &out));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, UINT64_MAX, &out));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, 1, NULL));
+    EXPECT(QUIRE_BAD_HANDLE, quire_crawl_begin(NULL, QUIRE_CRAWL_HEAD, 1, &out));
     EXPECT(QUIRE_BAD_ARGUMENT, quire_record(run, NULL, QUIRE_PAGE_LIMIT, &answer, &outcome));
     EXPECT(QUIRE_BAD_ARGUMENT, quire_record(run, NULL, 1, NULL, &outcome));
-    EXPECT(QUIRE_BAD_HANDLE, quire_record((quire_run *)feed, NULL, 1, &answer, &outcome));
+    EXPECT(QUIRE_BAD_HANDLE, quire_record((quire_crawl *)feed, NULL, 1, &answer, &outcome));
     EXPECT(QUIRE_OK, quire_record(run, NULL, QUIRE_PAGE_LIMIT - 1, &answer, &outcome));
     quire_outcome_free(&outcome);
     EXPECT(QUIRE_OK, quire_record(run, NULL, QUIRE_PAGE_FOLLOWING, &answer, &outcome));

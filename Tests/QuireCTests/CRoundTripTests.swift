@@ -117,8 +117,8 @@ import Testing
     @Test func anAbandonedBatchLeavesNothingAndItsRunStaysWhereItWas() throws {
         let program = try CProgram()
         let job = Job(program)
-        try ok(quire_run_begin(program.feed, Int32(QUIRE_RUN_HEAD), 1, &job.run))
-        defer { quire_run_end(job.run) }
+        try ok(quire_crawl_begin(program.feed, Int32(QUIRE_CRAWL_HEAD), 1, &job.run))
+        defer { quire_crawl_end(job.run) }
         let body: quire_batch_callback = { context, batch in
             let job = Job.of(context)
             for letters in ["ab", "cd"] as [StaticString] {

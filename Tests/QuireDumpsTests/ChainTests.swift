@@ -91,7 +91,7 @@ struct ChainTests {
         let parser = PageParser(profile: profile)
         let given = numbers ?? Array(1...pages.count)
         for _ in 0..<times {
-            var run = RecordedRun(startingAt: .head(page: given[0]))
+            var run = Crawl(startingAt: .head(page: given[0]))
             for (number, page) in zip(given, pages) {
                 let envelope = numbers == nil ? page.envelope : nil
                 let read = try parser.read(page.bytes, envelope: envelope, name: page.request)

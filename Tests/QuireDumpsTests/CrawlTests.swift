@@ -25,7 +25,7 @@ struct CrawlTests {
     }
 
     private func record(
-        _ numbers: some Sequence<Int>, in run: inout RecordedRun
+        _ numbers: some Sequence<Int>, in run: inout Crawl
     ) throws -> [Outcome] {
         try numbers.map { number in
             let file = files.first { $0.number == number }!
@@ -46,7 +46,7 @@ struct CrawlTests {
 
     @Test func nothingIsLostAndEveryJoinIsProvenUnverifiedOrAGap() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         let outcomes = try record(1...60, in: &run)
         #expect(outcomes.reduce(0) { $0 + $1.new.count } == 1727)
         let rows = try posts()
@@ -55,13 +55,13 @@ struct CrawlTests {
         let first = try info()
         print("crawl 1-60: \(first.gaps) gaps, \(first.unverifiedJoins) unverified joins")
 
-        var again = RecordedRun(startingAt: .head(page: 1))
+        var again = Crawl(startingAt: .head(page: 1))
         let repeated = try record(1...60, in: &again)
         #expect(repeated.allSatisfy { $0.new.isEmpty && $0.removed.isEmpty })
         #expect(repeated.reduce(0) { $0 + $1.gapsOpened - $1.gapsClosed } == 0)
         #expect(try info().posts == 1727 && info().gaps == first.gaps)
 
-        var later = RecordedRun(startingAt: .head(page: 900))
+        var later = Crawl(startingAt: .head(page: 900))
         _ = try record(900...929, in: &later)
         let both = try info()
         print("crawl 900-929 on top: \(both.gaps) gaps, \(both.unverifiedJoins) unverified joins, \(both.posts) posts")
@@ -71,11 +71,11 @@ struct CrawlTests {
 
     @Test func aMissingPageIsAGapThatThePageCloses() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         _ = try record((1...60).filter { $0 != 43 }, in: &run)
         let gaps = try cache.withSnapshot { try $0.gaps(of: feed) }
         #expect(gaps.contains { $0.down == .token("page=43") })
-        var late = RecordedRun(startingAt: .head(page: 43))
+        var late = Crawl(startingAt: .head(page: 43))
         _ = try record([43], in: &late)
         let rest = try cache.withSnapshot { try $0.gaps(of: feed) }
         #expect(!rest.contains { $0.down == .token("page=43") })

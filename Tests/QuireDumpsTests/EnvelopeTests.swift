@@ -98,7 +98,7 @@ import Testing
         let response = try read(profile, #"{"i":[1],"p":\#(page),"n":"\#(pages)"}"#)
         #expect(response.answer.next == next && response.page == page && response.pages == pages)
         #expect(response.own == .token("page=\(page)"))
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         let recorded = response.place(number: 1, in: &run).answer.next
         #expect(recorded == (next == .more ? .token("page=\(page + 1)") : next))
     }

@@ -41,7 +41,7 @@ struct FixtureTableTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let cache = try Cache(at: folder + "/t.quire", options: CacheOptions(durability: .relaxed))
         var totals = SetTotals()
-        var run: RecordedRun?
+        var run: Crawl?
         var expected: [String: Set<String>] = [:]
         for (index, file) in files.enumerated() {
             let bytes = try Fixtures.bytes(file.path)
@@ -72,7 +72,7 @@ struct FixtureTableTests {
             options.order = set.order.flatMap(OrderClass.init) ?? options.order
             let feed = try cache.feed(named: name, options: options)
             let started = set.arrangement == .chain ? run : nil
-            var current = started ?? RecordedRun(startingAt: .head(page: index))
+            var current = started ?? Crawl(startingAt: .head(page: index))
             let (placed, number) = response.place(number: index, in: &current)
             let outcome = try feed.record(placed, page: number, in: &current)
             run = current

@@ -1,7 +1,7 @@
 import Foundation
 import QuireDumps
 
-/// A page of a recorded crawl: what was asked, what came.
+/// A page of a crawl: what was asked, what came.
 struct RecordedPage: Sendable {
     let request: String
     /// The request for the next page, as the recording has it; nil if there is none.

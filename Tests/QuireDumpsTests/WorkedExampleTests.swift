@@ -60,7 +60,7 @@ import Testing
         let feed = try cache.feed(named: "example", options: profile.options)
         let parser = PageParser(profile: profile)
         let first = profile.firstPage
-        var run = RecordedRun(startingAt: .head(page: first))
+        var run = Crawl(startingAt: .head(page: first))
         for (index, page) in example.pages.enumerated() {
             let read = try parser.read(Array(page.utf8), name: "page \(index + 1)")
             let response = try #require(try cache.withSnapshot { try read.attached(to: feed, $0) })

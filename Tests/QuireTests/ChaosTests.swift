@@ -26,7 +26,7 @@ struct Chaos {
     private let feeds: [Feed]
     private var random: SplitMix64
     private var tickets: [(feed: Feed, ticket: Ticket)] = []
-    private var runs: [RecordedRun] = []
+    private var runs: [Crawl] = []
     private var mirror = Mirror()
     private var log: [String] = []
     /// Few posts, so that everything collides; one of them needs a hash.
@@ -123,7 +123,7 @@ struct Chaos {
         if feed.options.paging == .ids { return nil }
         if runs.isEmpty || random.chance(0.2) {
             runs.append(
-                RecordedRun(
+                Crawl(
                     startingAt: random.pick([
                         .head(page: random.number(in: 0...2)), .tail, .gap(GapID(1)),
                     ])))

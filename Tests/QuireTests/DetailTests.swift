@@ -157,7 +157,7 @@ import Testing
         let feed = try cache.feed(named: "f")
         #expect(try feed.plan(.bodies([1])).request == nil)
         let rows = (1...4).map { (PostID(UInt64($0)), Sent(body: "s\($0)", version: 1, detail: .summary)) }
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         for (page, part) in [rows[..<2], rows[2...]].enumerated() {
             _ = try feed.record(answer(Array(part)), page: page + 1, in: &run)
         }

@@ -2,7 +2,7 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// A recorded run that knows which link was followed to each page: the pages of a crawl join where the
+/// A crawl that knows which link was followed to each page: the pages of a crawl join where the
 /// links say so, not where the counting does.
 @Suite struct RecordedLinksTests {
     /// Page p of 1...4 holds two posts; its link `n(p + 1)` leads to the next, the last one ends.
@@ -14,7 +14,7 @@ import Testing
         return answer
     }
 
-    private func record(_ page: Int, number: Int?, in run: inout RecordedRun, of feed: Feed) throws {
+    private func record(_ page: Int, number: Int?, in run: inout Crawl, of feed: Feed) throws {
         run.follow(page == 1 ? .head : .token("n\(page)"), to: number)
         let outcome = try feed.record(answer(page), page: number, in: &run)
         #expect(!outcome.isUnchanged, "page \(page): \(outcome.verdict)")
@@ -39,7 +39,7 @@ import Testing
         for pages in Self.arrivals {
             let feed = try temporary.cache.feed(
                 named: "\(pages)", options: FeedOptions(order: order, paging: .cursor))
-            var run = RecordedRun(startingAt: .head(page: 1))
+            var run = Crawl(startingAt: .head(page: 1))
             for (index, page) in pages.enumerated() {
                 try record(page, number: index + 1, in: &run, of: feed)
             }
@@ -77,13 +77,13 @@ import Testing
     @Test func aGapIsFilledByThePageThatItsLinkNames() throws {
         let temporary = try TemporaryCache()
         let feed = try temporary.cache.feed(named: "a", options: FeedOptions())
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         for (index, page) in [1, 3, 4].enumerated() {
             try record(page, number: index + 1, in: &run, of: feed)
         }
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
         let gap = try #require(try temporary.cache.withSnapshot { try $0.gaps(of: feed).first })
-        var fill = RecordedRun(startingAt: .gap(gap.id))
+        var fill = Crawl(startingAt: .gap(gap.id))
         try record(2, number: nil, in: &fill, of: feed)
         #expect(try Picture.show(feed) == "[18 17 16 15 14 13 12 11] |end")
     }
@@ -91,12 +91,12 @@ import Testing
     @Test func aPageThatDoesNotFollowTheTailIsNotAttachedToIt() throws {
         let temporary = try TemporaryCache()
         let feed = try temporary.cache.feed(named: "a", options: FeedOptions())
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         try record(1, number: nil, in: &run, of: feed)
-        var later = RecordedRun(startingAt: .tail)
+        var later = Crawl(startingAt: .tail)
         try record(3, number: nil, in: &later, of: feed)
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13] |n4")
-        var last = RecordedRun(startingAt: .tail)
+        var last = Crawl(startingAt: .tail)
         try record(4, number: nil, in: &last, of: feed)
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
     }

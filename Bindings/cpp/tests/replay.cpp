@@ -82,7 +82,7 @@ private:
         } else if (op == "cancel") {
             feed.cancel(tickets_.at(text("ticket")));
         } else if (op == "run") {
-            runs_.insert_or_assign(text("run"), feed.run_from_head(static_cast<std::uint64_t>(number("start"))));
+            runs_.insert_or_assign(text("run"), feed.crawl_from_head(static_cast<std::uint64_t>(number("start"))));
             return;
         } else if (op == "record") {
             with_answer([&](const quire::answer &answer) {
@@ -305,7 +305,7 @@ private:
 
     quire::cache cache_;
     std::map<std::string, quire::feed> feeds_;
-    std::map<std::string, quire::run> runs_;
+    std::map<std::string, quire::crawl> runs_;
     std::map<std::string, std::uint64_t> tickets_;
     const json::object *line_ = nullptr;
     json::object seen_;

@@ -58,7 +58,7 @@ void fill(quire::feed &feed, int count, std::size_t body_size = 8, quire::batch 
 void ownership()
 {
     static_assert(!std::is_copy_constructible_v<quire::cache> && std::is_nothrow_move_constructible_v<quire::cache>);
-    static_assert(!std::is_copy_constructible_v<quire::feed> && !std::is_copy_constructible_v<quire::run>);
+    static_assert(!std::is_copy_constructible_v<quire::feed> && !std::is_copy_constructible_v<quire::crawl>);
     static_assert(!std::is_copy_constructible_v<quire::snapshot> && !std::is_copy_constructible_v<quire::outcome>);
     static_assert(!std::is_copy_constructible_v<quire::request>);
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 import quire
-from quire import Place, RunKind
+from quire import CrawlKind, Place
 
 
 def page(feed: quire.Feed, letters: str, next: str, place: Place = Place.HEAD,
@@ -66,12 +66,12 @@ def main(path: str) -> None:
             assert [row.id for row in rows[2:5]] == ["c", "d", "x"]
             assert rows[-1].id == "z" and len(rows) == 7
 
-        # Three pages of a recorded crawl in one commit.
+        # Three pages of a crawl in one commit.
         archive = cache.feed("archive")
         before = cache.generation
 
         def record(batch: quire.Batch) -> int:
-            run = archive.run(RunKind.HEAD)
+            run = archive.crawl(CrawlKind.HEAD)
             for number in range(3):
                 run.record([(str(99 - 2 * number - k), b"") for k in range(2)], batch=batch)
             return 3

@@ -67,7 +67,7 @@ class Replay:
         self.cache = quire.Cache(path, durability=quire.Durability.RELAXED, map_size=1 << 24)
         self.feeds: dict[str, quire.Feed] = {}
         self.tickets: dict[str, int] = {}
-        self.runs: dict[str, quire.Run] = {}
+        self.runs: dict[str, quire.Crawl] = {}
 
     def step(self, line: dict[str, Any]) -> list[str]:
         operation = line["op"].replace("-", "_")
@@ -170,7 +170,7 @@ class Replay:
         feed.end_live()
 
     def do_run(self, line: dict[str, Any], feed: quire.Feed) -> None:
-        self.runs[line["run"]] = feed.run(quire.RunKind.HEAD, line["start"])
+        self.runs[line["run"]] = feed.crawl(quire.CrawlKind.HEAD, line["start"])
 
     def do_record(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
         run = self.runs[line["run"]]

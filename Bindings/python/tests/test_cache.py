@@ -37,7 +37,7 @@ def test_a_batch_is_one_commit(cache: quire.Cache, feed: quire.Feed) -> None:
     before = cache.generation
 
     def work(batch: quire.Batch) -> int:
-        run = feed.run()
+        run = feed.crawl()
         for number in range(10):
             run.record([(f"{number}-{k}", b"body") for k in range(3)], batch=batch)
         request = cache.feed("other").plan(batch=batch)
@@ -53,7 +53,7 @@ def test_a_batch_is_one_commit(cache: quire.Cache, feed: quire.Feed) -> None:
 
 
 def test_an_exception_undoes_a_batch(cache: quire.Cache, feed: quire.Feed) -> None:
-    run = feed.run()
+    run = feed.crawl()
 
     def work(batch: quire.Batch) -> None:
         run.record([("a", b"")], batch=batch)
@@ -99,7 +99,7 @@ def test_a_batch_runs_again_when_the_file_grows(tmp_path: Path) -> None:
 
         def work(batch: quire.Batch) -> None:
             times.append(1)
-            run = feed.run()
+            run = feed.crawl()
             for number in range(40):
                 run.record([(f"{number}-{k}", bytes(20_000)) for k in range(5)], batch=batch)
 
@@ -288,7 +288,7 @@ def test_local_posts_pins_eviction(cache: quire.Cache, feed: quire.Feed) -> None
 
 
 def test_prune(cache: quire.Cache, feed: quire.Feed) -> None:
-    run = feed.run()
+    run = feed.crawl()
     for number in range(10):
         run.record([(f"{number}-{k}", b"body") for k in range(5)], fetched_at=1000 * number)
     rehearsal = feed.prune(maximum_posts=20, rehearse=True)

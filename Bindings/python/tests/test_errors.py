@@ -91,7 +91,7 @@ def test_arguments(cache: quire.Cache, feed: quire.Feed) -> None:
     with raises(Status.BAD_ARGUMENT):
         feed.prune(maximum_posts=-1)
     with raises(Status.BAD_ARGUMENT):
-        feed.run(9)
+        feed.crawl(9)
     with raises(Status.BAD_ARGUMENT):
         feed.ingest(request, [("x", b"")], opaque_rows=2**64)
     with raises(Status.NOT_FOUND):
@@ -115,7 +115,7 @@ def test_arguments(cache: quire.Cache, feed: quire.Feed) -> None:
 def test_closed_things(tmp_path: Path) -> None:
     cache = quire.Cache(tmp_path / "x.quire")
     feed = cache.feed("timeline")
-    run = feed.run()
+    run = feed.crawl()
     snapshot = cache.snapshot()
     for thing in (snapshot, run, feed, cache):
         thing.close()

@@ -32,7 +32,7 @@ def in_child(work: Callable[[], None]) -> int:
 
 def test_every_use_in_a_child_is_an_exception(cache: quire.Cache, feed: quire.Feed) -> None:
     fill(feed, ["a", "b"])
-    run = feed.run()
+    run = feed.crawl()
     snapshot = cache.snapshot()
     rows = snapshot.rows(feed)
     row = rows[0]

@@ -134,7 +134,7 @@ def test_iterating_past_the_end_of_the_snapshot(cache: quire.Cache, feed: quire.
 
 def test_pages(cache: quire.Cache) -> None:
     feed = cache.feed("many pages")
-    run = feed.run()
+    run = feed.crawl()
     for number in range(150):
         run.record([(f"{number}-{k}", b"") for k in range(3)])
     with cache.snapshot() as snapshot:

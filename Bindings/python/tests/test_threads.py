@@ -63,7 +63,7 @@ def test_readers_and_writers_at_the_same_time(cache: quire.Cache) -> None:
     stop = threading.Event()
 
     def write(feed: quire.Feed) -> int:
-        run = feed.run()
+        run = feed.crawl()
         for number in range(60):
             posts = [(f"{feed.name} {number}-{k}", f"{feed.name} {number}-{k}") for k in range(10)]
             run.record(posts)
@@ -130,7 +130,7 @@ def test_a_batch_belongs_to_its_thread(cache: quire.Cache, feed: quire.Feed) -> 
 
 
 def test_a_run_is_for_one_thread_at_a_time(cache: quire.Cache, feed: quire.Feed) -> None:
-    run = feed.run()
+    run = feed.crawl()
     inside, go_on = threading.Event(), threading.Event()
 
     def hold(batch: quire.Batch) -> None:
@@ -156,7 +156,7 @@ def test_two_processes(cache: quire.Cache, feed: quire.Feed) -> None:
     program = (
         "import quire, sys\n"
         "with quire.Cache(sys.argv[1]) as cache:\n"
-        "    run = cache.feed('timeline').run()\n"
+        "    run = cache.feed('timeline').crawl()\n"
         "    for n in range(100): run.record([(f'{n}-{k}', b'x') for k in range(5)])\n")
     before = cache.generation
     child = subprocess.Popen([sys.executable, "-c", program, os.fspath(cache.path)])

@@ -57,7 +57,7 @@ fn walk(path: &Path) -> Result<(), Error> {
     show(&cache, &feed, "a c ~ e x y z")?;
 
     let archive = cache.feed("archive")?;
-    let mut run = archive.run_from_head(1)?;
+    let mut run = archive.crawl_from_head(1)?;
     cache.batch(|batch| -> Result<(), Error> {
         // Three pages of an old crawl in one commit.
         for number in 1..=3 {

@@ -1,4 +1,4 @@
-//! Feeds and recorded runs: everything that writes into a feed.
+//! Feeds and crawls: everything that writes into a feed.
 use crate::batch::{self, Batch};
 use crate::bytes::{to_c, IdArray};
 use crate::{sys, Alias, Answer, Error, FeedOptions, Outcome, Place, PrunePolicy, Pruned, Request};
@@ -78,26 +78,26 @@ impl Feed {
         Error::check(unsafe { sys::quire_end_live(self.c, batch::c(batch)) })
     }
 
-    /// A recorded crawl whose first page has this number and is a refresh.
-    pub fn run_from_head(&self, page: u64) -> Result<Run, Error> {
-        self.begin_run(sys::QUIRE_RUN_HEAD, page)
+    /// A crawl whose first page has this number and is a refresh.
+    pub fn crawl_from_head(&self, page: u64) -> Result<Crawl, Error> {
+        self.begin_crawl(sys::QUIRE_CRAWL_HEAD, page)
     }
 
-    /// A recorded crawl that goes on below the last post.
-    pub fn run_from_tail(&self) -> Result<Run, Error> {
-        self.begin_run(sys::QUIRE_RUN_TAIL, 0)
+    /// A crawl that goes on below the last post.
+    pub fn crawl_from_tail(&self) -> Result<Crawl, Error> {
+        self.begin_crawl(sys::QUIRE_CRAWL_TAIL, 0)
     }
 
-    /// A recorded crawl that goes on below the post above a gap.
-    pub fn run_from_gap(&self, gap: u64) -> Result<Run, Error> {
-        self.begin_run(sys::QUIRE_RUN_GAP, gap)
+    /// A crawl that goes on below the post above a gap.
+    pub fn crawl_from_gap(&self, gap: u64) -> Result<Crawl, Error> {
+        self.begin_crawl(sys::QUIRE_CRAWL_GAP, gap)
     }
 
-    fn begin_run(&self, kind: i32, start: u64) -> Result<Run, Error> {
+    fn begin_crawl(&self, kind: i32, start: u64) -> Result<Crawl, Error> {
         let mut run = null_mut();
         // SAFETY: see `plan`.
-        Error::check(unsafe { sys::quire_run_begin(self.c, kind, start, &mut run) })?;
-        Ok(Run { c: run })
+        Error::check(unsafe { sys::quire_crawl_begin(self.c, kind, start, &mut run) })?;
+        Ok(Crawl { c: run })
     }
 
     /// Which of these posts the feed holds, in the order asked.
@@ -233,16 +233,16 @@ impl Drop for Feed {
     }
 }
 
-/// A recorded crawl: pages fetched before, without tickets. One thread at a time, so `record` needs
+/// A crawl: pages fetched before, without tickets. One thread at a time, so `record` needs
 /// `&mut`; it may move to another thread.
-pub struct Run {
-    c: *mut sys::quire_run,
+pub struct Crawl {
+    c: *mut sys::quire_crawl,
 }
 
-// SAFETY: quire_record() is [one]: one thread at a time, whichever it is; quire_run_end() is [any].
-unsafe impl Send for Run {}
+// SAFETY: quire_record() is [one]: one thread at a time, whichever it is; quire_crawl_end() is [any].
+unsafe impl Send for Crawl {}
 
-impl Run {
+impl Crawl {
     /// Takes in the page with this number, or with `None` the one after the page before.
     pub fn record(
         &mut self, batch: Option<&Batch>, page: Option<u64>, answer: &Answer<'_>,
@@ -257,9 +257,9 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for Crawl {
     fn drop(&mut self) {
         // SAFETY: owned, and released once.
-        unsafe { sys::quire_run_end(self.c) }
+        unsafe { sys::quire_crawl_end(self.c) }
     }
 }

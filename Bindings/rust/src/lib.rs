@@ -52,7 +52,7 @@ pub use batch::Batch;
 pub use bytes::{Border, Ids, Link, Order, Paging};
 pub use cache::{Cache, CheckLevel, Finding, Statistics};
 pub use error::{Error, Status};
-pub use feed::{Feed, Run};
+pub use feed::{Crawl, Feed};
 pub use files::{RepairReport, RepairedFeed};
 pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned, Sizes};
 pub use outcome::{Alias, Ask, Help, Outcome, Refusal, Request, Update, Verdict};

@@ -84,7 +84,7 @@ pub struct FeedOptions {
     pub paging: Paging,
     /// One reported end is enough to remove what is cached below it.
     pub trusts_end: bool,
-    /// Recorded runs: open a gap where only the numbering claims contiguity.
+    /// Crawls: open a gap where only the numbering claims contiguity.
     pub is_strict: bool,
     /// How many posts a request asks for unless it says otherwise.
     pub page_size: u32,

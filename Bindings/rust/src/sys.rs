@@ -135,15 +135,15 @@ extern "C" {
         after: *const u64,
     ) -> quire_status;
     pub fn quire_end_live(feed: *mut quire_feed, batch: *mut quire_batch) -> quire_status;
-    pub fn quire_run_begin(
+    pub fn quire_crawl_begin(
         feed: *mut quire_feed,
         kind: i32,
         start: u64,
-        out_run: *mut *mut quire_run,
+        out_crawl: *mut *mut quire_crawl,
     ) -> quire_status;
-    pub fn quire_run_end(run: *mut quire_run);
+    pub fn quire_crawl_end(run: *mut quire_crawl);
     pub fn quire_record(
-        run: *mut quire_run,
+        run: *mut quire_crawl,
         batch: *mut quire_batch,
         page: u64,
         answer: *const quire_answer,

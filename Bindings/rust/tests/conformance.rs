@@ -9,14 +9,14 @@ mod picture;
 
 use json::{Object, Value};
 use line::{options, with_answer, Members};
-use quire::{Alias, Ask, Cache, Error, Feed, Outcome, Place, PrunePolicy, Run, Update};
+use quire::{Alias, Ask, Cache, Crawl, Error, Feed, Outcome, Place, PrunePolicy, Update};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 struct Replay {
     cache: Cache,
     feeds: HashMap<String, Feed>,
-    runs: HashMap<String, Run>,
+    runs: HashMap<String, Crawl>,
     tickets: HashMap<String, u64>,
     seen: Object,
 }
@@ -62,7 +62,7 @@ impl Replay {
             "end-live" => feed.end_live(None)?,
             "cancel" => feed.cancel(None, self.tickets[line.text("ticket")])?,
             "run" => {
-                let run = feed.run_from_head(line.number("start").unwrap() as u64)?;
+                let run = feed.crawl_from_head(line.number("start").unwrap() as u64)?;
                 self.runs.insert(line.text("run").into(), run);
             }
             "record" => {

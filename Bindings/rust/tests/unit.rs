@@ -180,11 +180,11 @@ fn a_batch_that_outgrows_the_file_runs_again() -> Result<(), Error> {
 }
 
 #[test]
-fn recorded_runs() -> Result<(), Error> {
+fn crawls() -> Result<(), Error> {
     let scratch = Scratch::new("runs");
     let cache = Cache::open(scratch.path())?;
     let feed = cache.feed("f")?;
-    let mut run = feed.run_from_head(1)?;
+    let mut run = feed.crawl_from_head(1)?;
     cache.batch(|batch| -> Result<(), Error> {
         for page in 0..70 {
             let id = (1000 - page).to_string();
@@ -327,7 +327,7 @@ fn types_are_shared_as_the_thread_tags_allow() {
     any::<Answer<'_>>();
     any::<Row<'_>>();
     one::<quire::Snapshot<'_>>();
-    one::<quire::Run>();
+    one::<quire::Crawl>();
     one::<quire::Outcome>();
     one::<quire::Request>();
 }

@@ -67,10 +67,10 @@ public struct Batch: ~Copyable {
         try session.setLive(false, after: nil, in: feed.number)
     }
 
-    /// R24, R25. Takes in the next page of a recorded crawl. `page` is its number; nil means that it
+    /// R24, R25. Takes in the next page of a crawl. `page` is its number; nil means that it
     /// follows the page recorded before.
     public borrowing func record(
-        _ answer: Answer, page: Int?, in run: inout RecordedRun, of feed: Feed
+        _ answer: Answer, page: Int?, in run: inout Crawl, of feed: Feed
     ) throws -> Outcome {
         try session.record(answer, page: page, in: &run, of: feed.number)
     }

@@ -56,7 +56,7 @@ public struct Feed: Sendable {
 
     /// See ``Batch/record(_:page:in:of:)``.
     public func record(
-        _ answer: Answer, page: Int?, in run: inout RecordedRun
+        _ answer: Answer, page: Int?, in run: inout Crawl
     ) throws -> Outcome {
         var advanced = run
         let outcome = try cache.batch {

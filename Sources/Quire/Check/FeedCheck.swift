@@ -340,7 +340,7 @@ struct FeedCheck {
             || ticket.issued > counters.clock || ticket.generation > record.generation
             || ticket.edges.contains(where: { $0 > record.edgeNumbers })
         { find(.ahead, "ticket \(ticket.number) is of the future") }
-        if ticket.operation == .recorded { find(.orphan, "ticket \(ticket.number) is of a recorded run") }
+        if ticket.operation == .recorded { find(.orphan, "ticket \(ticket.number) is of a crawl") }
         if ticket.operation == .down || ticket.operation == .up || ticket.minted != nil {
             // its answer is attached where this edge leads
             let others = ticket.operation == .down ? ups : downs

@@ -8,7 +8,7 @@ public enum Doubt: String, Sendable, CaseIterable, Hashable {
     case endInDoubt = "end-in-doubt"
     /// The answer to a jump ends here (R18).
     case jump
-    /// A page of a recorded run is missing here (R24).
+    /// A page of a crawl is missing here (R24).
     case missingPage = "missing-page"
     /// An answer showed something else: where the join was asked about (R26.8), or against what the numbering had put
     /// here (R26.10).

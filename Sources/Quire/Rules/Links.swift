@@ -11,7 +11,7 @@ extension FeedState {
     mutating func linkBelow(_ entry: Int, _ ends: inout PageEnds) throws(Interruption) -> Edge {
         let page = page(of: entry)
         if options.paging.isPositional {
-            // only the page of a recorded run was asked for by a link, and names the page that follows
+            // only the page of a crawl was asked for by a link, and names the page that follows
             if let page, page.last == id(of: entry), case .token = page.own,
                 case .token = page.next
             {

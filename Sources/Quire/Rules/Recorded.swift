@@ -1,8 +1,8 @@
-// R24, R25: pages of a recorded crawl, and of servers that fix the page size. They cannot be made to
+// R24, R25: pages of a crawl, and of servers that fix the page size. They cannot be made to
 // overlap, may have been fetched in any order, and remove nothing.
 
 extension Draft {
-    /// A page of a recorded run; it should lie below `ticket.after`, at the head if that is nil.
+    /// A page of a crawl; it should lie below `ticket.after`, at the head if that is nil.
     mutating func recorded(_ delivered: [Int]) throws(Interruption) {
         if delivered.isEmpty && ignored.isEmpty { throw .refused(.empty) }
         if delivered.isEmpty { return }  // all of it is outdated or deleted

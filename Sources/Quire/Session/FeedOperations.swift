@@ -144,15 +144,15 @@ extension WriteSession {
         }
     }
 
-    /// R24, R25. The next page of a recorded run; without a number it follows the page before.
+    /// R24, R25. The next page of a crawl; without a number it follows the page before.
     func record(
-        _ answer: Answer, page number: Int?, in run: inout RecordedRun, of feed: UInt32
+        _ answer: Answer, page number: Int?, in run: inout Crawl, of feed: UInt32
     ) throws -> Outcome {
         try requireSound(answer)
         var answer = try named(answer, in: feed)
         let named = number.map(run.link)
         let number = run.number(number)
-        if number.magnitude > RecordedRun.numberLimit {
+        if number.magnitude > Crawl.numberLimit {
             throw QuireError(.badArgument, "page number \(number) is out of range")
         }
         if answer.next == .unknown || answer.next == .more {

@@ -208,8 +208,8 @@ struct CallFuzzing {
 
     private mutating func record(_ feed: OpaquePointer) {
         var run: OpaquePointer?
-        guard quire_run_begin(feed, Int32(below(4)), UInt64(bitPattern: number()), &run) == QUIRE_OK else { return }
-        defer { quire_run_end(run) }
+        guard quire_crawl_begin(feed, Int32(below(4)), UInt64(bitPattern: number()), &run) == QUIRE_OK else { return }
+        defer { quire_crawl_end(run) }
         for _ in 0..<below(3) {
             let page = UInt64(bitPattern: number())
             let batch = batch

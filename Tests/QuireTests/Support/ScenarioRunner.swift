@@ -8,7 +8,7 @@ final class ScenarioRunner {
     private let feedOptions: [String: FeedOptions]
     private let firstFeed: String
     private var tickets: [String: Ticket?] = [:]
-    private var runs: [String: RecordedRun] = [:]
+    private var runs: [String: Crawl] = [:]
     private var mirror = Mirror()
 
     init(_ scenario: JSON, tuning: Tuning) throws {
@@ -202,7 +202,7 @@ final class ScenarioRunner {
     private func record(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
         let name = feed.name + "/" + (step["run"]?.text ?? "")
         var run =
-            runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
+            runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
         if step["missing"]?.bool == true || step["error"] != nil {
             seen["outcome"] = .text("error")
         } else {

@@ -9,7 +9,7 @@ struct SessionChaos {
     private let feeds: [Feed]
     private var random: SplitMix64
     private var tickets: [(feed: Feed, ticket: Ticket)] = []
-    private var run = RecordedRun(startingAt: .head(page: 1))
+    private var run = Crawl(startingAt: .head(page: 1))
     /// Each step and what came of it.
     private(set) var log: [String] = []
     private static let ids = (1...13).map { PostID(UInt64($0)) }

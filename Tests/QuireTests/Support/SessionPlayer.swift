@@ -9,7 +9,7 @@ final class SessionPlayer {
     private let firstFeed: String
     private var feeds: [String: Feed] = [:]
     private var tickets: [String: Ticket?] = [:]
-    private var runs: [String: RecordedRun] = [:]
+    private var runs: [String: Crawl] = [:]
     /// What each step returned.
     private(set) var results: [String] = []
 
@@ -40,7 +40,7 @@ final class SessionPlayer {
         case "record":
             if step["missing"]?.bool == true || step["error"] != nil { return }
             let name = feed.name + "/" + (step["run"]?.text ?? "")
-            var run = runs[name] ?? RecordedRun(startingAt: .head(page: feed.options.firstPage))
+            var run = runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
             let outcome = try session.record(
                 Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
             results.append("\(outcome)")

@@ -7,4 +7,4 @@ from .cache import Cache
 from .feed import Feed
 from .objects import (CONFIRM_END, ECHO_PAGES, END, HEAD, HELP_TO_PLAN, MORE, TOP, UNKNOWN, WORDS, Answer, Edge, Entry, Gap, Outcome,
                       Page, Refused, Search, Ticket)
-from .recorded import RecordedRun
+from .recorded import Crawl

@@ -8,7 +8,7 @@ from .objects import END, Gap, HEAD, Outcome, Refused, TOP, UNKNOWN
 
 class Recorded:
     def recorded(self, page):
-        """R24, R25. A page of a recorded run; it should lie below ticket.after (None: at the head)."""
+        """R24, R25. A page of a crawl; it should lie below ticket.after (None: at the head)."""
         feed, ticket, where = self.feed, self.ticket, self.where()
         if not page and not self.out.ignored:
             raise Refused("empty")
@@ -103,8 +103,8 @@ class Recorded:
         self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in rows[max(0, first - 1):last + 2])
 
 
-class RecordedRun:
-    """R24, R25. Feeds the pages of a recorded crawl, one after the other, into a feed.
+class Crawl:
+    """R24, R25. Feeds the pages of a crawl, one after the other, into a feed.
 
     Links are the numbers ("page=17"): page n leads to page n + 1 unless the answer says otherwise."""
 

@@ -95,7 +95,7 @@ final class RecordedHistory {
     }
 
     private func readAll() throws {
-        var run = RecordedRun(startingAt: .head(page: 1))
+        var run = Crawl(startingAt: .head(page: 1))
         for page in crawl.pages {
             let outcome = try subject.feed.record(page.answer, page: page.number, in: &run)
             guard [.ok, .gap, .joined].contains(outcome.verdict), outcome.removed.isEmpty else {

@@ -29,11 +29,11 @@ struct Recorded {
                 for _ in 1..<commits { recorder_acknowledge(try story!.next()) }
                 return 0
             } catch {
-                complain("the recorded run failed: \(error)")
+                complain("the crawl failed: \(error)")
                 return 1
             }
         }
-        if child.wait().ending != .exited(0) { throw Violation(what: "the recorded run failed") }
+        if child.wait().ending != .exited(0) { throw Violation(what: "the crawl failed") }
         var status = stat()
         stat(stage.path, &status)
         // Not what was done to other files, such as a copy.

@@ -83,7 +83,7 @@ struct JSONWay {
         var posts = 0
         for source in sources {
             let feed = try cache.feed(named: String(source.name.suffix(255)), options: options)
-            var run = RecordedRun(startingAt: .head(page: 1))
+            var run = Crawl(startingAt: .head(page: 1))
             for first in stride(from: 0, to: source.pages.count, by: Self.batch) {
                 let pages = source.pages[first..<min(source.pages.count, first + Self.batch)]
                 // The tool also parses the pages of a commit first: no other writer waits meanwhile.

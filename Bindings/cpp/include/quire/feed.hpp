@@ -1,4 +1,4 @@
-// Feeds, recorded runs, batches: everything that writes into a feed. Part of quire.hpp.
+// Feeds, crawls, batches: everything that writes into a feed. Part of quire.hpp.
 #ifndef QUIRE_FEED_HPP
 #define QUIRE_FEED_HPP
 
@@ -35,10 +35,10 @@ private:
 
 inline constexpr batch own_commit{};
 
-// A recorded crawl: pages fetched before, without tickets.
-class run {
+// A crawl: pages fetched before, without tickets.
+class crawl {
 public:
-    explicit run(quire_run *c) : c_(c) {}
+    explicit crawl(quire_crawl *c) : c_(c) {}
 
     // Takes in the page with this number, by default the one after the page before.
     may<outcome> record(const answer &answer, std::uint64_t page = QUIRE_PAGE_FOLLOWING,
@@ -50,10 +50,10 @@ public:
         return detail::finish(code, std::move(outcome));
     }
 
-    quire_run *c() const { return c_.get(); }
+    quire_crawl *c() const { return c_.get(); }
 
 private:
-    detail::handle<quire_run, quire_run_end> c_;
+    detail::handle<quire_crawl, quire_crawl_end> c_;
 };
 
 // One server list in a cache. Writes are commits of their own unless a batch is passed.
@@ -104,9 +104,9 @@ public:
     may<void> end_live(batch in = own_commit) { return detail::finish(quire_end_live(c(), in.c())); }
 
     // Recorded crawls: the page with this number is a refresh; below the last post; below a gap.
-    may<run> run_from_head(std::uint64_t page) { return begin_run(QUIRE_RUN_HEAD, page); }
-    may<run> run_from_tail() { return begin_run(QUIRE_RUN_TAIL, 0); }
-    may<run> run_from_gap(std::uint64_t gap) { return begin_run(QUIRE_RUN_GAP, gap); }
+    may<crawl> crawl_from_head(std::uint64_t page) { return begin_crawl(QUIRE_CRAWL_HEAD, page); }
+    may<crawl> crawl_from_tail() { return begin_crawl(QUIRE_CRAWL_TAIL, 0); }
+    may<crawl> crawl_from_gap(std::uint64_t gap) { return begin_crawl(QUIRE_CRAWL_GAP, gap); }
 
     // Which of these posts the feed holds, in the order asked.
     may<std::vector<bool>> contains(const ids &ids) const
@@ -217,11 +217,11 @@ public:
     quire_feed *c() const { return c_.get(); }
 
 private:
-    may<run> begin_run(std::int32_t kind, std::uint64_t start)
+    may<crawl> begin_crawl(std::int32_t kind, std::uint64_t start)
     {
-        quire_run *run = nullptr;
-        const auto code = quire_run_begin(c(), kind, start, &run);
-        return detail::finish(code, quire::run(run));
+        quire_crawl *run = nullptr;
+        const auto code = quire_crawl_begin(c(), kind, start, &run);
+        return detail::finish(code, quire::crawl(run));
     }
 
     static may<bool> finish_pin(quire_status code)

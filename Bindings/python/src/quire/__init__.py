@@ -15,10 +15,10 @@ from ._cache import Batch, Cache, compact, repair, verify
 from ._errors import (
     BadArgumentError, BadHandleError, BodiesInUseError, ForkedError, NotFoundError, QuireError,
     ResyncError, Status)
-from ._feed import Feed, Run
+from ._feed import Crawl, Feed
 from ._names import (
-    Alias, ChangeKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
-    RequestKind, RowFlag, RowKind, RunKind, Sizes, Update, Verdict)
+    Alias, ChangeKind, CrawlKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
+    RequestKind, RowFlag, RowKind, Sizes, Update, Verdict)
 from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
@@ -30,11 +30,11 @@ from ._values import (
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
-    "SCREENFUL", "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache",
-    "Change", "ChangeKind", "Data", "Detail", "Doubt", "Durability", "Feed", "FeedInfo", "FeedOptions", "Finding",
-    "FindingCode", "ForkedError", "GapRow", "Help", "Id", "Link", "LinkKind", "NotFoundError", "Order",
-    "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow", "PruneResult",
-    "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
-    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "Run", "RunKind", "Sizes", "Snapshot",
+    "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache", "Change",
+    "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Doubt", "Durability", "Feed", "FeedInfo",
+    "FeedOptions", "Finding", "FindingCode", "ForkedError", "GapRow", "Help", "Id", "Link", "LinkKind",
+    "NotFoundError", "Order", "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow",
+    "PruneResult", "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
+    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "SCREENFUL", "Sizes", "Snapshot",
     "Statistics", "Status", "Update", "Verdict", "__version__", "compact", "repair", "verify",
 ]

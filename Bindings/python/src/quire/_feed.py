@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ._convert import Buffers, Ids, id_in, link_in, number_in, sized
 from ._errors import Status, check, failure
 from ._given import GivenAnswer, GivenOptions
-from ._names import Alias, Place, RunKind
+from ._names import Alias, CrawlKind, Place
 from ._outcome import outcome_out, request_out
 from ._quire import ffi, lib
 from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
@@ -187,16 +187,16 @@ class Feed:
         """What comes on top is not pushed any more: the connection is gone."""
         check(lib.quire_end_live(self._handle, _batch(batch)))
 
-    def run(self, kind: RunKind = RunKind.HEAD, start: int | None = None) -> Run:
-        """Starts a recorded run: pages that were fetched before, without tickets.
+    def crawl(self, kind: CrawlKind = CrawlKind.HEAD, start: int | None = None) -> Crawl:
+        """Starts a crawl: pages that were fetched before, without tickets.
 
         start: HEAD: the number of the page that is the refresh, 1 by default. GAP: the gap's number.
         """
         if start is None:
-            start = 1 if kind == RunKind.HEAD else 0
-        out = ffi.new("quire_run **")
-        check(lib.quire_run_begin(self._handle, kind, number_in(start), out))
-        return Run(out[0])
+            start = 1 if kind == CrawlKind.HEAD else 0
+        out = ffi.new("quire_crawl **")
+        check(lib.quire_crawl_begin(self._handle, kind, number_in(start), out))
+        return Crawl(out[0])
 
     # ---- Posts
 
@@ -329,14 +329,14 @@ class Feed:
         return PruneResult(bool(out.is_done), out.pages, out.posts)
 
 
-class Run:
-    """Where a recorded crawl stands. It lives in memory; one thread at a time may use it."""
+class Crawl:
+    """Where a crawl stands. It lives in memory; one thread at a time may use it."""
 
     __slots__ = ("_handle", "_lock")
 
     def __init__(self, handle: Any) -> None:
-        """Runs come from Feed.run()."""
-        self._handle = ffi.gc(handle, lib.quire_run_end)
+        """Crawls come from Feed.crawl()."""
+        self._handle = ffi.gc(handle, lib.quire_crawl_end)
         self._lock = threading.Lock()
 
     def record(
@@ -373,7 +373,7 @@ class Run:
         """Releases the run; what was recorded stays."""
         ffi.release(self._handle)
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> Crawl:
         return self
 
     def __exit__(

@@ -132,12 +132,12 @@ class Verdict(IntEnum):
     ISLAND = lib.QUIRE_VERDICT_ISLAND
 
 
-class RunKind(IntEnum):
-    """Where the first page of a recorded run lies."""
+class CrawlKind(IntEnum):
+    """Where the first page of a crawl lies."""
 
-    HEAD = lib.QUIRE_RUN_HEAD
-    TAIL = lib.QUIRE_RUN_TAIL
-    GAP = lib.QUIRE_RUN_GAP
+    HEAD = lib.QUIRE_CRAWL_HEAD
+    TAIL = lib.QUIRE_CRAWL_TAIL
+    GAP = lib.QUIRE_CRAWL_GAP
 
 
 class Update(IntEnum):

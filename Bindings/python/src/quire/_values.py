@@ -60,7 +60,7 @@ class FeedOptions:
     sticky: Iterable[Id] = ()
     #: One reported end is enough to remove what is cached below it.
     trusts_end: bool = False
-    #: Recorded runs: open a gap where only the numbering claims contiguity.
+    #: Crawls: open a gap where only the numbering claims contiguity.
     is_strict: bool = False
     #: The collection that its posts belong to: shared within it, never across.
     collection: str = ""

@@ -24,7 +24,7 @@ pub struct quire_batch {
 }
 
 #[repr(C)]
-pub struct quire_run {
+pub struct quire_crawl {
     _opaque: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }

@@ -109,7 +109,7 @@ extension Numbering {
     /// Goes on where a link leads, as far as that is a number.
     fileprivate static func continuing(_ link: Link?) -> Numbering {
         guard case .token(let text) = link, text.hasPrefix("page="), let page = Int(text.dropFirst(5)),
-            0...RecordedRun.numberLimit ~= page
+            0...Crawl.numberLimit ~= page
         else { return .following }
         return .consecutive(from: page)
     }

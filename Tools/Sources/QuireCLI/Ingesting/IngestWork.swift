@@ -10,7 +10,7 @@ struct IngestWork {
     let runOptions: RunOptions
 
     /// Where a run starts in a feed, and how its pages are numbered.
-    typealias Beginning = (start: RecordedRun.Start, numbering: Numbering)
+    typealias Beginning = (start: Crawl.Start, numbering: Numbering)
 
     func run(
         _ files: [String], _ output: Output,
@@ -49,7 +49,7 @@ struct IngestWork {
     /// The resume point of the same inputs, or the start.
     private func start(
         _ inputs: [Input], _ destination: Destination, _ beginning: Beginning
-    ) throws -> (ResumePoint, RecordedRun) {
+    ) throws -> (ResumePoint, Crawl) {
         let identity = ResumePoint.identity(of: inputs, beginning.start)
         if runOptions.resume, let feed = destination.feed,
             let (point, run) = try ResumePoint.read(of: feed), point.inputs == identity
@@ -60,7 +60,7 @@ struct IngestWork {
         }
         return (
             ResumePoint(inputs: identity, numbering: beginning.numbering),
-            RecordedRun(startingAt: beginning.start)
+            Crawl(startingAt: beginning.start)
         )
     }
 

@@ -9,7 +9,7 @@ struct Ingestion {
     private let progress: Progress
     /// Where the run stands once the last batch is committed.
     private(set) var point: ResumePoint
-    private var run: RecordedRun
+    private var run: Crawl
     private var merging: RowMerging
     /// By which order the pages of an API came.
     private(set) var fit: OrderFit
@@ -21,7 +21,7 @@ struct Ingestion {
     private static let batchPages = 32
 
     init(
-        to destination: Destination, from point: ResumePoint, _ run: RecordedRun,
+        to destination: Destination, from point: ResumePoint, _ run: Crawl,
         _ complaints: ErrorReporter, _ progress: Progress
     ) throws {
         (self.destination, self.point, self.run) = (destination, point, run)
@@ -103,7 +103,7 @@ struct Ingestion {
     /// What a batch changes, besides the cache; it counts only once the batch is committed.
     private struct Effect {
         var point: ResumePoint
-        var run: RecordedRun
+        var run: Crawl
         var merging: RowMerging
         var problems: [(message: String, place: String)] = []
         var isTooMuch = false

@@ -23,7 +23,7 @@ struct Numbering: Codable, Equatable {
         self = inputs.allSatisfy { Self.isNumber($0.file.number) } ? .names : otherwise
     }
 
-    private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= RecordedRun.numberLimit } ?? false }
+    private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= Crawl.numberLimit } ?? false }
 
     /// The number of the next page of the run, which may be the first of a file with a number; nil for
     /// one that follows what was there.

@@ -17,7 +17,7 @@ struct ResumePoint: Codable {
     private static let attribute = "quire.resume"
     private static let runAttribute = "quire.resume.run"
 
-    static func read(of feed: Feed) throws -> (point: ResumePoint, run: RecordedRun)? {
+    static func read(of feed: Feed) throws -> (point: ResumePoint, run: Crawl)? {
         let (point, run) = try feed.cache.withSnapshot { snapshot in
             (
                 try snapshot.attribute(attribute, of: feed),
@@ -27,10 +27,10 @@ struct ResumePoint: Codable {
         guard let point, let run,
             let decoded = try? JSONDecoder().decode(ResumePoint.self, from: Data(point))
         else { return nil }
-        return (decoded, try RecordedRun(checkpoint: run))
+        return (decoded, try Crawl(checkpoint: run))
     }
 
-    func write(_ run: RecordedRun, to feed: Feed, _ batch: borrowing Batch) throws {
+    func write(_ run: Crawl, to feed: Feed, _ batch: borrowing Batch) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try batch.setAttribute(Self.attribute, to: Array(encoder.encode(self)), of: feed)
@@ -38,7 +38,7 @@ struct ResumePoint: Codable {
     }
 
     /// A number that other files, or files that have changed, do not have.
-    static func identity(of inputs: [Input], _ start: RecordedRun.Start) -> UInt64 {
+    static func identity(of inputs: [Input], _ start: Crawl.Start) -> UInt64 {
         let text = inputs.map(\.identity).joined(separator: "\n") + "\n\(start)"
         // FNV-1a
         return text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

@@ -1,12 +1,12 @@
-/// Where a recorded crawl stands: which entry each of its pages ended at (R24, R25).
+/// Where a crawl stands: which entry each of its pages ended at (R24, R25).
 ///
 /// Pages are told apart by their numbers; page n leads to page n + 1 unless its answer carries a link of
 /// its own. Pages may come in any order; a missing one is simply not recorded. Of a long run the 1,024
 /// pages with the highest numbers are remembered, so that it takes no more memory the longer it gets.
 ///
-///     var run = RecordedRun(startingAt: .head(page: 1))
+///     var run = Crawl(startingAt: .head(page: 1))
 ///     for page in pages { try feed.record(page.answer, page: page.number, in: &run) }
-public struct RecordedRun: Sendable {
+public struct Crawl: Sendable {
     /// Where the first page of the run lies.
     public enum Start: Sendable, Hashable {
         /// The page with this number is a refresh.
@@ -149,10 +149,10 @@ public struct RecordedRun: Sendable {
 }
 
 extension FeedState {
-    /// The ticket for the next page of a recorded run. `end` is where the page directly above it ended,
+    /// The ticket for the next page of a crawl. `end` is where the page directly above it ended,
     /// `earlier` where the nearest page above it that is still cached did.
     mutating func planRecorded(
-        _ number: Int, in run: RecordedRun, named own: Link?, end: PostID?, earlier: PostID?
+        _ number: Int, in run: Crawl, named own: Link?, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> TicketRecord {
         var record = newTicket(.recorded, limit: 0)
         record.own = own ?? run.link(to: number)
@@ -179,7 +179,7 @@ extension FeedState {
 
     /// R25.4. Only the head request closes the head: above the topmost page of a run that began further down, its link
     /// names the page above.
-    mutating func nameHead(above number: Int, in run: RecordedRun, _ answer: Answer) {
+    mutating func nameHead(above number: Int, in run: Crawl, _ answer: Answer) {
         var first = options.firstPage
         if case .head(let page) = run.start { first = page }
         let topmost = answer.posts.first { cached($0.id) != nil }
@@ -192,7 +192,7 @@ extension FeedState {
     /// The end of the page before; else the edge that names this page; else (R24) the edge at which the
     /// nearest earlier page of the run ends, else where the run starts. nil in an empty feed.
     private func border(
-        of run: RecordedRun, own: Link, end: PostID?, earlier: PostID?
+        of run: Crawl, own: Link, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> (entry: Int, link: Link)? {
         let rows = serverRows
         if rows.isEmpty { return nil }

@@ -1,7 +1,7 @@
-// Where a recorded run stands, as bytes: kept with the feed in the same commit as its pages, they let
+// Where a crawl stands, as bytes: kept with the feed in the same commit as its pages, they let
 // another process go on with the run as if nothing had happened.
 
-extension RecordedRun {
+extension Crawl {
     /// Up to 60,000 bytes, fit for ``Batch/setAttribute(_:to:of:)``. Where the posts have ids so long
     /// that this is not enough, the pages with the lowest numbers are left out.
     public var checkpoint: [UInt8] {
@@ -46,7 +46,7 @@ extension RecordedRun {
         self = try result.get()
     }
 
-    private static func read(_ reader: inout ByteReader) throws(QuireError) -> RecordedRun {
+    private static func read(_ reader: inout ByteReader) throws(QuireError) -> Crawl {
         let start: Start
         switch try reader.byte() {
         case 0: start = .head(page: try number(&reader))
@@ -61,7 +61,7 @@ extension RecordedRun {
         let links = try reader.list { r throws(QuireError) in
             (try number(&r), try Link(&r))
         }
-        return RecordedRun(
+        return Crawl(
             start: start, ends: Dictionary(ends) { $1 }, links: Dictionary(links) { $1 },
             lastNumber: lastNumber)
     }

@@ -2,18 +2,18 @@ import Testing
 
 @testable import Quire
 
-@Suite("Recorded runs")
-struct RecordedRunTests {
+@Suite("Crawls")
+struct CrawlPositionTests {
     /// Random pages, some of them missing or out of order, with and without links of their own.
     @Test("a run goes on from its checkpoint as it would have", arguments: 1...40 as ClosedRange<UInt64>)
     func checkpoint(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        var run = RecordedRun(startingAt: [.head(page: 3), .tail, .gap(GapID(7))][Int(seed % 3)])
+        var run = Crawl(startingAt: [.head(page: 3), .tail, .gap(GapID(7))][Int(seed % 3)])
         var number = 1
         for step in 0..<(seed == 8 ? 3_000 : 40) {
             var restored = run
             if seed != 8 || step % 500 == 0 {
-                restored = try RecordedRun(checkpoint: run.checkpoint)
+                restored = try Crawl(checkpoint: run.checkpoint)
                 #expect(Self.isSame(restored, run), "seed \(seed), step \(step)")
             }
             number += Int(values.random.next() % 4) - (step % 3)
@@ -22,11 +22,11 @@ struct RecordedRunTests {
             run.note(number, endedAt: end, next: link)
             if seed % 2 == 0 { run = restored.noting(number, end, link) }
         }
-        #expect(Array(run.earlier(than: .max)).count <= RecordedRun.pageLimit)
+        #expect(Array(run.earlier(than: .max)).count <= Crawl.pageLimit)
         var damaged = run.checkpoint
         damaged[damaged.count / 2] ^= 1
-        #expect(throws: QuireError.self) { try RecordedRun(checkpoint: damaged) }
-        #expect(throws: QuireError.self) { try RecordedRun(checkpoint: []) }
+        #expect(throws: QuireError.self) { try Crawl(checkpoint: damaged) }
+        #expect(throws: QuireError.self) { try Crawl(checkpoint: []) }
     }
 
     @Test("a checkpoint with a page that cannot be counted on from is refused")
@@ -44,13 +44,13 @@ struct RecordedRunTests {
                 Link.end.encode(&writer)
             }
             let bytes = writer.sealed()
-            #expect(throws: QuireError.self) { try RecordedRun(checkpoint: bytes) }
+            #expect(throws: QuireError.self) { try Crawl(checkpoint: bytes) }
         }
     }
 
     @Test("earlier pages come nearest first, however they arrived")
     func earlier() {
-        var run = RecordedRun(startingAt: .tail)
+        var run = Crawl(startingAt: .tail)
         for number in [5, 3, 9, 4, 9] { run.note(number, endedAt: PostID(UInt64(number)), next: .unknown) }
         #expect(Array(run.earlier(than: 9)) == [5, 4, 3])
         #expect(Array(run.earlier(than: 100)) == [9, 5, 4, 3] && Array(run.earlier(than: 3)).isEmpty)
@@ -58,25 +58,25 @@ struct RecordedRunTests {
 
     @Test("ids too long to be kept leave out the pages with the lowest numbers")
     func longIDs() throws {
-        var run = RecordedRun(startingAt: .tail)
+        var run = Crawl(startingAt: .tail)
         for number in 1...20 {
             let bytes = Array("\(number)".utf8) + [UInt8](repeating: 0x78, count: 9_000)
             run.note(number, endedAt: PostID(bytes: bytes), next: .unknown)
         }
         let checkpoint = run.checkpoint
         #expect(checkpoint.count <= 60_000)
-        let restored = try RecordedRun(checkpoint: checkpoint)
+        let restored = try Crawl(checkpoint: checkpoint)
         #expect(Array(restored.earlier(than: 100)) == Array((15...20).reversed()))
     }
 
-    private static func isSame(_ a: RecordedRun, _ b: RecordedRun) -> Bool {
+    private static func isSame(_ a: Crawl, _ b: Crawl) -> Bool {
         a.start == b.start && a.ends == b.ends && a.links == b.links && a.lastNumber == b.lastNumber
             && Array(a.earlier(than: .max)) == Array(b.earlier(than: .max))
     }
 }
 
-extension RecordedRun {
-    fileprivate func noting(_ number: Int, _ end: PostID?, _ next: Link) -> RecordedRun {
+extension Crawl {
+    fileprivate func noting(_ number: Int, _ end: PostID?, _ next: Link) -> Crawl {
         var run = self
         run.note(number, endedAt: end, next: next)
         return run
