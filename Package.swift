@@ -7,7 +7,8 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The engine also lends bytes out of the memory map; the compiler keeps them inside their snapshot.
 let engine: [SwiftSetting] = strict + [.enableExperimentalFeature("Lifetimes")]
 
-/// Its flags hold a macro, which SwiftPM refuses with a warning. On Linux the compiler finds the header without them.
+/// Its flags hold a macro, which SwiftPM refuses with a warning. On Linux the compiler finds the header
+/// without them.
 #if os(Linux)
     let simdjsonFlags: String? = nil
 #else
@@ -22,7 +23,8 @@ let package = Package(
         .library(name: "QuireDumps", targets: ["QuireDumps"]),
         .library(name: "QuirePaging", targets: ["QuirePaging"]),
         .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
-        // A server that inserts, deletes, reorders and lies, and a judge of what a cache made of it: for tests.
+        // A server that inserts, deletes, reorders and lies, and a judge of what a cache made of it: for
+        // tests.
         .library(name: "QuireTesting", targets: ["QuireSimulator", "TestSupport"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
@@ -74,8 +76,8 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-/// Everything about fuzzing is one folder. Its targets run in the tests, on what was found before; Scripts/fuzz
-/// builds them as a library instead, and links libFuzzer to it.
+/// Everything about fuzzing is one folder. Its targets run in the tests, on what was found before;
+/// Scripts/fuzz builds them as a library instead, and links libFuzzer to it.
 let fuzzed: [Target.Dependency] = ["Quire", "QuireDumps", "CQuire", "QuireC"]
 if Context.environment["QUIRE_FUZZ"] == nil {
     package.targets.append(

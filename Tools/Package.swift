@@ -7,8 +7,8 @@ func quire(_ names: String...) -> [Target.Dependency] { names.map { .product(nam
 
 let arguments: [Target.Dependency] = [.product(name: "ArgumentParser", package: "swift-argument-parser")]
 
-// What needs other packages, so that an app that uses Quire fetches none: the tool, a server for tests, and the
-// programs that try the engine hard.
+// What needs other packages, so that an app that uses Quire fetches none: the tool, a server for tests, and
+// the programs that try the engine hard.
 let package = Package(
     name: "quire-tools",
     platforms: [.macOS(.v15)],

@@ -41,7 +41,8 @@ public func quire_open(
         let path = try Arguments.path(path)
         let (options, isVerified) = try cacheOptions(options)
         out!.pointee = try Handles.add(
-            CacheBox(isVerified ? Cache(verifying: path, options: options) : Cache(at: path, options: options)))
+            CacheBox(
+                isVerified ? Cache(verifying: path, options: options) : Cache(at: path, options: options)))
     }
 }
 

@@ -74,7 +74,8 @@ public func quire_repair(
             (feeds + at).initialize(
                 to: quire_repaired_feed(
                     name: arena.text(feed.name), posts: count(feed.posts), lost_posts: count(feed.lostPosts),
-                    lost_bodies: count(feed.lostBodies), gaps: count(feed.gaps), new_gaps: count(feed.newGaps),
+                    lost_bodies: count(feed.lostBodies), gaps: count(feed.gaps),
+                    new_gaps: count(feed.newGaps),
                     is_lost: feed.isLost ? 1 : 0, reserved: 0))
         }
         out!.pointee.is_sound = report.isSound ? 1 : 0

@@ -10,12 +10,13 @@ extension Response {
         }
     }
 
-    /// The response with the post that its request names below its own posts, if that is cached: a server that
-    /// was asked for what lies directly above a post, or is newer than it, says that nothing lies between. nil if
-    /// nothing tells where the response belongs: the feed does not hold the post, and those of the response have
-    /// no keys.
+    /// The response with the post that its request names below its own posts, if that is cached: a server
+    /// that was asked for what lies directly above a post, or is newer than it, says that nothing lies
+    /// between. nil if nothing tells where the response belongs: the feed does not hold the post, and those
+    /// of the response have no keys.
     public func attached(to feed: Feed, _ snapshot: borrowing Snapshot) throws -> Response? {
-        let isOrdered = [.stable, .bump].contains(feed.options.order) && answer.posts.allSatisfy { $0.key != nil }
+        let isOrdered =
+            [.stable, .bump].contains(feed.options.order) && answer.posts.allSatisfy { $0.key != nil }
         var attached = self
         if try answer.posts.isEmpty || snapshot.rows(of: feed, limit: 1).isEmpty { return attached }
         switch asked {
@@ -34,7 +35,8 @@ extension Response {
         return attached
     }
 
-    /// Puts a cached post below the others, with the link that goes on below it; returns false if it is not cached.
+    /// Puts a cached post below the others, with the link that goes on below it; returns false if it is not
+    /// cached.
     @discardableResult
     private mutating func add(
         _ id: PostID, in feed: Feed, _ snapshot: borrowing Snapshot

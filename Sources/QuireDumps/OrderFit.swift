@@ -60,16 +60,22 @@ public struct OrderFit: Sendable {
     public var suggestion: Suggestion? {
         if pairs < 2 { return nil }
         let clear = (fields ?? [:]).filter { $0.value.descents * 2 > pairs }
-        guard let (name, field) = clear.max(by: { a, b in
-            (a.value.hasChanged ? 1 : 0, a.value.descents, b.key) < (b.value.hasChanged ? 1 : 0, b.value.descents, a.key)
-        }) else { return Suggestion.none }
+        guard
+            let (name, field) = clear.max(by: { a, b in
+                (a.value.hasChanged ? 1 : 0, a.value.descents, b.key) < (
+                    b.value.hasChanged ? 1 : 0, b.value.descents, a.key
+                )
+            })
+        else { return Suggestion.none }
         let key = prefix + name.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
         return Suggestion(order: field.hasChanged || field.hasTies ? .bump : .stable, key: key)
     }
 
     /// The fields of a post that could be its key: whole numbers and dates. nil if it is no object.
     private static func values(in body: ArraySlice<UInt8>) -> [String: Int64]? {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else { return nil }
+        guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else {
+            return nil
+        }
         return object.compactMapValues { value in
             if let text = value as? String { return Int64(text) ?? OrderKey.date(text.utf8) }
             guard let number = value as? NSNumber else { return nil }
@@ -89,7 +95,9 @@ extension OrderFit.Field {
             if let above {
                 if above > value { field.descents += 1 } else { field.hasTies = true }
             }
-            if let known = field.values.updateValue(value, forKey: id), known != value { field.hasChanged = true }
+            if let known = field.values.updateValue(value, forKey: id), known != value {
+                field.hasChanged = true
+            }
             above = value
         }
         return field

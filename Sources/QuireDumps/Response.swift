@@ -36,7 +36,8 @@ public struct Response: Sendable {
 
     init(_ answer: Answer) { self.answer = answer }
 
-    /// True if its request named a place by other means than a number: then it is not the first page for want of one.
+    /// True if its request named a place by other means than a number: then it is not the first page for want
+    /// of one.
     func isBeside(firstPage: Int) -> Bool {
         switch asked {
         case .above, .around: true
@@ -49,8 +50,8 @@ public struct Response: Sendable {
     ///
     /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
     /// goes below the page that gave the link, in whatever order they come and however they are numbered.
-    /// Where nothing is known of the request, `number` says it: the page's own in the run. An answer around a post
-    /// is no page of a run; plan ``Place/around(_:)`` for it.
+    /// Where nothing is known of the request, `number` says it: the page's own in the run. An answer around a
+    /// post is no page of a run; plan ``Place/around(_:)`` for it.
     public func place(number: Int?, in run: inout Crawl) -> (answer: Answer, number: Int?) {
         var answer = answer
         if let page, answer.next == .more || answer.next == .unknown {

@@ -124,7 +124,9 @@ public struct HTTPSource: PagingSource {
 
     /// Of the parts of a delta each leads to the next, as pages do.
     private func deltaAddress(_ since: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
-        guard case .token(let token) = request.rest else { return try address(pages, ["since": since], for: request) }
+        guard case .token(let token) = request.rest else {
+            return try address(pages, ["since": since], for: request)
+        }
         return pages.places.contains("token")
             ? try address(pages, ["token": token], for: request) : try follow(token, for: request)
     }

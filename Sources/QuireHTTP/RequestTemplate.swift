@@ -29,9 +29,10 @@ struct RequestTemplate: Sendable, Hashable {
             }
         }
         query = parameters
-        places = Set((path + parameters.flatMap(\.self)).compactMap { part in
-            if case .place(let name) = part { name } else { nil }
-        })
+        places = Set(
+            (path + parameters.flatMap(\.self)).compactMap { part in
+                if case .place(let name) = part { name } else { nil }
+            })
         let example = Dictionary(places.map { ($0, "1") }, uniquingKeysWith: { first, _ in first })
         guard let url = URL(string: try address(example)), url.host() != nil,
             url.scheme == "https" || url.scheme == "http"

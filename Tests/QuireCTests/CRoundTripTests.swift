@@ -150,7 +150,9 @@ import Testing
             var done: Int32 = 0
             return body.withUnsafeBytes {
                 let bytes = quire_bytes(data: $0.baseAddress, size: $0.count)
-                return quire_update_body(job.program.cache, batch, quire_bytes(), id("a"), bytes, nil, UInt32(QUIRE_DETAIL_FULL), &done)
+                return quire_update_body(
+                    job.program.cache, batch, quire_bytes(), id("a"), bytes, nil, UInt32(QUIRE_DETAIL_FULL),
+                    &done)
             }
         }
         #expect(status == QUIRE_OK && job.calls > 1)

@@ -7,7 +7,8 @@ import Testing
 @testable import TestSupport
 
 /// One process makes random commits to a feed, another one follows it by nothing but the differences and
-/// never has other rows. The other process is a C program (Tests/C/follow.c) with the C library of this build.
+/// never has other rows. The other process is a C program (Tests/C/follow.c) with the C library of this
+/// build.
 @Suite(.enabled(if: FollowProgram.build != nil, "needs the build's C library and a C compiler"))
 struct FollowTests {
     /// QUIRE_COMMITS: how many random commits.

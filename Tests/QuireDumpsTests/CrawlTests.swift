@@ -64,7 +64,9 @@ struct CrawlTests {
         var later = Crawl(startingAt: .head(page: 900))
         _ = try record(900...929, in: &later)
         let both = try info()
-        print("crawl 900-929 on top: \(both.gaps) gaps, \(both.unverifiedJoins) unverified joins, \(both.posts) posts")
+        print(
+            "crawl 900-929 on top: \(both.gaps) gaps, \(both.unverifiedJoins) unverified joins, \(both.posts) posts"
+        )
         #expect(both.gaps > first.gaps)
         #expect(try cache.check().isEmpty)
     }

@@ -131,17 +131,21 @@ import Testing
         #expect(wrong?.message.contains("not a count") == true)
     }
 
-    /// Everything around the questions that the API of Stack Exchange sends, and the number of the page that it counts
-    /// from 1.
+    /// Everything around the questions that the API of Stack Exchange sends, and the number of the page that
+    /// it counts from 1.
     @Test func theEnvelopeOfStackExchange() throws {
         let parser = PageParser(profile: try #require(Profile.named("stackexchange")))
         func read(_ body: String, _ query: String = "") throws -> Response {
-            let request = Envelope(request: "https://api.stackexchange.com/2.3/questions\(query)", status: 200)
+            let request = Envelope(
+                request: "https://api.stackexchange.com/2.3/questions\(query)", status: 200)
             return try parser.read(Array(body.utf8), envelope: request, name: "1.json")
         }
         let first = try read(
-            #"{"items":[{"question_id":7}],"has_more":true,"backoff":10,"quota_max":300,"quota_remaining":287}"#)
-        #expect(first.answer.ids == ["7"] && first.answer.next == .more && first.page == 1 && first.asked == .head)
+            #"{"items":[{"question_id":7}],"has_more":true,"backoff":10,"quota_max":300,"quota_remaining":287}"#
+        )
+        #expect(
+            first.answer.ids == ["7"] && first.answer.next == .more && first.page == 1 && first.asked == .head
+        )
         #expect(first.backoff == 10 && first.quota == 287)
         let last = try read(#"{"items":[],"has_more":false,"quota_remaining":0}"#, "?page=3")
         #expect(last.answer.next == .end && last.page == 3 && last.asked == .below && last.quota == 0)
@@ -238,10 +242,12 @@ import Testing
         #expect(answer.ids == ["c", "a"] && answer.bodies == [#"{"id":"c"}"#, #"{"id":"a"}"#])
         #expect(answer.opaqueRows == 1)
         #expect(dumpError { _ = try read(#"{"posts":{},"order":["x"]}"#) }?.message == "f: posts has no x")
-        #expect(dumpError { _ = try read(#"{"posts":[],"order":[]}"#) }?.message
-            == "f: posts is an array, not an object")
-        #expect(dumpError { _ = try read(#"{"posts":{},"order":[1]}"#) }?.message
-            == "f: order is not an array of strings")
+        #expect(
+            dumpError { _ = try read(#"{"posts":[],"order":[]}"#) }?.message
+                == "f: posts is an array, not an object")
+        #expect(
+            dumpError { _ = try read(#"{"posts":{},"order":[1]}"#) }?.message
+                == "f: order is not an array of strings")
         #expect(dumpError { _ = try read(#"{"posts":{}}"#) }?.message == "f: no order")
     }
 
@@ -250,8 +256,9 @@ import Testing
         try profile.setItems(path: "data.x.nodes")
         let page = #"{"data":{"x":{"nodes":[{"id":"a"}],"pageInfo":{"hasNextPage":true,"endCursor":"c"}}}}"#
         #expect(try PageParser(profile: profile).parse(Array(page.utf8), name: "f").next == .token("c"))
-        #expect(dumpError { try profile.setItems(path: "") }?.message
-            == "^.pageInfo.endCursor: there is nothing around the items")
+        #expect(
+            dumpError { try profile.setItems(path: "") }?.message
+                == "^.pageInfo.endCursor: there is nothing around the items")
         #expect(profile.items.keys == ["data", "x", "nodes"])
     }
 }

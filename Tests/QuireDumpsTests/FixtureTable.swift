@@ -202,7 +202,8 @@ extension FixtureSet {
             profile: "askbot", arrangement: .chain),
         FixtureSet(name: "askbot, other", paths: ["askbot"], profile: "askbot"),
         FixtureSet(
-            name: "mattermost", paths: ["", "_next"].map { "mattermost/perceval/mattermost_posts\($0).json" },
+            name: "mattermost",
+            paths: ["", "_next"].map { "mattermost/perceval/mattermost_posts\($0).json" },
             profile: "mattermost", arrangement: .chain),
         FixtureSet(name: "mattermost, other", paths: ["mattermost"], profile: "mattermost"),
         FixtureSet(

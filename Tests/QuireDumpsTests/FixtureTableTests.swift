@@ -105,7 +105,9 @@ struct FixtureTableTests {
         for set in FixtureSet.all {
             let files = rest.filter { set.has($0) }
             rest.removeAll { set.has($0) }
-            guard set.items == nil && set.id == nil, let profile = Profile.named(set.profile) else { continue }
+            guard set.items == nil && set.id == nil, let profile = Profile.named(set.profile) else {
+                continue
+            }
             for file in files.prefix(12) {
                 let bytes = try Fixtures.bytes(file.path)
                 guard let ids = independentIDs(bytes, profile), !ids.isEmpty else { continue }
@@ -114,7 +116,8 @@ struct FixtureTableTests {
                     counts.best += 1
                 } else {
                     let names = fits.filter { $0.fits && $0.posts > 0 }.map(\.profile.name)
-                    #expect(names.contains(set.profile) && profile.items.keys.isEmpty, "\(file.path): \(names)")
+                    #expect(
+                        names.contains(set.profile) && profile.items.keys.isEmpty, "\(file.path): \(names)")
                     counts.among += 1
                 }
             }

@@ -78,44 +78,56 @@ struct HostileInputTests {
 
     // MARK: XML
 
-    @Test("entities of a document type are refused by name, and nothing outside is read", arguments: [
-        (#"<!DOCTYPE p [<!ENTITY a "x">]><posts><row Id="1" Body="&a;"/></posts>"#, "the entity a is declared"),
-        (
-            #"<!DOCTYPE p [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><posts><row Id="1" Body="&b;"/></posts>"#,
-            "the entity a is declared"
-        ),
-        (
-            #"<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]><posts><row Id="1"/>&a;</posts>"#,
-            "the entity a is declared"
-        ),
-        (#"<!DOCTYPE p [<!ENTITY unused "x">]><posts><row Id="1"/></posts>"#, "the entity unused is declared"),
-        (
-            #"<!DOCTYPE p [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><posts><row Id="1"/></posts>"#,
-            "the entity a is declared"
-        ),
-        (#"<!DOCTYPE p [%b;]><posts><row Id="1"/></posts>"#, "the entity b is declared elsewhere"),
-        (
-            #"<!DOCTYPE p SYSTEM "file:///etc/x.dtd"><posts><row Id="&c;1"/></posts>"#,
-            "the entity c is declared elsewhere"
-        ),
-        (
-            #"<!DOCTYPE p PUBLIC "x" "http://127.0.0.1:9/x.dtd"><posts><row Id="1"/>&nbsp;</posts>"#,
-            "the entity nbsp is declared elsewhere"
-        ),
-    ])
+    @Test(
+        "entities of a document type are refused by name, and nothing outside is read",
+        arguments: [
+            (
+                #"<!DOCTYPE p [<!ENTITY a "x">]><posts><row Id="1" Body="&a;"/></posts>"#,
+                "the entity a is declared"
+            ),
+            (
+                #"<!DOCTYPE p [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><posts><row Id="1" Body="&b;"/></posts>"#,
+                "the entity a is declared"
+            ),
+            (
+                #"<!DOCTYPE p [<!ENTITY a SYSTEM "file:///etc/passwd">]><posts><row Id="1"/>&a;</posts>"#,
+                "the entity a is declared"
+            ),
+            (
+                #"<!DOCTYPE p [<!ENTITY unused "x">]><posts><row Id="1"/></posts>"#,
+                "the entity unused is declared"
+            ),
+            (
+                #"<!DOCTYPE p [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]><posts><row Id="1"/></posts>"#,
+                "the entity a is declared"
+            ),
+            (#"<!DOCTYPE p [%b;]><posts><row Id="1"/></posts>"#, "the entity b is declared elsewhere"),
+            (
+                #"<!DOCTYPE p SYSTEM "file:///etc/x.dtd"><posts><row Id="&c;1"/></posts>"#,
+                "the entity c is declared elsewhere"
+            ),
+            (
+                #"<!DOCTYPE p PUBLIC "x" "http://127.0.0.1:9/x.dtd"><posts><row Id="1"/>&nbsp;</posts>"#,
+                "the entity nbsp is declared elsewhere"
+            ),
+        ])
     func entities(document: String, message: String) throws {
         let folder = try InputFolder()
         let reading = try Reading(folder.write("x.xml", document))
         #expect(reading.picture.last == "!" && reading.messages.count == 1)
-        #expect(reading.messages[0].contains("line 1") && reading.messages[0].contains(message), "\(reading.messages)")
+        #expect(
+            reading.messages[0].contains("line 1") && reading.messages[0].contains(message),
+            "\(reading.messages)")
     }
 
-    @Test("a document type without entities is passed over", arguments: [
-        "<!DOCTYPE posts>", #"<!DOCTYPE posts SYSTEM "http://127.0.0.1:9/x.dtd">"#,
-        #"<!DOCTYPE posts PUBLIC "-//S//Posts//EN" "file:///etc/passwd">"#,
-        "<!DOCTYPE posts [<!ELEMENT posts (row)*> <!ELEMENT row EMPTY> <!NOTATION n SYSTEM 'n'>\n<!-- x --> <?pi y?>]>",
-        #"<!DOCTYPE posts [<!ATTLIST row Id CDATA "9" Title CDATA #IMPLIED>]>"#,
-    ])
+    @Test(
+        "a document type without entities is passed over",
+        arguments: [
+            "<!DOCTYPE posts>", #"<!DOCTYPE posts SYSTEM "http://127.0.0.1:9/x.dtd">"#,
+            #"<!DOCTYPE posts PUBLIC "-//S//Posts//EN" "file:///etc/passwd">"#,
+            "<!DOCTYPE posts [<!ELEMENT posts (row)*> <!ELEMENT row EMPTY> <!NOTATION n SYSTEM 'n'>\n<!-- x --> <?pi y?>]>",
+            #"<!DOCTYPE posts [<!ATTLIST row Id CDATA "9" Title CDATA #IMPLIED>]>"#,
+        ])
     func documentTypes(declaration: String) throws {
         let folder = try InputFolder()
         let rows = #"<posts><row Id="1" Body="&lt;&amp;&#65;"/><row Id="2"/></posts>"#
@@ -134,7 +146,8 @@ struct HostileInputTests {
         func message(_ count: Int) throws -> String? {
             let attributes = (0..<count).map { " a\($0) CDATA #IMPLIED" }.joined()
             return try Reading(
-                folder.write("x.xml", "<!DOCTYPE posts [<!ATTLIST row\(attributes)>]><posts><row Id=\"1\"/></posts>")
+                folder.write(
+                    "x.xml", "<!DOCTYPE posts [<!ATTLIST row\(attributes)>]><posts><row Id=\"1\"/></posts>")
             ).messages.first
         }
         #expect(try message(256) == nil)
@@ -209,7 +222,8 @@ struct HostileInputTests {
 
     // MARK: JSONTestSuite
 
-    @Test("JSONTestSuite: 95 accepted, 188 rejected with a position, 35 the same each time",
+    @Test(
+        "JSONTestSuite: 95 accepted, 188 rejected with a position, 35 the same each time",
         .enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
     func jsonTestSuite() throws {
         let folder = Fixtures.path("torture/JSONTestSuite")
@@ -244,7 +258,8 @@ struct HostileInputTests {
         }
     }
 
-    @Test("tables of the data dump have the rows, and the order, that were counted",
+    @Test(
+        "tables of the data dump have the rows, and the order, that were counted",
         .enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
     func dataDump() throws {
         let expected = try String(

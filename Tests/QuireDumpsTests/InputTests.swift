@@ -139,12 +139,14 @@ struct InputTests {
         }
     }
 
-    @Test("a mail date", arguments: [
-        ("Tue, 10 Jun 2003 04:00:00 GMT", 1_055_217_600), ("10 Jun 2003 04:00 +0000", 1_055_217_600),
-        ("Mon, 9 Jun 03 23:00:00 -0500", 1_055_217_600), ("9 june 2003 23:00:00 CDT", 1_055_217_600),
-        ("Tue, 10 Jun 2003", nil), ("31 Feb 2003 04:00:00 GMT", nil), ("", nil), ("x", nil),
-        ("10 Jun 2003 04:00:00 QQQ", nil), ("99999999999999999999 Jun 2003 04:00:00 GMT", nil),
-    ])
+    @Test(
+        "a mail date",
+        arguments: [
+            ("Tue, 10 Jun 2003 04:00:00 GMT", 1_055_217_600), ("10 Jun 2003 04:00 +0000", 1_055_217_600),
+            ("Mon, 9 Jun 03 23:00:00 -0500", 1_055_217_600), ("9 june 2003 23:00:00 CDT", 1_055_217_600),
+            ("Tue, 10 Jun 2003", nil), ("31 Feb 2003 04:00:00 GMT", nil), ("", nil), ("x", nil),
+            ("10 Jun 2003 04:00:00 QQQ", nil), ("99999999999999999999 Jun 2003 04:00:00 GMT", nil),
+        ])
     func mailDates(text: String, seconds: Int64?) {
         #expect(OrderKey.mailDate(text) == seconds.map { $0 * 1_000_000 })
     }

@@ -4,7 +4,9 @@ import Testing
 @testable import QuireDumps
 
 @Suite struct OrderFitTests {
-    private func fit(_ pages: [[String]], _ profile: String = #"{"name":"x","id":{"path":"id"}}"#) throws -> OrderFit {
+    private func fit(_ pages: [[String]], _ profile: String = #"{"name":"x","id":{"path":"id"}}"#) throws
+        -> OrderFit
+    {
         let profile = try Profile(json: Array(profile.utf8), name: "x")
         let parser = PageParser(profile: profile)
         var fit = OrderFit(profile)
@@ -24,20 +26,32 @@ import Testing
 
     @Test func aFieldThatNeverChangesIsStable() throws {
         let fit = try fit([
-            [#"{"id": "b", "created": "2024-05-02T00:00:00Z"}"#, #"{"id": "a", "created": "2024-05-01T00:00:00Z"}"#],
-            [#"{"id": "d", "created": "2023-05-02T00:00:00Z"}"#, #"{"id": "c", "created": "2023-05-01T00:00:00Z"}"#],
+            [
+                #"{"id": "b", "created": "2024-05-02T00:00:00Z"}"#,
+                #"{"id": "a", "created": "2024-05-01T00:00:00Z"}"#,
+            ],
+            [
+                #"{"id": "d", "created": "2023-05-02T00:00:00Z"}"#,
+                #"{"id": "c", "created": "2023-05-01T00:00:00Z"}"#,
+            ],
         ])
         #expect(fit.suggestion == .init(order: .stable, key: "created"))
     }
 
     @Test func equalValuesAreNotStable() throws {
-        let fit = try fit([[#"{"id": "c", "at": 5}"#, #"{"id": "b", "at": 5}"#, #"{"id": "a", "at": 4}"#, #"{"id": "z", "at": 3}"#]])
+        let fit = try fit([
+            [
+                #"{"id": "c", "at": 5}"#, #"{"id": "b", "at": 5}"#, #"{"id": "a", "at": 4}"#,
+                #"{"id": "z", "at": 3}"#,
+            ]
+        ])
         #expect(fit.suggestion == .init(order: .bump, key: "at"))
     }
 
     @Test func noFieldIsRanked() throws {
         let fit = try fit([
-            [#"{"id": 9, "at": 9}"#, #"{"id": 2, "at": 8}"#], [#"{"id": 3, "at": 1}"#, #"{"id": 4, "at": 7}"#],
+            [#"{"id": 9, "at": 9}"#, #"{"id": 2, "at": 8}"#],
+            [#"{"id": 3, "at": 1}"#, #"{"id": 4, "at": 7}"#],
         ])
         #expect(fit.suggestion == .init(order: .ranked, key: nil))
         #expect(try self.fit([[#"{"id": 9}"#]]).suggestion == nil)
@@ -46,12 +60,18 @@ import Testing
     /// The path is that of a profile's key: from the item, with dots escaped.
     @Test func theFieldIsNamedAsAProfileNamesIt() throws {
         let fit = try fit(
-            [[#"{"d": {"id": "x", "a.b": 9}}"#, #"{"d": {"id": "y", "a.b": 8}}"#, #"{"d": {"id": "q", "a.b": 1}}"#]],
+            [
+                [
+                    #"{"d": {"id": "x", "a.b": 9}}"#, #"{"d": {"id": "y", "a.b": 8}}"#,
+                    #"{"d": {"id": "q", "a.b": 1}}"#,
+                ]
+            ],
             #"{"name":"x","post":"d","id":{"path":"d.id"}}"#)
         let key = try #require(fit.suggestion?.key)
         var profile = try Profile(json: Array(#"{"name":"x","id":{"path":"d.id"}}"#.utf8), name: "x")
         try profile.setKey(path: key)
-        let answer = try PageParser(profile: profile).parse(Array(#"[{"d": {"id": "x", "a.b": 9}}]"#.utf8), name: "p")
+        let answer = try PageParser(profile: profile).parse(
+            Array(#"[{"d": {"id": "x", "a.b": 9}}]"#.utf8), name: "p")
         #expect(answer.posts[0].key == 9)
     }
 }

@@ -51,7 +51,8 @@ import Testing
 
     @Test(arguments: examples)
     func endsAsItsPictureShows(example: Example) throws {
-        let profile = try Profile.named(example.profile)
+        let profile =
+            try Profile.named(example.profile)
             ?? Profile(json: Array(example.profile.utf8), name: example.title)
         let folder = NSTemporaryDirectory() + "/quire-example-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -90,9 +91,10 @@ import Testing
     @Test func everyWayHasAnExample() {
         let profiles = Self.examples.compactMap { Profile.named($0.profile) }
         #expect(Self.examples.count >= 22 && Self.examples.allSatisfy { !$0.pages.isEmpty })
-        let ways = Set(profiles.compactMap { profile in
-            profile.next.map { String(describing: $0.way).prefix { $0 != "(" } }
-        })
+        let ways = Set(
+            profiles.compactMap { profile in
+                profile.next.map { String(describing: $0.way).prefix { $0 != "(" } }
+            })
         #expect(ways == ["token", "relation", "template", "counted", "flag"])
         #expect(Set(profiles.map(\.paging)) == [.cursor, .pages, .keyset, .page, .ids])
     }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Quire
 
-/// R28: several ids of one post. What the cases of the specification cannot show: bodies, look-ups, collections,
-/// files.
+/// R28: several ids of one post. What the cases of the specification cannot show: bodies, look-ups,
+/// collections, files.
 @Suite struct AliasTests {
     private let storage: TemporaryCache
     private var cache: Cache { storage.cache }

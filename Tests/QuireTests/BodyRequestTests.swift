@@ -105,7 +105,9 @@ import Testing
             return feed
         }
         #expect(try cache.feeds().map(\.number) == [feed.number])
-        #expect(throws: QuireError.self) { try cache.batch { _ = try $0.feed(named: "a", options: FeedOptions()) } }
+        #expect(throws: QuireError.self) {
+            try cache.batch { _ = try $0.feed(named: "a", options: FeedOptions()) }
+        }
         #expect(throws: QuireError.self) { try cache.batch { _ = try $0.feed(named: "") } }
         #expect(try picture(feed) == "7")
     }

@@ -22,7 +22,9 @@ import Testing
     }
 
     @Test func whatIsNoCacheIsRefusedAndLeftAlone() throws {
-        let text = "just a text file, long enough to hold a header of any kind " + String(repeating: "x", count: 9000)
+        let text =
+            "just a text file, long enough to hold a header of any kind "
+            + String(repeating: "x", count: 9000)
         try text.write(toFile: path("text"), atomically: false, encoding: .utf8)
         #expect(code(opening: path("text")) == .notACache)
         #expect(try String(contentsOfFile: path("text"), encoding: .utf8) == text)

@@ -108,10 +108,11 @@ import Testing
     @Test func idsAreBytes() throws {
         let feed = try cache.feed(named: "f")
         let long = String(repeating: "a", count: 5_000)
-        let ids = [
-            "0", "007", "-1", "18446744073709551615", "18446744073709551616", "../../x", "a\u{1B}b",
-            long, long + "b", String(repeating: "z", count: 200), String(repeating: "z", count: 201),
-        ].map { PostID($0)! } + [PostID(bytes: [0xFF, 0, 0x80])!]
+        let ids =
+            [
+                "0", "007", "-1", "18446744073709551615", "18446744073709551616", "../../x", "a\u{1B}b",
+                long, long + "b", String(repeating: "z", count: 200), String(repeating: "z", count: 201),
+            ].map { PostID($0)! } + [PostID(bytes: [0xFF, 0, 0x80])!]
         var answer = Answer(next: .end)
         for (i, id) in ids.enumerated() { answer.append(id: id, body: [UInt8(i)]) }
         _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
@@ -119,8 +120,9 @@ import Testing
         let same = try cache.feed(named: "f")
         let rows = try cache.withSnapshot { try $0.rows(of: same, limit: .max) }
         #expect(rows.compactMap(\.post?.id) == ids)
-        #expect(try cache.withSnapshot { try $0.contains(ids + ["none"], in: same) }
-            == ids.map { _ in true } + [false])
+        #expect(
+            try cache.withSnapshot { try $0.contains(ids + ["none"], in: same) }
+                == ids.map { _ in true } + [false])
         #expect(try cache.check().isEmpty)
         let empty = ""
         #expect(PostID(empty) == nil && PostID(bytes: Array(repeating: 1, count: 65_537)) == nil)

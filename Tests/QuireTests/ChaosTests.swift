@@ -30,7 +30,8 @@ struct Chaos {
     private var mirror = Mirror()
     private var log: [String] = []
     /// Few posts, so that everything collides; one of them needs a hash.
-    private static let ids = (1...13).map { PostID(UInt64($0)) }
+    private static let ids =
+        (1...13).map { PostID(UInt64($0)) }
         + ["x", "y", PostID(String(repeating: "z", count: 300))!]
 
     struct Mistake: Error { let what: String, log: [String] }
@@ -114,7 +115,9 @@ struct Chaos {
         guard !tickets.isEmpty else { return nil }
         let (feed, ticket) = random.pick(tickets)
         let answer = randomAnswer()
-        log.append("\(feed.name): answer \(ticket.number): \(answer.posts.map { "\($0.id):\($0.key ?? -1)" }.joined(separator: " ")) \(answer.next)")
+        log.append(
+            "\(feed.name): answer \(ticket.number): \(answer.posts.map { "\($0.id):\($0.key ?? -1)" }.joined(separator: " ")) \(answer.next)"
+        )
         if random.chance(0.1) { return try feed.fail(ticket, reason: "http 500") }
         return try feed.ingest(answer, for: ticket)
     }

@@ -13,7 +13,9 @@ import Testing
         try cache.batch { batch in
             for page in 0..<200 as Range<UInt64> {
                 var answer = Answer(next: .token("more \(page)"))
-                for id in 0..<60 as Range<UInt64> { answer.append(id: PostID(20_000 - page * 60 - id), body: [1]) }
+                for id in 0..<60 as Range<UInt64> {
+                    answer.append(id: PostID(20_000 - page * 60 - id), body: [1])
+                }
                 let place: Place = page == 0 ? .head : .tail
                 _ = try batch.ingest(answer, for: batch.plan(place, in: feed).request!.ticket, in: feed)
             }
@@ -98,11 +100,14 @@ import Testing
             $0.live += 1
             return true
         }
-        for page in [pages[0], pages[2], pages[pages.count - 1]] { try forgery.put(page.table, page.key, nil) }
+        for page in [pages[0], pages[2], pages[pages.count - 1]] {
+            try forgery.put(page.table, page.key, nil)
+        }
         let findings = Set(try cache.check())
         #expect(findings.count > 4)
         for atOnce in [1, 2, 3, 7] {
-            #expect(Set(try cache.check(.full, atOnce: atOnce) { _ in true }.findings) == findings, "\(atOnce)")
+            #expect(
+                Set(try cache.check(.full, atOnce: atOnce) { _ in true }.findings) == findings, "\(atOnce)")
         }
     }
 

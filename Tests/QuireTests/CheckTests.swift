@@ -59,10 +59,17 @@ import Testing
         try change("pages", PageRecord.self) { $0.entries += 1 }
         try change("body-use", BodyUse.self) { $0.live += 1 }
         try change("body-use", BodyUse.self) { $0.total += 1 }
-        try change("chunks", ChunkRecord.self) { $0 = ChunkRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast()) }
-        try change("chunks", ChunkRecord.self) { $0 = ChunkRecord(page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1]) }
+        try change("chunks", ChunkRecord.self) {
+            $0 = ChunkRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast())
+        }
+        try change("chunks", ChunkRecord.self) {
+            $0 = ChunkRecord(
+                page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1])
+        }
         try change("chunks", ChunkRecord.self) { $0.entries[0].body.length += 1 }
-        try change("chunks", ChunkRecord.self) { $0.entries[0].claim = $0.entries[0].isUnverified ? nil : Claim() }
+        try change("chunks", ChunkRecord.self) {
+            $0.entries[0].claim = $0.entries[0].isUnverified ? nil : Claim()
+        }
     }
 
     // MARK: Damage

@@ -86,7 +86,9 @@ import Testing
             _ = try feed("a", of: "B")
             Issue.record("a feed of two collections")
         } catch let error as QuireError {
-            #expect(error.code == .optionsDiffer && error.message.contains("is of collection \"A\", not of \"B\""))
+            #expect(
+                error.code == .optionsDiffer && error.message.contains("is of collection \"A\", not of \"B\"")
+            )
         }
         let long = String(repeating: "c", count: 256)
         #expect(throws: QuireError.self) { try feed("b", of: long) }
@@ -137,7 +139,8 @@ import Testing
         #expect(try repaired.check().isEmpty)
     }
 
-    /// An entry that shows the body of another collection's post is found, by its owner's name or by the bytes in use.
+    /// An entry that shows the body of another collection's post is found, by its owner's name or by the
+    /// bytes in use.
     @Test(arguments: [true, false]) func aSharedBodyIsFound(_ shareRecord: Bool) throws {
         let (a, b) = (try feed("a", of: "A"), try feed("b", of: "B"))
         func fill(_ feed: Feed, _ batch: borrowing Batch) throws {

@@ -19,7 +19,8 @@ import Testing
     private func ingest(_ ids: ClosedRange<UInt64>, into feed: Feed) throws {
         var answer = Answer(next: .token("n\(ids.lowerBound)"))
         for id in ids.reversed() {
-            answer.append(id: PostID(id), body: Array("the body of \(id), \(String(repeating: "x", count: 300))".utf8))
+            answer.append(
+                id: PostID(id), body: Array("the body of \(id), \(String(repeating: "x", count: 300))".utf8))
         }
         _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
     }
@@ -46,11 +47,16 @@ import Testing
         #expect(try CacheDump(Cache(at: path)) == portrait)
         #expect(try Cache.verify(at: path) + Cache(at: path).check() == [])
         #expect(try Cache.compact(at: path) == 0, "nothing is left to do")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: storage.folder).filter { $0.contains("compacted") } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: storage.folder).filter {
+                $0.contains("compacted")
+            } == [])
     }
 
     @Test func aCacheThatIsOpenIsRefused() throws {
-        for attempt in [{ _ = try Cache.compact(at: $0) }, { _ = try Cache.repair(at: $0) }] as [(String) throws -> Void] {
+        for attempt in [{ _ = try Cache.compact(at: $0) }, { _ = try Cache.repair(at: $0) }]
+            as [(String) throws -> Void]
+        {
             #expect { try attempt(storage.path) } throws: { ($0 as? QuireError)?.code == .badArgument }
             let link = storage.folder + "/link.quire"
             try? FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: storage.path)

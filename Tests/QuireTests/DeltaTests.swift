@@ -14,7 +14,8 @@ import Testing
 
     @discardableResult
     private func ask(
-        _ place: Place, _ posts: [(id: Int64, body: String)] = [], deleted: [PostID] = [], since: String?, of feed: Feed
+        _ place: Place, _ posts: [(id: Int64, body: String)] = [], deleted: [PostID] = [], since: String?,
+        of feed: Feed
     ) throws -> Outcome {
         let request = try #require(try feed.plan(place).request)
         var answer = Answer(next: place == .head ? .end : .unknown)
@@ -38,7 +39,9 @@ import Testing
 
     @Test("a changed post stays in its place and shows its new body in every feed")
     func bodies() throws {
-        let (feed, other) = (try feed(), try storage.cache.feed(named: "other", options: FeedOptions(order: .stable)))
+        let (feed, other) = (
+            try feed(), try storage.cache.feed(named: "other", options: FeedOptions(order: .stable))
+        )
         try ask(.head, [(9, "nine"), (8, "eight")], since: "s1", of: feed)
         try ask(.head, [(8, "eight")], since: nil, of: other)
         let outcome = try ask(.delta, [(8, "eight, edited")], since: "s2", of: feed)

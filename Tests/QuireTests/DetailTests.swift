@@ -15,7 +15,9 @@ import Testing
         var version: Int64?
         var isOutdated = false
 
-        var description: String { "\(body) \(detail.rawValue) \(version ?? -1)\(isOutdated ? " outdated" : "")" }
+        var description: String {
+            "\(body) \(detail.rawValue) \(version ?? -1)\(isOutdated ? " outdated" : "")"
+        }
     }
 
     private struct Sent {
@@ -118,7 +120,8 @@ import Testing
     @Test func feedsOfACollectionKnowTheSame() throws {
         let list = try cache.feed(named: "list")
         let ids = try cache.feed(named: "ids", options: FeedOptions(paging: .ids))
-        try refresh(list, [(1, Sent(body: "full", version: 1)), (2, Sent(body: "s", version: 1, detail: .summary))])
+        try refresh(
+            list, [(1, Sent(body: "full", version: 1)), (2, Sent(body: "s", version: 1, detail: .summary))])
         try refresh(ids, [(1, Sent(body: "")), (2, Sent(body: "")), (3, Sent(body: ""))])
         #expect(try shown(2, in: ids) == Shown(body: "s", detail: .summary, version: 1))
         try refresh(list, [(1, Sent(body: "s", version: 2, detail: .summary))])
@@ -136,7 +139,8 @@ import Testing
 
     @Test func aFeedOfIDsAsksForWhatIsNotFull() throws {
         let feed = try cache.feed(named: "f", options: FeedOptions(paging: .ids))
-        try refresh(feed, [(1, Sent(body: "")), (2, Sent(body: "")), (3, Sent(body: "")), (4, Sent(body: ""))])
+        try refresh(
+            feed, [(1, Sent(body: "")), (2, Sent(body: "")), (3, Sent(body: "")), (4, Sent(body: ""))])
         let first = try #require(try feed.plan(.bodies([1, 2, 3])).request)
         let summary = Sent(body: "s", version: 1, detail: .summary)
         _ = try feed.ingest(
@@ -207,7 +211,8 @@ import Testing
 
     @Test func repairKeepsWhatIsKnown() throws {
         let feed = try cache.feed(named: "f")
-        try refresh(feed, [(1, Sent(body: "full", version: 5)), (2, Sent(body: "s", version: 5, detail: .summary))])
+        try refresh(
+            feed, [(1, Sent(body: "full", version: 5)), (2, Sent(body: "s", version: 5, detail: .summary))])
         try refresh(feed, [(1, Sent(body: "s", version: 7, detail: .summary))])
         let path = storage.folder + "/copy.quire"
         try cache.copy(to: path)
@@ -228,7 +233,9 @@ import Testing
             #expect(try cache.update(id, fields: ["new": [7]], version: 7) == .changed)
         }
         let fields = try cache.withSnapshot { snapshot in
-            try snapshot.rows(of: feed, limit: 9).compactMap(\.post).map { try snapshot.fields(of: $0, in: feed) }
+            try snapshot.rows(of: feed, limit: 9).compactMap(\.post).map {
+                try snapshot.fields(of: $0, in: feed)
+            }
         }
         #expect(fields == [["new": [7]], ["old": [3], "new": [7]]])
     }

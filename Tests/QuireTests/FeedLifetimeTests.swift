@@ -26,7 +26,9 @@ import Testing
 
     @Test func aDroppedFeedLeavesNothing() throws {
         let keyset = FeedOptions(paging: .keyset, collection: "C")
-        let (a, b) = (try cache.feed(named: "a", options: keyset), try cache.feed(named: "b", options: keyset))
+        let (a, b) = (
+            try cache.feed(named: "a", options: keyset), try cache.feed(named: "b", options: keyset)
+        )
         try refresh(a, [5, 4, 3])
         try refresh(a, [9, 8])  // a gap
         try refresh(b, [4, 3])

@@ -42,7 +42,9 @@ import Testing
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }
             posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
-            var arguments: [UnsafeMutablePointer<CChar>?] = ["sleep", "600"].map { (word: String) in strdup(word) }
+            var arguments: [UnsafeMutablePointer<CChar>?] = ["sleep", "600"].map { (word: String) in
+                strdup(word)
+            }
             arguments.append(nil)
             defer { for argument in arguments { free(argument) } }
             try #require(posix_spawn(&process, "/bin/sleep", &actions, nil, &arguments, nil) == 0)

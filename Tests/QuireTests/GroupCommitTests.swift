@@ -98,7 +98,8 @@ import Testing
         let before = transactions()
         try together(WriteQueue.groupLimit + 10) { number in
             _ = try? feed.insertLocal(PostID(UInt64(number)), body: [])
-        } lead: { _ in }
+        } lead: { _ in
+        }
         #expect(transactions() == before + 2)
         #expect(try posts(of: feed).count == WriteQueue.groupLimit + 10)
     }

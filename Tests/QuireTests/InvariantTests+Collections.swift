@@ -40,11 +40,13 @@ extension InvariantTests {
             try $0.put(.aliases, PostKey.bytes("n", in: 0), AliasRecord("n", name: "m").encoded())
         },
         Violation("I31", .missing, "a name whose other id does not lead to it") {
-            try $0.put(.aliases, PostKey.bytes("m", in: 0), AliasRecord("m", name: "m", others: ["n"]).encoded())
+            try $0.put(
+                .aliases, PostKey.bytes("m", in: 0), AliasRecord("m", name: "m", others: ["n"]).encoded())
         },
         Violation("I31", .orphan, "a feed holds a post under another id than its name") {
             try $0.put(.aliases, PostKey.bytes("La", in: 0), AliasRecord("La", name: "m").encoded())
-            try $0.put(.aliases, PostKey.bytes("m", in: 0), AliasRecord("m", name: "m", others: ["La"]).encoded())
+            try $0.put(
+                .aliases, PostKey.bytes("m", in: 0), AliasRecord("m", name: "m", others: ["La"]).encoded())
             try $0.edit("counters", Counters.self) {
                 $0.aliases = 1
                 return true
@@ -52,7 +54,8 @@ extension InvariantTests {
         },
         Violation("I31", .count, "other ids that are not counted") {
             try $0.put(.aliases, PostKey.bytes("n", in: 0), AliasRecord("n", name: "m").encoded())
-            try $0.put(.aliases, PostKey.bytes("m", in: 0), AliasRecord("m", name: "m", others: ["n"]).encoded())
+            try $0.put(
+                .aliases, PostKey.bytes("m", in: 0), AliasRecord("m", name: "m", others: ["n"]).encoded())
         },
         Violation("I31", .unreadable, "other ids under a wrong key") {
             try $0.put(.aliases, PostKey.bytes("k", in: 0), AliasRecord("n", name: "m").encoded())

@@ -1,7 +1,9 @@
 @testable import Quire
 
 extension InvariantTests {
-    private static func entry(_ what: String, _ change: @escaping @Sendable (inout Entry) -> Void) -> Violation {
+    private static func entry(_ what: String, _ change: @escaping @Sendable (inout Entry) -> Void)
+        -> Violation
+    {
         Violation("I16", .ahead, "an entry \(what) in the future") {
             try $0.edit("chunks", ChunkRecord.self) {
                 change(&$0.entries[0])
@@ -10,7 +12,9 @@ extension InvariantTests {
         }
     }
 
-    private static func feed(_ what: String, _ change: @escaping @Sendable (inout FeedRecord) -> Void) -> Violation {
+    private static func feed(_ what: String, _ change: @escaping @Sendable (inout FeedRecord) -> Void)
+        -> Violation
+    {
         Violation("I20", .ahead, what) {
             try $0.edit("feeds", FeedRecord.self) {
                 change(&$0)

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Quire
 
-/// A planted violation of each invariant of Docs/invariants.md is reported by its code, by `check` on the open
-/// cache and by `verify` on its file. All records have right checksums, but where the checksum is the point.
+/// A planted violation of each invariant of Docs/invariants.md is reported by its code, by `check` on the
+/// open cache and by `verify` on its file. All records have right checksums, but where the checksum is the
+/// point.
 @Suite struct InvariantTests {
     struct Violation: Sendable, CustomTestStringConvertible {
         let invariant: String
@@ -44,7 +45,8 @@ import Testing
     }
 
     @Test func eachInvariantOfTheRecordsHasAViolation() {
-        let violations = Self.structure + Self.feeds + Self.posts + Self.collections + Self.numbers + Self.times
+        let violations =
+            Self.structure + Self.feeds + Self.posts + Self.collections + Self.numbers + Self.times
         let planted = Set(violations.map(\.invariant))
         #expect(planted == Set((1...23).map { "I\($0)" } + ["I31"]))
     }
@@ -59,7 +61,9 @@ import Testing
         Violation("I1", .header, "another seed", verified: .index) {
             try $0.put(.format, [], CacheFile.encodedFormat(seed: 1))
         },
-        Violation("I1", .header, "something behind the format") { try $0.editBytes("format") { $0.append(0) } },
+        Violation("I1", .header, "something behind the format") {
+            try $0.editBytes("format") { $0.append(0) }
+        },
         Violation("I2", .orphan, "a key of no table") { forgery in
             try forgery.storage.cache.environment.write {
                 try $0.put(.bodies, WholeKey(bytes: [12, 1]), Forgery.sealed([0, 0, 0, 0]))

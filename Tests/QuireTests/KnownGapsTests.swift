@@ -3,11 +3,11 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// Of many gaps a rule sees those next to the chunks that are loaded, the first and the last, and where others are
-/// hidden.
+/// Of many gaps a rule sees those next to the chunks that are loaded, the first and the last, and where
+/// others are hidden.
 @Suite struct KnownGapsTests {
-    /// `[a] ~ [b] ~ … ~ [g] |T`: seven chunks, six gaps. All sets of chunks that are loaded, in two steps, all ways to
-    /// divide them.
+    /// `[a] ~ [b] ~ … ~ [g] |T`: seven chunks, six gaps. All sets of chunks that are loaded, in two steps,
+    /// all ways to divide them.
     @Test func thoseNextToWhatIsLoaded() throws {
         let storage = try TemporaryCache(.cramped)
         let feed = try Self.feed(in: storage.cache, segments: 7)
@@ -72,9 +72,11 @@ import Testing
         #expect(try storage.cache.check().isEmpty)
     }
 
-    /// A session goes on with what its last operation knew: `[g] ~ … ~ [a]`, a refresh, then one segment is evicted or
-    /// loses a post, all in one commit or in two.
-    @Test(arguments: 0..<7, [1, 2]) func theNextOperationKnowsWhatIsHidden(_ segment: Int, _ leaving: Int) throws {
+    /// A session goes on with what its last operation knew: `[g] ~ … ~ [a]`, a refresh, then one segment is
+    /// evicted or loses a post, all in one commit or in two.
+    @Test(arguments: 0..<7, [1, 2]) func theNextOperationKnowsWhatIsHidden(_ segment: Int, _ leaving: Int)
+        throws
+    {
         let storage = try TemporaryCache(.cramped)
         let ids = (1...leaving).map { PostID(UInt64(segment * 10 + $0)) }
         let apart = try Self.feed(in: storage.cache, segments: 7, named: "apart")
@@ -95,8 +97,9 @@ import Testing
         }
     }
 
-    /// `[l k] ~ [j i] ~ … ~ [b a]`, six segments: if one post has no key, a jump to posts that are not known is refused (R18).
-    /// Their place is at the top, so the third and the fourth segment are not loaded to find it.
+    /// `[l k] ~ [j i] ~ … ~ [b a]`, six segments: if one post has no key, a jump to posts that are not known
+    /// is refused (R18). Their place is at the top, so the third and the fourth segment are not loaded to
+    /// find it.
     @Test(arguments: 0...6) func aPostWithoutKeyCounts(_ segment: Int) throws {
         let storage = try TemporaryCache(.cramped)
         let feed = try storage.cache.feed(named: "gaps", options: FeedOptions(order: .bump))
@@ -124,7 +127,8 @@ import Testing
     private static func page(_ number: Int, hasKeys: Bool = true) -> Answer {
         var answer = Answer(next: .token("below \(number)"))
         for key in [Int64(number) * 10 + 2, Int64(number) * 10 + 1] {
-            answer.append(id: PostID(UInt64(key)), key: hasKeys || answer.posts.isEmpty ? key : nil, body: [7])
+            answer.append(
+                id: PostID(UInt64(key)), key: hasKeys || answer.posts.isEmpty ? key : nil, body: [7])
         }
         return answer
     }

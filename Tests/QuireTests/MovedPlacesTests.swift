@@ -2,7 +2,8 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// R26.1. Each refresh moves everything below it: however many there were, the tail is looked for where it is.
+/// R26.1. Each refresh moves everything below it: however many there were, the tail is looked for where it
+/// is.
 @Suite struct MovedPlacesTests {
     /// `[20 19 ... 1]`, then a new post on top again and again, until notes of old moves would be forgotten.
     @Test(arguments: [1, 31, 32, 33, 64, 65, 200])

@@ -19,7 +19,9 @@ struct NumberedServerTests {
         }
         let figures = history.figures
         #expect(figures.largest <= limit, "\(setting)")
-        #expect(figures.new == history.server.ids.count(where: history.server.shows), "\(setting), limit \(limit)")
+        #expect(
+            figures.new == history.server.ids.count(where: history.server.shows), "\(setting), limit \(limit)"
+        )
         #expect(figures.hidden == 0, "\(setting), limit \(limit)")
         expectFewRequests(figures.requests, setting, limit)
         return "\(figures.requests), \(figures.new), \(figures.unverified)"
@@ -30,7 +32,8 @@ struct NumberedServerTests {
         guard setting.kind.filter == .nothing, setting.kind.end == .said else { return }
         switch setting.kind.size {
         case .fixed:
-            let most = (setting.asking == .offset ? 11 : 10) + (setting.policy == .free ? 2 : 0)  // a lie is noticed
+            // a lie is noticed
+            let most = (setting.asking == .offset ? 11 : 10) + (setting.policy == .free ? 2 : 0)
             #expect(requests <= most, "\(setting), limit \(limit)")
         case .free, .capped, .refusedAbove:
             if limit == 100 { #expect(requests <= 4, "\(setting)") }
@@ -49,7 +52,9 @@ struct NumberedServerTests {
         for setting in NumberedServer.all(size: 30, most: 100) {
             let line = Line(asking: setting.asking, cells: try Self.limits.map { try Self.cell(setting, $0) })
             if servers[line] == nil { order.append(line) }
-            if servers[line]?.last?.name != setting.name { servers[line, default: []].append((setting.name, [])) }
+            if servers[line]?.last?.name != setting.name {
+                servers[line, default: []].append((setting.name, []))
+            }
             servers[line]![servers[line]!.count - 1].policies.append(setting.policy.word)
         }
         let head = ["server (what the feed says)", "asked by"] + Self.limits.map { "limit \($0)" }

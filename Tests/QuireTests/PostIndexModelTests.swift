@@ -37,7 +37,10 @@ import Testing
             case 0..<60: PostID(random.next() >> UInt64(random.pick([0, 1, 30, 50])))
             case 60..<97: PostID("at://did:plc:\(random.next())/post/\(random.below(1000))")!
             case 97: PostID(bytes: (0..<random.number(in: 190...300)).map { _ in UInt8(random.below(256)) })!
-            default: PostID(bytes: [UInt8](repeating: UInt8(random.below(256)), count: random.pick([1, 200, 201, 65_536])))!
+            default:
+                PostID(
+                    bytes: [UInt8](
+                        repeating: UInt8(random.below(256)), count: random.pick([1, 200, 201, 65_536])))!
             }
         }
 

@@ -170,7 +170,9 @@ import Testing
             for at in [0, 8] {
                 for value in [0, 1, UInt64(whole.count), .max, .max / 2, UInt64(Int64.max) + 1] {
                     var damaged = whole
-                    damaged.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: at, as: UInt64.self) }
+                    damaged.withUnsafeMutableBytes {
+                        $0.storeBytes(of: value, toByteOffset: at, as: UInt64.self)
+                    }
                     Self.ask(damaged[...], memory, known)
                 }
             }

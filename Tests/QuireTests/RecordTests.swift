@@ -135,7 +135,8 @@ import Testing
             return "\(rest)"
         }
         try test(FeedRecord.self, { $0.feed() }) { a, b in
-            a.options == b.options && a.collection == b.collection && a.head == b.head && a.tail == b.tail && rest(a) == rest(b)
+            a.options == b.options && a.collection == b.collection && a.head == b.head && a.tail == b.tail
+                && rest(a) == rest(b)
         }
     }
 
@@ -274,7 +275,9 @@ import Testing
                     if (read != nil) != fits {
                         Issue.record("\(count) bytes that go on, then \(last), then \(rest): \(read as Any)")
                     }
-                    if fits, read != UInt64(last) << UInt64(7 * count) { Issue.record("\(number) is \(read as Any)") }
+                    if fits, read != UInt64(last) << UInt64(7 * count) {
+                        Issue.record("\(number) is \(read as Any)")
+                    }
                     // cut off before its last byte
                     for cut in 0...count where (try? number64(memory.hold(value[..<(cut + 4)]))) != nil {
                         Issue.record("\(cut) bytes of \(number) are a number")

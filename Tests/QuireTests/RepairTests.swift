@@ -4,8 +4,8 @@ import Testing
 
 @testable import Quire
 
-/// A damaged cache becomes a cache again, and nothing that was lost is called complete: small worlds with every
-/// record, every page and every cut in turn, then damage at random.
+/// A damaged cache becomes a cache again, and nothing that was lost is called complete: small worlds with
+/// every record, every page and every cut in turn, then damage at random.
 @Suite struct RepairTests {
     private let world: DamagedWorld
 
@@ -31,7 +31,8 @@ import Testing
             world.judge(repaired, name)
             let lost = try world.posts(in: table, key, value)
             for post in world.postsOf(world.portrait).subtracting(lost) {
-                #expect(repaired.portrait.feeds[post.feed]?.posts[post.id] != nil, "\(name): \(post) was lost")
+                #expect(
+                    repaired.portrait.feeds[post.feed]?.posts[post.id] != nil, "\(name): \(post) was lost")
             }
             let isDerived = ["names", "log", "counters", "locations", "body-use", "format"].contains(
                 table.name.description)
@@ -66,7 +67,8 @@ import Testing
         }
     }
 
-    /// The tree's root leads to another page of the file than it should: to another leaf, to one that was given up.
+    /// The tree's root leads to another page of the file than it should: to another leaf, to one that was
+    /// given up.
     @Test func everyWrongBranch() throws {
         let root = try #require(try LMDBFile(world.write(world.whole)).soundMeta().main.rootPage)
         let page = world.whole.subdata(in: Int(root) * 4096..<Int(root + 1) * 4096)
@@ -115,7 +117,8 @@ import Testing
         // A gap that is lost without a trace: only the counts of the segments tell that there was one.
         for gap in try world.records() where gap.table == .gaps(of: 1) {
             let repaired = try world.repair(.gaps(of: 1), gap.key, nil).portrait.feeds["stable"]!
-            #expect(repaired.rows.contains { if case .gap = $0 { true } else { false } }, "\(repaired.picture)")
+            #expect(
+                repaired.rows.contains { if case .gap = $0 { true } else { false } }, "\(repaired.picture)")
         }
     }
 
@@ -135,7 +138,8 @@ import Testing
             let log = ChangeLog(transaction: transaction)
             for old in before - 3...before {
                 let changes = try #require(try log.changes(since: old, now: now))
-                #expect(Set(changes.map(\.feed)) == [1, 2, 3] && changes.allSatisfy { $0.changes == [.reset] })
+                #expect(
+                    Set(changes.map(\.feed)) == [1, 2, 3] && changes.allSatisfy { $0.changes == [.reset] })
             }
         }
     }

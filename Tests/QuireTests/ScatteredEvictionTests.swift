@@ -16,7 +16,9 @@ import Testing
             var place = Place.head
             for last in [7, 4, 1] {
                 var answer = Answer(next: .token(Self.links[last]!))
-                for id in stride(from: last + 2, through: last, by: -1) { answer.append(id: PostID(UInt64(id)), body: []) }
+                for id in stride(from: last + 2, through: last, by: -1) {
+                    answer.append(id: PostID(UInt64(id)), body: [])
+                }
                 let request = try #require(try feed.plan(place).request)
                 #expect(try feed.ingest(answer, for: request.ticket).verdict == .ok)
                 place = .tail

@@ -39,7 +39,8 @@ import Testing
             for (what, expected) in step["expect"]?.object ?? [:] {
                 guard let value = seen[what], expected.matches(value) else {
                     Issue.record(
-                        "\(name): step \(i + 1) \(step["op"]!.text!): \(what) = \(seen[what] as Any), expected \(expected)")
+                        "\(name): step \(i + 1) \(step["op"]!.text!): \(what) = \(seen[what] as Any), expected \(expected)"
+                    )
                     return
                 }
             }

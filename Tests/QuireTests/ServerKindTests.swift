@@ -90,7 +90,9 @@ struct ServerKindTests {
         #expect(Self.rows(server, 7, asked: 3) == expected)
     }
 
-    @Test("an empty list has an empty first page", arguments: [ServerKind.Beyond.lastPage, .firstPage, .refusal])
+    @Test(
+        "an empty list has an empty first page",
+        arguments: [ServerKind.Beyond.lastPage, .firstPage, .refusal])
     func empty(_ beyond: ServerKind.Beyond) {
         let server = Self.server(0, ServerKind(size: .fixed(1), beyond: beyond))
         #expect(Self.page(server, 1, asked: 1) == "end")

@@ -16,7 +16,9 @@ import Testing
             let part = world.runOnPart(operation)
             needs += part.needs
             if whole.text != part.text {
-                Issue.record("seed \(seed): \(operation)\nof \(world.feed.canonical(nil))\nwhole: \(whole.text)\npart:  \(part.text)")
+                Issue.record(
+                    "seed \(seed): \(operation)\nof \(world.feed.canonical(nil))\nwhole: \(whole.text)\npart:  \(part.text)"
+                )
                 return
             }
         }
@@ -214,8 +216,8 @@ extension FeedState {
             .compactMap { rows[$0...].lazy.compactMap(\.entry).first }
     }
 
-    /// This state with only these entries and gaps loaded, and the rows of each unloaded span. The first gap, the last
-    /// and those next to what is loaded are there always.
+    /// This state with only these entries and gaps loaded, and the rows of each unloaded span. The first gap,
+    /// the last and those next to what is loaded are there always.
     fileprivate func part(
         _ loaded: Set<Int>, gaps: Set<Int>
     ) -> (state: FeedState, runs: [[Row]]) {
@@ -229,7 +231,9 @@ extension FeedState {
             part.append(id(of: entry), entries[entry])
         }
         func close() {
-            let lowest = open.reversed().prefix { !$0.isGap }.reversed().compactMap(\.entry).filter { !entries[$0].isRider }
+            let lowest = open.reversed().prefix { !$0.isGap }.reversed().compactMap(\.entry).filter {
+                !entries[$0].isRider
+            }
             if lowest.isEmpty {
                 open.forEach(add)
             } else {
@@ -272,7 +276,8 @@ extension FeedState {
         func text(_ number: Int, of feed: FeedState) -> String {
             let entry = feed.entries[number]
             let flags = [entry.isRider, entry.isPinned, entry.isPlaceholder, entry.isUnverified]
-            return "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
+            return
+                "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
         }
         func text(_ row: Row, of feed: FeedState) -> [String] {
             switch row {

@@ -20,7 +20,9 @@ import Testing
 
     private func ingest(_ ids: [UInt64], into feed: Feed, bodySize: Int) throws {
         var answer = Answer(next: .token("n\(ids[0])"))
-        for id in ids { answer.append(id: PostID(id), body: Array(repeating: UInt8(id % 251), count: bodySize)) }
+        for id in ids {
+            answer.append(id: PostID(id), body: Array(repeating: UInt8(id % 251), count: bodySize))
+        }
         _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
     }
 
@@ -82,7 +84,9 @@ import Testing
     /// Every header field of the meta page that counts, with the values that hurt most.
     @Test func everyMetaFieldIsTested() throws {
         let feed = try storage.cache.feed(named: "f")
-        for round in 0...9 as ClosedRange<UInt64> { try ingest([round * 2, round * 2 + 1], into: feed, bodySize: 90) }
+        for round in 0...9 as ClosedRange<UInt64> {
+            try ingest([round * 2, round * 2 + 1], into: feed, bodySize: 90)
+        }
         let whole = try Data(contentsOf: URL(fileURLWithPath: copy("whole.quire")))
         let newest = try LMDBFile(path("whole.quire")).soundMeta().header.number
         // field, size; the address and the size of the map are not used

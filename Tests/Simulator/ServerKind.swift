@@ -1,5 +1,6 @@
-/// How a server hands out pages that are named by their position: what it makes of the size asked for, which rows it
-/// leaves out, and what it says at the end of its list and beyond. The list itself may change between two requests.
+/// How a server hands out pages that are named by their position: what it makes of the size asked for, which
+/// rows it leaves out, and what it says at the end of its list and beyond. The list itself may change between
+/// two requests.
 ///
 ///     var server = SimulatedServer(kind: ServerKind(size: .fixed(30), beyond: .lastPage, end: .unsaid))
 public struct ServerKind: Sendable, Hashable {
@@ -50,7 +51,8 @@ public struct ServerKind: Sendable, Hashable {
     public var filter: Filter
     public var beyond: Beyond
     public var end: End
-    /// Pages come with links to their neighbours that are positions, like `page=2`. Such a server has no cursors.
+    /// Pages come with links to their neighbours that are positions, like `page=2`. Such a server has no
+    /// cursors.
     public var linksAreNumbers: Bool
 
     /// A server that grants everything, shows everything and says where it ends, unless told otherwise.

@@ -19,14 +19,15 @@ extension SimulatedServer {
     /// What the server answers to a request now.
     ///
     /// - Parameters:
-    ///   - until: Bounded requests: the answer ends above this post (``SimulatedServer/showsBounds``: with it), and
+    ///   - until: Bounded requests: the answer ends above this post (``SimulatedServer/showsBounds``: with
+    ///     it), and
     ///     says `.end` if it got there.
     ///   - limit: How many posts a page has, where the target does not say.
     ///   - options: Keys are sent in feeds whose order class promises them.
     ///   - position: Where the client last saw a post (requests like `.below(id)`). The server's own
     ///     memory if nil.
-    /// - Returns: Nil if the post that the request names never existed, if the server refuses (``kind``), or if the
-    ///   target is no request.
+    /// - Returns: Nil if the post that the request names never existed, if the server refuses (``kind``), or
+    ///   if the target is no request.
     public func reply(
         to target: Request.Target, until: PostID? = nil, limit: Int, options: FeedOptions,
         position: ((PostID) -> Int64?)? = nil
@@ -91,7 +92,9 @@ extension SimulatedServer {
         to link: Link, until: PostID?, limit: Int, options: FeedOptions, place: (PostID) -> Int64?
     ) -> SimulatedReply? {
         if kind.linksAreNumbers {
-            return number(of: link, options: options).flatMap { reply(page: $0, asked: limit, options: options) }
+            return number(of: link, options: options).flatMap {
+                reply(page: $0, asked: limit, options: options)
+            }
         }
         guard let start = Start(link, place: place) else { return nil }
         switch start {

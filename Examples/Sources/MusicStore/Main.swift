@@ -15,7 +15,10 @@ struct Track: Codable {
     var id: Int
     var title: String
     /// The API's name for it is known here and nowhere else.
-    enum CodingKeys: String, CodingKey { case id = "track_id", title = "songtitle" }
+    enum CodingKeys: String, CodingKey {
+        case id = "track_id"
+        case title = "songtitle"
+    }
 }
 
 /// An object store over a music API: one asks for a band's albums and an album's tracks as if they were

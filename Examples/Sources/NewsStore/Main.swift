@@ -13,8 +13,8 @@ struct NewsItem: Codable, Sendable {
     var title: String
 }
 
-/// A store that returns what it has for five minutes and fetches after that; the caller cannot tell the difference.
-/// Songs come as JSON, news as RSS; both are one model. What was read stays read.
+/// A store that returns what it has for five minutes and fetches after that; the caller cannot tell the
+/// difference. Songs come as JSON, news as RSS; both are one model. What was read stays read.
 @main struct NewsStoreExample {
     struct NewsStore {
         let cache: Cache

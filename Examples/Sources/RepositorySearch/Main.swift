@@ -66,7 +66,9 @@ struct Repository: Decodable {
             async let first: Void = list.loadMore(near: .post(4))
             async let second: Void = list.loadMore(near: .post(5))
             _ = await (retry, first, second)
-            print("two rows came into view: ", try feed.picture, list.state(at: .tail), server.takeRequests().count)
+            print(
+                "two rows came into view: ", try feed.picture, list.state(at: .tail),
+                server.takeRequests().count)
             while let row = list.rows.last, row.missing != nil { await list.loadMore(near: row.id) }
             print("scrolled to the end:     ", try feed.picture, list.state(at: .tail))
             print("pages asked for at last: ", server.takeRequests())

@@ -20,7 +20,9 @@ extension Feed {
         get throws {
             let rows = try cache.withSnapshot { try $0.rows(of: self, limit: .max) }
             let segments = rows.split(whereSeparator: { $0.gap != nil }).map { segment in
-                let names = segment.compactMap(\.post).map { ($0.isPlaceholder ? "?" : "") + $0.id.description }
+                let names = segment.compactMap(\.post).map {
+                    ($0.isPlaceholder ? "?" : "") + $0.id.description
+                }
                 let isLong = names.count > 6
                 let shown = isLong ? names.prefix(2) + ["…"] + names.suffix(2) : names[...]
                 return "[\(shown.joined(separator: " "))]"

@@ -37,16 +37,17 @@ public struct Batch: ~Copyable {
         try session.ingest(answer, for: ticket, in: feed.number)
     }
 
-    /// R27. Takes in posts that the server says are on top now, without having been asked: a message of a socket, a
-    /// notification. New ones go on top, in this order; in feeds with keys what belongs further down goes to its key's
-    /// place. Nothing is removed.
+    /// R27. Takes in posts that the server says are on top now, without having been asked: a message of a
+    /// socket, a notification. New ones go on top, in this order; in feeds with keys what belongs further
+    /// down goes to its key's place. Nothing is removed.
     ///
-    /// The last new one joins the top directly if nothing can have been missed: the message shows or names what it
-    /// follows, or the feed is live (``beginLive(_:after:)``) and was refreshed since, or `number` is the next one. Else
-    /// a gap opens below it, which a refresh closes.
+    /// The last new one joins the top directly if nothing can have been missed: the message shows or names
+    /// what it follows, or the feed is live (``beginLive(_:after:)``) and was refreshed since, or `number` is
+    /// the next one. Else a gap opens below it, which a refresh closes.
     /// - Parameters:
     ///   - answer: the posts, topmost first, and their bodies. Its links are not looked at.
-    ///   - number: the number of the message, if messages are numbered; one that is not larger than the last is `.stale`.
+    ///   - number: the number of the message, if messages are numbered; one that is not larger than the last
+    ///     is `.stale`.
     ///   - follows: the post directly below the last one, if the server tells.
     /// - Throws: ``QuireError`` `.badArgument` in a feed of ids.
     public borrowing func push(
@@ -55,14 +56,15 @@ public struct Batch: ~Copyable {
         try session.push(answer, number: number, follows: follows, in: feed.number)
     }
 
-    /// R27. From now on every post that comes on top of the list is pushed. `message` is the number of the last message
-    /// before, where they are numbered. A refresh after this call is the beginning: no push after it opens a gap.
+    /// R27. From now on every post that comes on top of the list is pushed. `message` is the number of the
+    /// last message before, where they are numbered. A refresh after this call is the beginning: no push
+    /// after it opens a gap.
     public borrowing func beginLive(_ feed: Feed, after message: UInt64? = nil) throws {
         try session.setLive(true, after: message, in: feed.number)
     }
 
-    /// R27. What comes on top is not pushed any more: the connection is gone. Numbered messages tell by themselves what
-    /// was missed.
+    /// R27. What comes on top is not pushed any more: the connection is gone. Numbered messages tell by
+    /// themselves what was missed.
     public borrowing func endLive(_ feed: Feed) throws {
         try session.setLive(false, after: nil, in: feed.number)
     }
@@ -96,13 +98,13 @@ public struct Batch: ~Copyable {
     /// Forgets everything in the feed; every outstanding ticket becomes stale.
     public borrowing func reset(_ feed: Feed) throws { try session.reset(feed.number) }
 
-    /// Removes the feed with all that is only of it. Posts that other feeds of its collection hold stay there.
-    /// A ``Feed`` value that is still held finds nothing afterwards. Answers to its requests are stale. Any other
-    /// write to it throws `.notFound`.
+    /// Removes the feed with all that is only of it. Posts that other feeds of its collection hold stay
+    /// there. A ``Feed`` value that is still held finds nothing afterwards. Answers to its requests are
+    /// stale. Any other write to it throws `.notFound`.
     public borrowing func drop(_ feed: Feed) throws { try session.drop(feed.number) }
 
-    /// Gives the feed another name. Its posts, tickets and collection stay; this ``Feed`` goes on working, only
-    /// its ``Feed/name`` is the old one.
+    /// Gives the feed another name. Its posts, tickets and collection stay; this ``Feed`` goes on working,
+    /// only its ``Feed/name`` is the old one.
     /// - Throws: `.badArgument` if there is a feed of that name, or it is no name.
     public borrowing func rename(_ feed: Feed, to name: String) throws -> Feed {
         try Cache.requireName(name)
@@ -137,9 +139,10 @@ public struct Batch: ~Copyable {
         try session.removeLocal(id, in: feed.number)
     }
 
-    /// R28. The server has accepted a local post and calls it `server`. From now on this is its id: its place, its pin,
-    /// its body, its fields and its read mark stay, and it remains a local post until the server shows it. If an answer
-    /// has brought the server's post already, the two become one, at the place that the server gave.
+    /// R28. The server has accepted a local post and calls it `server`. From now on this is its id: its
+    /// place, its pin, its body, its fields and its read mark stay, and it remains a local post until the
+    /// server shows it. If an answer has brought the server's post already, the two become one, at the place
+    /// that the server gave.
     /// - Returns: `.missing` if the feed has no such local post, `.same` if it has this id already.
     @discardableResult
     public borrowing func confirmLocal(_ id: PostID, as server: PostID, in feed: Feed) throws -> AliasResult {
@@ -163,8 +166,8 @@ public struct Batch: ~Copyable {
         try session.transaction.attribute(name, of: feed.number)
     }
 
-    /// R23. Replaces the body of a post of a collection in every feed that shows it, unless the stored one has
-    /// a larger version or is of more detail. A body without version is taken for the newest.
+    /// R23. Replaces the body of a post of a collection in every feed that shows it, unless the stored one
+    /// has a larger version or is of more detail. A body without version is taken for the newest.
     public borrowing func update(
         _ id: PostID, body: [UInt8], version: Int64? = nil, detail: Detail = .full,
         in collection: String = ""
@@ -180,11 +183,12 @@ public struct Batch: ~Copyable {
         try session.update(id, fields: fields, version: version, in: collection)
     }
 
-    /// R28. `alias` is another id of the post `id` of a collection. From now on the post is known by `id`, and every
-    /// `alias` that comes in, with an answer, a ticket or a call, is replaced by it. What was cached as two posts
-    /// becomes one, in all feeds of the collection: bodies and fields by their versions, read marks and pins of either.
-    /// - Returns: `.united` if something was cached as `alias`, else `.noted`; `.missing` if no feed is in the
-    ///   collection.
+    /// R28. `alias` is another id of the post `id` of a collection. From now on the post is known by `id`,
+    /// and every `alias` that comes in, with an answer, a ticket or a call, is replaced by it. What was
+    /// cached as two posts becomes one, in all feeds of the collection: bodies and fields by their versions,
+    /// read marks and pins of either.
+    /// - Returns: `.united` if something was cached as `alias`, else `.noted`; `.missing` if no feed is in
+    ///   the collection.
     @discardableResult
     public borrowing func addAlias(
         _ alias: PostID, of id: PostID, in collection: String = ""

@@ -12,9 +12,9 @@ public final class Cache: Sendable {
 
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
     /// and `<path>-gate`. The options of the first open in a process hold for all.
-    /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`, `.diskFull`, `.io`, or
-    ///   `.busy` if another copy of this library has it open in this process, or another process with which
-    ///   LMDB cannot share it. A file that is not a cache is left untouched.
+    /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`,
+    ///   `.diskFull`, `.io`, or `.busy` if another copy of this library has it open in this process, or
+    ///   another process with which LMDB cannot share it. A file that is not a cache is left untouched.
     public init(at path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
         environment = try Environment.open(path, options)
         tuning = options.tuning

@@ -3,8 +3,8 @@
 /// Rows, pages and gaps are plain values and may be kept. Bodies are lent out of the memory map: the
 /// compiler keeps them inside the snapshot. A snapshot belongs to the thread that opened it.
 ///
-/// Every method throws ``QuireError``: `.corrupt` if a record does not read back, `.io`, and all but those for
-/// bodies `.snapshotExpired` if more commits were made since it began than
+/// Every method throws ``QuireError``: `.corrupt` if a record does not read back, `.io`, and all but those
+/// for bodies `.snapshotExpired` if more commits were made since it began than
 /// ``CacheOptions/maximumSnapshotAge`` allows. Bodies that were lent stay valid even then.
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
@@ -139,8 +139,8 @@ public struct Snapshot: ~Copyable {
             body: entry.body)
     }
 
-    /// Values of a row's post that were updated one by one (R23), by name, but those that its body is newer than:
-    /// what the post is, is its body with these (R31.6).
+    /// Values of a row's post that were updated one by one (R23), by name, but those that its body is newer
+    /// than: what the post is, is its body with these (R31.6).
     public func fields(of row: PostRow, in feed: Feed) throws -> [String: [UInt8]] {
         try requireYoung()
         if try WriteSession.counters(transaction).fieldRecords == 0 { return [:] }

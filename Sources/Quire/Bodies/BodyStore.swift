@@ -1,5 +1,6 @@
-/// The bodies of posts. Those of one response lie together in an immutable record under a growing number, so reading a page is one scan; the responses of one commit share a record. It goes
-/// when nothing refers to it any longer.
+/// The bodies of posts. Those of one response lie together in an immutable record under a growing number, so
+/// reading a page is one scan; the responses of one commit share a record. It goes when nothing refers to it
+/// any longer.
 ///
 ///     bodies | count x address hash u64le | count u32le | checksum u32le
 struct BodyStore {
@@ -29,8 +30,8 @@ struct BodyStore {
         return UnsafeRawBufferPointer(rebasing: record[start..<end])
     }
 
-    /// How many bytes of bodies a record has, and the address hashes of the posts they were stored for, whether
-    /// or not these still refer to it; nil for damaged bytes.
+    /// How many bytes of bodies a record has, and the address hashes of the posts they were stored for,
+    /// whether or not these still refer to it; nil for damaged bytes.
     static func contents(
         _ value: UnsafeRawBufferPointer
     ) -> (payload: Int, hashes: UnsafeRawBufferPointer)? {

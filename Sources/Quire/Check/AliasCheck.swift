@@ -9,7 +9,9 @@ extension Check {
             let alias = try AliasRecord(record.value, "the ids of a post")
             let collection = PostKey.collection(record.key) ?? 0
             let place = "post \(alias.id)"
-            if !known.contains(collection) { check.find(.orphan, place, "has other ids in a collection without feeds") }
+            if !known.contains(collection) {
+                check.find(.orphan, place, "has other ids in a collection without feeds")
+            }
             if alias.isName {
                 for other in alias.others
                 where try check.transaction.aliasRecord(other, in: collection)?.name != alias.id {

@@ -1,5 +1,5 @@
-/// How many bytes of each body record the entries show. Memory bounds the number of records, newest first. The
-/// rest takes another tally, and another look at all entries.
+/// How many bytes of each body record the entries show. Memory bounds the number of records, newest first.
+/// The rest takes another tally, and another look at all entries.
 final class BodyTally {
     private let transaction: Transaction
     /// The numbers descend.

@@ -1,15 +1,15 @@
 /// How much a check tests.
 public enum CheckLevel: Sendable, Hashable {
-    /// The format, the counters, and what each feed says of its gaps and edges: a few look-ups for each feed and
-    /// each gap. Tests no record of posts, pages or bodies.
+    /// The format, the counters, and what each feed says of its gaps and edges: a few look-ups for each feed
+    /// and each gap. Tests no record of posts, pages or bodies.
     case quick
     /// Every record and every invariant of Docs/invariants.md that a cache has while it is open.
     case full
 }
 
 extension Cache {
-    /// Tests every record and every invariant, as ``check(_:limit:progress:)`` does. Returns what it found, at
-    /// most `limit` findings; none means that the cache is sound.
+    /// Tests every record and every invariant, as ``check(_:limit:progress:)`` does. Returns what it found,
+    /// at most `limit` findings; none means that the cache is sound.
     public func check(limit: Int = 100) throws -> [Finding] {
         try check(.full, limit: limit) { _ in true }.findings
     }
@@ -231,7 +231,10 @@ struct Check {
     private mutating func openIndex() throws {
         do {
             let opened = try PostIndex(transaction, of: 0)
-            if opened.runs.count <= Self.mostRuns { return index = opened }
+            if opened.runs.count <= Self.mostRuns {
+                index = opened
+                return
+            }
             find(.index, "locations", "the index has \(opened.runs.count) runs")
         } catch let error as QuireError where error.code == .corrupt {
             find(.unreadable, "locations", error.message)
@@ -274,7 +277,8 @@ struct Check {
             }
             if collection.number > check.counters.collections {
                 check.find(
-                    .ahead, "collection \(name)", "number \(collection.number) of \(check.counters.collections)")
+                    .ahead, "collection \(name)",
+                    "number \(collection.number) of \(check.counters.collections)")
             }
             if collection.feeds != feeds || feeds == 0 {
                 check.find(.count, "collection \(name)", "says \(collection.feeds) feeds, there are \(feeds)")

@@ -3,16 +3,17 @@ extension Cache {
     /// to what it holds, and bodies that were deleted, replaced or pruned are in it no longer.
     ///
     /// This is also how deleted posts are scrubbed, so there is no second operation for that. What it cannot
-    /// reach: ids of deleted posts in tombstones and in the log of the last commits, which are part of the cache;
-    /// blocks of the old file that the disk has not used again, above all on an SSD or a file system that copies
-    /// on writing; backups, and files that a repair kept.
+    /// reach: ids of deleted posts in tombstones and in the log of the last commits, which are part of the
+    /// cache; blocks of the old file that the disk has not used again, above all on an SSD or a file system
+    /// that copies on writing; backups, and files that a repair kept.
     ///
     /// Needs the space of the copy meanwhile. Whatever happens, the old file or the new one is there.
-    /// - Parameter progress: Called with 0 to 1 now and then; what it throws stops the compaction, which then has
-    ///   changed nothing.
+    /// - Parameter progress: Called with 0 to 1 now and then; what it throws stops the compaction, which then
+    ///   has changed nothing.
     /// - Returns: by how many bytes the file became smaller.
-    /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has it open, `.corrupt` if it is damaged: repair it first; `.notACache`, `.newerFormat`,
-    ///   `.diskFull`, `.noPermission`.
+    /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has it open,
+    ///   `.corrupt` if it is damaged: repair it first; `.notACache`, `.newerFormat`, `.diskFull`,
+    ///   `.noPermission`.
     @discardableResult
     public static func compact(
         at path: String, progress: (Double) throws -> Void = { _ in }

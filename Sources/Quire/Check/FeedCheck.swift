@@ -179,7 +179,9 @@ struct FeedCheck {
             try checkBody(of: id, entry, places, bodies)
             if entry.body.record != 0,
                 let damage = try shown.damage(of: entry.body, for: index.address(of: id))
-            { find(damage.code, "post \(id): \(damage.what)") }
+            {
+                find(damage.code, "post \(id): \(damage.what)")
+            }
             if entry.isRider { continue }
             if entry.isUnverified && above != .entry {
                 find(.gap, "the join above post \(id) is unverified, but there is none")
@@ -198,8 +200,8 @@ struct FeedCheck {
         ] where time > counters.clock { find(.ahead, "post \(id) was \(what) in the future") }
     }
 
-    /// All entries of a post show one body, except placeholders. The feed with the lowest number that shows it
-    /// counts it.
+    /// All entries of a post show one body, except placeholders. The feed with the lowest number that shows
+    /// it counts it.
     private mutating func checkBody(
         of id: PostID, _ entry: Entry, _ places: [(feed: UInt32, position: UInt64)],
         _ bodies: BodyTally
@@ -300,7 +302,8 @@ struct FeedCheck {
             (record.generation, "resets"),
         ] where number >= Numbers.limit { find(.ahead, "\(name): \(number)") }
         if record.changed > counters.clock { find(.ahead, "changed at \(record.changed)") }
-        for case let time? in [record.subscription.headAsOf, record.subscription.live] where time > counters.clock {
+        for case let time? in [record.subscription.headAsOf, record.subscription.live]
+        where time > counters.clock {
             find(.ahead, "told what is on top at \(time)")
         }
         if let token = record.deltaToken, token.asOf > counters.clock {
@@ -339,7 +342,9 @@ struct FeedCheck {
         if ticket.number == 0 || ticket.number > record.ticketNumbers
             || ticket.issued > counters.clock || ticket.generation > record.generation
             || ticket.edges.contains(where: { $0 > record.edgeNumbers })
-        { find(.ahead, "ticket \(ticket.number) is of the future") }
+        {
+            find(.ahead, "ticket \(ticket.number) is of the future")
+        }
         if ticket.operation == .recorded { find(.orphan, "ticket \(ticket.number) is of a crawl") }
         if ticket.operation == .down || ticket.operation == .up || ticket.minted != nil {
             // its answer is attached where this edge leads

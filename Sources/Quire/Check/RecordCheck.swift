@@ -1,5 +1,5 @@
-/// Tests each record by itself, all of a cache in the order of their keys: that it is of a table and of a feed
-/// that exist, is sealed, and that decoding it and encoding that again gives the same bytes. What holds
+/// Tests each record by itself, all of a cache in the order of their keys: that it is of a table and of a
+/// feed that exist, is sealed, and that decoding it and encoding that again gives the same bytes. What holds
 /// between records, ``Check`` tests.
 struct RecordCheck {
     let context: CheckContext

@@ -19,8 +19,8 @@ struct ShownRecord {
         (isThere, payload, hashes) = (true, contents.payload, contents.hashes)
     }
 
-    /// What is wrong with a post's reference to its body. A record names the posts whose bodies it has: by that
-    /// they are found when it is written anew.
+    /// What is wrong with a post's reference to its body. A record names the posts whose bodies it has: by
+    /// that they are found when it is written anew.
     mutating func damage(
         of body: BodyReference, for address: PostAddress
     ) throws(QuireError) -> (code: Finding.Code, what: String)? {

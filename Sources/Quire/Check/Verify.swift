@@ -1,9 +1,10 @@
 extension Cache {
-    /// Opens a cache from somebody else, whose bytes could otherwise crash the process: first tests the whole file, as
-    /// ``verify(at:limit:progress:)`` does. It reads all of it. A cache that this process has open already is not
-    /// tested again.
+    /// Opens a cache from somebody else, whose bytes could otherwise crash the process: first tests the whole
+    /// file, as ``verify(at:limit:progress:)`` does. It reads all of it. A cache that this process has open
+    /// already is not tested again.
     /// - Throws: `.corrupt` with the first finding; else as ``init(at:options:)``.
-    public convenience init(verifying path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
+    public convenience init(verifying path: String, options: CacheOptions = CacheOptions()) throws(QuireError)
+    {
         if try !FileCheck.isMissing(path) {
             if try !Environment.isOpen(path), let finding = try Self.verify(at: path, limit: 1).first {
                 throw QuireError(.corrupt, "\(path): is damaged: \(finding)")

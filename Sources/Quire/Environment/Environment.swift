@@ -110,7 +110,8 @@ final class Environment: @unchecked Sendable {
         alive.withLock { $0 -= 1 }
     }
 
-    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from reuse.
+    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from
+    /// reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
         let age = age(ofTransaction: snapshot.number)
         if age > options.maximumSnapshotAge { throw expired(age) }

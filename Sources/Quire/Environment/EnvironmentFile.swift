@@ -59,8 +59,8 @@ extension Environment {
         for end in ["", "-lock"] { unlink(draft(of: path) + end) }
     }
 
-    /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has no
-    /// locks: no process may be writing.
+    /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has
+    /// no locks: no process may be writing.
     static func openHandle(
         _ path: String, _ options: CacheOptions, isReadOnly: Bool = false
     ) throws(QuireError) -> OpaquePointer {

@@ -8,8 +8,9 @@ import CLMDB
     import Darwin
 #endif
 
-/// Exclusive access to a cache file, by its ``Gate``. Other openers wait up to five seconds, then get `.busy`. Needed
-/// to replace the file of a cache, which no open handle would survive. Only Linux notices other processes.
+/// Exclusive access to a cache file, by its ``Gate``. Other openers wait up to five seconds, then get
+/// `.busy`. Needed to replace the file of a cache, which no open handle would survive. Only Linux notices
+/// other processes.
 struct ExclusiveUse: ~Copyable {
     /// Without links.
     let path: String

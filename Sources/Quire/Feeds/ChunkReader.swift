@@ -12,8 +12,8 @@ struct ChunkReader {
         try eachValue(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
     }
 
-    /// Calls `body` with the position of each chunk, its page and how many entries it has; skips what does not
-    /// decode.
+    /// Calls `body` with the position of each chunk, its page and how many entries it has; skips what does
+    /// not decode.
     func eachChunkSize(_ body: (_ at: UInt64, _ page: UInt64, _ entries: Int) -> Void) throws {
         try eachValue(from: 0) { at, value in
             if let size = try? ChunkRecord.size(of: value, name) { body(at, size.page, size.entries) }

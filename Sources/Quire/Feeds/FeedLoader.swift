@@ -1,5 +1,5 @@
-/// Loads what a rule must see of a feed: those chunks of the entries that it asks for, and the gaps next to them.
-/// What is not loaded stands in the state as unloaded spans.
+/// Loads what a rule must see of a feed: those chunks of the entries that it asks for, and the gaps next to
+/// them. What is not loaded stands in the state as unloaded spans.
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32

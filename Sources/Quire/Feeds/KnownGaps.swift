@@ -1,5 +1,5 @@
-/// The gaps of a feed that the loader knows, top first. Of many gaps it knows the first, the last, and those around
-/// each loaded chunk: a refresh costs the same in a feed with ten gaps and with ten thousand.
+/// The gaps of a feed that the loader knows, top first. Of many gaps it knows the first, the last, and those
+/// around each loaded chunk: a refresh costs the same in a feed with ten gaps and with ten thousand.
 struct KnownGaps {
     struct Known {
         /// That of the chunk directly below the gap.

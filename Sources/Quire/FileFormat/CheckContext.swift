@@ -41,7 +41,10 @@ final class CheckContext {
 
     func expect(_ steps: UInt64) {
         let steps = Self.bounded(steps)
-        if reserved == 0 { return total += steps }
+        if reserved == 0 {
+            total += steps
+            return
+        }
         if steps > 0 { weight = reserved / steps }
         reserved = 0
     }

@@ -110,8 +110,9 @@ final class LMDBFile {
     }
 
     /// The meta page that LMDB will read, if both are as LMDB writes them and what this one names lies in the
-    /// file. With the first `firstPages` pages of each tree this is the cheap part of ``Cache/verify(at:limit:)``,
-    /// done whenever a cache is opened: a few reads, whatever the size of the file.
+    /// file. With the first `firstPages` pages of each tree this is the cheap part of
+    /// ``Cache/verify(at:limit:)``, done whenever a cache is opened: a few reads, whatever the size of the
+    /// file.
     func soundMeta(firstPages: Int = 0) throws(QuireError) -> MetaPage {
         var metas = try metaPages()
         while true {
@@ -195,8 +196,8 @@ final class LMDBFile {
 }
 
 extension FileCheck {
-    /// Of each tree, whenever a cache is opened: the way to its first record and what lies beside it. All of a
-    /// cache of about 100 posts.
+    /// Of each tree, whenever a cache is opened: the way to its first record and what lies beside it. All of
+    /// a cache of about 100 posts.
     private static let pagesLookedAt = 24
 
     /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:

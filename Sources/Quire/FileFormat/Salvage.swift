@@ -1,8 +1,9 @@
-/// The records of a damaged file that can still be read, in the order of their keys, and between which of them
-/// others may be missing. LMDB never sees the file, and no byte of it is believed before it was compared.
+/// The records of a damaged file that can still be read, in the order of their keys, and between which of
+/// them others may be missing. LMDB never sees the file, and no byte of it is believed before it was
+/// compared.
 ///
-/// The tree of the newest meta page is walked, past what is damaged. If a page on the way was lost, the leaves
-/// below it are found as the pages that are neither free nor reached. Memory: two keys for each leaf.
+/// The tree of the newest meta page is walked, past what is damaged. If a page on the way was lost, the
+/// leaves below it are found as the pages that are neither free nor reached. Memory: two keys for each leaf.
 final class Salvage {
     /// Where a record is.
     struct Place: Hashable {
@@ -182,8 +183,8 @@ final class Salvage {
         }
     }
 
-    /// Calls `visit` with what can be read of pages that the newest meta page knows nothing of: those that a later
-    /// commit wrote are among them, and many that were given up.
+    /// Calls `visit` with what can be read of pages that the newest meta page knows nothing of: those that a
+    /// later commit wrote are among them, and many that were given up.
     func forEachUnused(_ visit: (Record) throws -> Void) throws {
         for page in 2..<max(pageCount, 2) where !reached.contains(page) {
             guard let nodes = try nodes(of: page, isLeaf: true) else { continue }
@@ -198,7 +199,9 @@ final class Salvage {
 
     /// The bytes of a record that was visited.
     func value(at place: Place) throws(QuireError) -> [UInt8]? {
-        guard let nodes = try nodes(of: place.leaf, isLeaf: true), place.node < nodes.count else { return nil }
+        guard let nodes = try nodes(of: place.leaf, isLeaf: true), place.node < nodes.count else {
+            return nil
+        }
         return try value(nodes[place.node])
     }
 

@@ -67,7 +67,9 @@ final class TreeWalk {
     /// Unknown after a walk over only some of the pages.
     private func findLostPages() {
         if context.isStopped || isPartial { return }
-        if let lost = used.firstMissing(from: 2) { find(.space, "page \(lost)", "is neither in use nor free") }
+        if let lost = used.firstMissing(from: 2) {
+            find(.space, "page \(lost)", "is neither in use nor free")
+        }
     }
 
     /// What is wrong with a file that ends before its last page; nil if only free pages are missing.
@@ -157,7 +159,9 @@ final class TreeWalk {
         let said = Tally(
             branches: tree.branchPages, leaves: tree.leafPages, overflow: tree.overflowPages,
             entries: tree.entries)
-        if said != tally && !isPartial && !context.isStopped { find(.space, name, "says \(said), there are \(tally)") }
+        if said != tally && !isPartial && !context.isStopped {
+            find(.space, name, "says \(said), there are \(tally)")
+        }
     }
 
     private func damaged(_ page: UInt64, _ message: String) { find(.page, "page \(page)", message) }
@@ -179,7 +183,10 @@ final class TreeWalk {
 
     private func walkPage(_ page: UInt64, levels: Int, _ visit: Visit) throws(QuireError) {
         guard !context.isStopped, claim(page, for: page) else { return }
-        if budget == 0 { return isPartial = true }
+        if budget == 0 {
+            isPartial = true
+            return
+        }
         budget -= 1
         context.step()
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: file.pageSize, alignment: 8)
@@ -241,7 +248,8 @@ final class TreeWalk {
         context.step(found.pages)
         if node.valueSize > longestValue {
             isPartial = isPartial || order.isFreeList
-            return hasUnread = true
+            hasUnread = true
+            return
         }
         let size = PageHeader.size + node.valueSize
         if value.count < size {

@@ -1,5 +1,6 @@
-/// The id index, as it concerns the posts of one collection: which feeds hold a post, and in which chunk. It is
-/// exact: a post is in a feed if and only if the index says so. Feeds of other collections hold other posts.
+/// The id index, as it concerns the posts of one collection: which feeds hold a post, and in which chunk. It
+/// is exact: a post is in a feed if and only if the index says so. Feeds of other collections hold other
+/// posts.
 ///
 /// It is a list of sorted runs, one LMDB record each, written when a commit adds to the index and merged
 /// as they become many. A commit of 30 random ids writes one record of a kilobyte instead of dirtying 30
@@ -113,8 +114,8 @@ struct PostIndex {
         return known
     }
 
-    /// Calls `body` with each place that a run knows, and what the newest of them says of it, until it returns
-    /// false: in the order of the runs, in one pass over all of them.
+    /// Calls `body` with each place that a run knows, and what the newest of them says of it, until it
+    /// returns false: in the order of the runs, in one pass over all of them.
     func forEachPlace(_ body: (Location) -> Bool) {
         var heads: [(run: SortedRun, slot: Int, location: Location)] = []
         for run in runs {

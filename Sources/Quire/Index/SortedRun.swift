@@ -189,8 +189,8 @@ struct SortedRun {
         return head + (next + 1) * stride + 4
     }
 
-    /// True if these, its own bytes, are what ``write(_:into:)`` makes of its locations: only then every one of
-    /// them is found.
+    /// True if these, its own bytes, are what ``write(_:into:)`` makes of its locations: only then every one
+    /// of them is found.
     func isAsWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.count != Self.head + slots * Self.stride + 4 { return false }
         var (next, found) = (0, 0)

@@ -81,7 +81,8 @@ final class CacheFile: Sendable {
             return QuireError(
                 .notACache,
                 "\(path): is a cache of an older Quire (format \(version), this one knows \(formatVersion)): "
-                    + "remove it and fill a new one from the same pages, with quire ingest or the program's requests")
+                    + "remove it and fill a new one from the same pages, with quire ingest or the program's requests"
+            )
         }
         return QuireError(
             .newerFormat,

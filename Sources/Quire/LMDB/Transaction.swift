@@ -135,16 +135,18 @@ struct Cursor {
     func previous() throws(QuireError) -> Record? { try move(MDB_PREV, MDB_val()).flatMap(own) }
 
     func last() throws(QuireError) -> Record? {
-        try before(table.end.withUnsafeBufferPointer { bytes throws(QuireError) in
-            try move(MDB_SET_RANGE, MDB_val(bytes: UnsafeRawBufferPointer(bytes)))
-        })
+        try before(
+            table.end.withUnsafeBufferPointer { bytes throws(QuireError) in
+                try move(MDB_SET_RANGE, MDB_val(bytes: UnsafeRawBufferPointer(bytes)))
+            })
     }
 
     /// The last record before this key.
     func before(_ key: some Key) throws(QuireError) -> Record? {
-        try before(key.withBytes(in: table) { bytes throws(QuireError) in
-            try move(MDB_SET_RANGE, MDB_val(bytes: bytes))
-        })
+        try before(
+            key.withBytes(in: table) { bytes throws(QuireError) in
+                try move(MDB_SET_RANGE, MDB_val(bytes: bytes))
+            })
     }
 
     /// The last record before the one the cursor is at, of whatever table.

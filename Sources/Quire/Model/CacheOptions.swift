@@ -14,8 +14,9 @@ public struct CacheOptions: Sendable, Hashable {
     /// How long a write waits for other writers, of this process or another, before it throws `.busy`. Other
     /// programs than Quire that write to the file are waited for without a limit.
     public var writeTimeout: Duration
-    /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open snapshot
-    /// keeps freed space from reuse, so the file grows meanwhile. What it has lent stays valid until it ends.
+    /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open
+    /// snapshot keeps freed space from reuse, so the file grows meanwhile. What it has lent stays valid until
+    /// it ends.
     public var maximumSnapshotAge: Int
     @_spi(Unstable) public var tuning = Tuning()
 

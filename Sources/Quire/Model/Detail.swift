@@ -1,4 +1,5 @@
-/// How much of a post a body holds: what a list shows of it, or all. A body never gives way to one of less detail.
+/// How much of a post a body holds: what a list shows of it, or all. A body never gives way to one of less
+/// detail.
 ///
 ///     answer.append(id: 17, version: 5, detail: .summary, body: row)
 public struct Detail: RawRepresentable, Sendable, Hashable, Comparable {

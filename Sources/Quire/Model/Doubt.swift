@@ -10,8 +10,8 @@ public enum Doubt: String, Sendable, CaseIterable, Hashable {
     case jump
     /// A page of a crawl is missing here (R24).
     case missingPage = "missing-page"
-    /// An answer showed something else: where the join was asked about (R26.8), or against what the numbering had put
-    /// here (R26.10).
+    /// An answer showed something else: where the join was asked about (R26.8), or against what the numbering
+    /// had put here (R26.10).
     case contradiction
     /// The numbers of the pages have moved under the join (R26.8).
     case drift

@@ -67,14 +67,15 @@ public struct FeedOptions: Sendable, Hashable {
     public var firstPage: Int
     /// Open a gap where only the numbering claims contiguity (R25, R26).
     public var isStrict: Bool
-    /// Who chooses the size of a page, in feeds paged by offset or number (R26); no other feed looks at it. No request
-    /// asks for more posts than its caller, whatever the policy. At least one row, where it is fixed.
+    /// Who chooses the size of a page, in feeds paged by offset or number (R26); no other feed looks at it.
+    /// No request asks for more posts than its caller, whatever the policy. At least one row, where it is
+    /// fixed.
     public var sizes: SizePolicy {
         didSet { sizes = sizes.inRange }
     }
-    /// The collection that the feed's posts belong to, up to 255 bytes of UTF-8. Feeds of one collection share
-    /// what they know of a post: body, version, fields, read mark. Feeds of two share nothing, whatever the
-    /// ids are. The default, "", is a collection like any other: right where all ids come from one server
+    /// The collection that the feed's posts belong to, up to 255 bytes of UTF-8. Feeds of one collection
+    /// share what they know of a post: body, version, fields, read mark. Feeds of two share nothing, whatever
+    /// the ids are. The default, "", is a collection like any other: right where all ids come from one server
     /// that gives none of them twice.
     public var collection: String
 

@@ -32,7 +32,8 @@ public struct Outcome: Sendable, Hashable {
     }
 
     public var verdict: Verdict
-    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`, or the error.
+    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`,
+    /// or the error.
     public var reason: String
     /// What would help, if the answer changed no posts.
     public var help: Help?
@@ -52,13 +53,13 @@ public struct Outcome: Sendable, Hashable {
     public var displaced: [PostID]
     /// Posts of the page that were not placed: deleted since, outdated, above the border, unrequested.
     public var ignored: [PostID]
-    /// Known posts that the answer showed in another order than the feed's class allows: evidence that the class is
-    /// not the server's (R6). Also filled where nothing else changed.
+    /// Known posts that the answer showed in another order than the feed's class allows: evidence that the
+    /// class is not the server's (R6). Also filled where nothing else changed.
     public var disorder: [PostID]
     /// Posts received that are neither cached afterwards nor in another of these lists.
     public var unplaced: [PostID]
-    /// The size policy of the feed, if this answer showed it to be wrong: sizes are ``SizePolicy/unknown`` since, and
-    /// learned (R26).
+    /// The size policy of the feed, if this answer showed it to be wrong: sizes are ``SizePolicy/unknown``
+    /// since, and learned (R26).
     public var disprovedSizes: SizePolicy?
     /// Rows without an id.
     public var opaqueRows: Int

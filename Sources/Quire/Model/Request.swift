@@ -25,9 +25,9 @@ public enum Place: Hashable, Sendable {
     /// The unverified join directly above this post: asks again for the page above it, and says what that
     /// proved (R26.8).
     case join(above: PostID)
-    /// What is missing of the bodies of these posts, wherever they stand: all of it in a feed of ids (R21), or
-    /// detail, or a newer version (R31.5). In other feeds it is refused if nothing is missing; ``tail`` asks
-    /// for the topmost missing ones. Not more than the request's limit.
+    /// What is missing of the bodies of these posts, wherever they stand: all of it in a feed of ids (R21),
+    /// or detail, or a newer version (R31.5). In other feeds it is refused if nothing is missing; ``tail``
+    /// asks for the topmost missing ones. Not more than the request's limit.
     case bodies([PostID])
     /// Nowhere: what has changed since the newest token that an answer brought (R29).
     case delta
@@ -62,8 +62,8 @@ public struct Request: Hashable, Sendable {
     public let target: Target
     /// The answer starts above the border entry, not directly below it.
     public let isOverlapping: Bool
-    /// Bounded requests: stop at this post. An answer that got there says so by ``Link/end``, which is then the end of
-    /// the range and not of the feed; it may show the post or not (R8).
+    /// Bounded requests: stop at this post. An answer that got there says so by ``Link/end``, which is then
+    /// the end of the range and not of the feed; it may show the post or not (R8).
     public let until: PostID?
 }
 

@@ -18,11 +18,11 @@ public struct PostRow: Sendable, Hashable {
     public let isPinned: Bool
     /// Its place is known, its body is missing.
     public let isPlaceholder: Bool
-    /// Why nothing proves that it follows the post above (R25, section 3); nil if an answer has shown both, or a gap
-    /// lies between.
+    /// Why nothing proves that it follows the post above (R25, section 3); nil if an answer has shown both,
+    /// or a gap lies between.
     public let doubt: Doubt?
-    /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may have come
-    /// as gone in between.
+    /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may
+    /// have come as gone in between.
     public let isChecked: Bool
     /// How much of the post its body holds, and the version of the body; nil if the server does not say.
     public let detail: Detail
@@ -51,7 +51,8 @@ public struct GapRow: Sendable, Hashable {
     public let isUpOverlapping: Bool
     /// Why it exists.
     public let why: Doubt
-    /// The clock of the change that opened it: larger is later. It counts requests, deletions and answers of the cache.
+    /// The clock of the change that opened it: larger is later. It counts requests, deletions and answers of
+    /// the cache.
     public let since: UInt64
     /// How many posts of the server's sequence the segment above the gap has.
     public let postsAbove: Int
@@ -113,15 +114,17 @@ public struct FeedInfo: Sendable, Hashable {
     public let tail: Link
     /// The server did not say that the feed ends here: that was concluded from what it answered (R26.7).
     public let isEndAssumed: Bool
-    /// Answers that showed known posts in another order than the class of the feed allows: evidence that the server
-    /// does not keep it.
+    /// Answers that showed known posts in another order than the class of the feed allows: evidence that the
+    /// server does not keep it.
     public let answersAgainstOrder: Int
-    /// The size policy that holds: that of ``FeedOptions/sizes``, or `.unknown` once an answer has disproved it.
+    /// The size policy that holds: that of ``FeedOptions/sizes``, or `.unknown` once an answer has disproved
+    /// it.
     public let sizes: SizePolicy
     /// Rows of a server's page, as far as that is known: stated, or learned (R26.6).
     public let rowsPerPage: Int?
 
-    /// Posts may be missing above the first one. Only an answer to the request for the head closes it (R25.4).
+    /// Posts may be missing above the first one. Only an answer to the request for the head closes it
+    /// (R25.4).
     public var isHeadOpen: Bool { posts > 0 && head != .end }
 
     /// No post is known to be missing: there is no gap, and the head is closed. The tail may go on. Ask

@@ -45,7 +45,9 @@ struct RowReader {
     }
 
     func find(_ id: PostID, in collection: UInt32) throws -> PostRow? {
-        guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else { return nil }
+        guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else {
+            return nil
+        }
         let chunk = try transaction.chunk(at: at, of: feed)
         guard let slot = chunk.ids.firstIndex(of: id) else {
             throw QuireError.corrupt("the place of post \(id)")

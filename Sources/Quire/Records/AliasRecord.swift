@@ -6,7 +6,9 @@ struct AliasRecord: Record, Hashable {
     /// Of a name: the other ids, at least one.
     var others: [PostID] = []
 
-    init(_ id: PostID, name: PostID, others: [PostID] = []) { (self.id, self.name, self.others) = (id, name, others) }
+    init(_ id: PostID, name: PostID, others: [PostID] = []) {
+        (self.id, self.name, self.others) = (id, name, others)
+    }
 
     var isName: Bool { name == id }
 

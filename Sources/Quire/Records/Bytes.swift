@@ -230,7 +230,9 @@ extension UnsafeRawBufferPointer {
         while at + 8 <= count {
             if loadUnaligned(fromByteOffset: at, as: UInt64.self)
                 != other.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-            { return false }
+            {
+                return false
+            }
             at += 8
         }
         while at < count {

@@ -9,7 +9,8 @@ struct ChunkRecord: Record {
     /// The posts, and beside each its entry.
     let ids: [PostID]
     var entries: [Entry]
-    /// The epoch of ``PositionShifts`` in which it was written; nil if no entry knows its place in the server's list.
+    /// The epoch of ``PositionShifts`` in which it was written; nil if no entry knows its place in the
+    /// server's list.
     var epoch: UInt64?
 
     init(page: UInt64, ids: [PostID], entries: [Entry], epoch: UInt64 = 0) {
@@ -97,7 +98,8 @@ struct ChunkRecord: Record {
                     || entry.body.offset != expected.body.offset)
             writer.byte(
                 (entry.isRider ? Flag.rider : 0) | (entry.isPinned ? Flag.pinned : 0)
-                    | (entry.isPlaceholder ? Flag.placeholder : 0) | (entry.isUnverified ? Flag.unverified : 0)
+                    | (entry.isPlaceholder ? Flag.placeholder : 0)
+                    | (entry.isUnverified ? Flag.unverified : 0)
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
             id.encode(&writer)

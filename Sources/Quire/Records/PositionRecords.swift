@@ -97,12 +97,12 @@ extension LearnedSizes: Record {
     }
 }
 
-/// How far the estimated positions (R26.1) in chunks that were not loaded have moved since these were written. An answer
-/// moves everything below it; that must not write every chunk.
+/// How far the estimated positions (R26.1) in chunks that were not loaded have moved since these were
+/// written. An answer moves everything below it; that must not write every chunk.
 ///
-/// A chunk keeps the epoch in which it was written, and what was noted since is applied when it is read. A feed of few
-/// chunks forgets nothing: before its list is full, one change writes all its chunks. That would be too much for a
-/// large one, where what is older than the list becomes an estimate only.
+/// A chunk keeps the epoch in which it was written, and what was noted since is applied when it is read. A
+/// feed of few chunks forgets nothing: before its list is full, one change writes all its chunks. That would
+/// be too much for a large one, where what is older than the list becomes an estimate only.
 struct PositionShifts: Record, Hashable {
     struct Shift: Hashable {
         var epoch: UInt64

@@ -24,11 +24,13 @@ struct Table: Sendable, Hashable {
     }
 
     private enum Kind: UInt8 {
-        case format = 1, names, feeds, fields, bodyUse, log, counters, locations, bodies, collections, aliases
+        case format = 1
+        case names, feeds, fields, bodyUse, log, counters, locations, bodies, collections, aliases
     }
 
     private enum Part: UInt8 {
-        case chunks = 1, gaps, tickets, record, pages, attributes, tombstones
+        case chunks = 1
+        case gaps, tickets, record, pages, attributes, tombstones
     }
 
     // MARK: Of the cache

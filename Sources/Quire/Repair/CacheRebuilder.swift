@@ -77,10 +77,13 @@ struct CacheRebuilder {
         _ chunk: RecoveredFeed.Chunk, of collection: UInt32, to part: inout RebuildBatch,
         _ lost: (removed: Set<PostID>, insertedBelow: Set<PostID?>)
     ) throws {
-        guard let value = try recoveredFile.salvage.value(at: chunk.place) else { return part.rows.append(.unknown) }
+        guard let value = try recoveredFile.salvage.value(at: chunk.place) else {
+            return part.rows.append(.unknown)
+        }
         let record = try value.withUnsafeBytes { try ChunkRecord($0, "a chunk") }
         for (id, entry) in zip(record.ids, record.entries) {
-            let body = entry.body.record == 0 ? [] : try recoveredFile.body(entry.body, of: id, in: collection)
+            let body =
+                entry.body.record == 0 ? [] : try recoveredFile.body(entry.body, of: id, in: collection)
             if let body, !lost.removed.contains(id) {
                 part.add(id, entry, body)
             } else {
@@ -122,7 +125,8 @@ struct CacheRebuilder {
                 pages[top.number]?.entries != top.posts
             else { return }
             let ids = try reader.rows(of: top).map(\.id)
-            try session.change(feed.number, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
+            try session.change(feed.number, focus: { try $0.load(posts: ids) }) {
+                state throws(Interruption) in
                 state.renumber(top.number)
                 return WriteSession.RuleResult(result: ())
             }

@@ -109,7 +109,8 @@ struct RebuildBatch {
                 state.rows.append(.gap(state.gaps.count))
                 state.gaps.append(gap)
             case .unknown where isIDs, .entry where isIDs, .lost where isIDs:
-                state.rows.append(state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown), why: .damage))
+                state.rows.append(
+                    state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown), why: .damage))
             case .unknown, .entry, .lost:  // a post that stands in the feed already was put there by damage
                 doomed.append(placeholder(in: &state))
             }
@@ -123,8 +124,8 @@ struct RebuildBatch {
         return (placements, lost)
     }
 
-    /// An eviction may bring back an end that the server once reported above what leaves. Here it is unknown what
-    /// is missing, so nothing ends there.
+    /// An eviction may bring back an end that the server once reported above what leaves. Here it is unknown
+    /// what is missing, so nothing ends there.
     private func evict(_ doomed: [PostID], from state: inout FeedState) throws(Interruption) {
         let (head, tail) = (state.head, state.tail)
         try state.evict(doomed)

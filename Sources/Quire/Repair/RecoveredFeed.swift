@@ -121,7 +121,8 @@ struct RecoveredFeed {
             var broken: Set<Int> = []
             if found != expected {
                 let isBelowBroken = next < chunks.count ? chunks[next].isAfterBreak : isCutOff
-                broken = Set((start..<next).filter { chunks[$0].isAfterBreak } + (isBelowBroken ? [next] : []))
+                broken = Set(
+                    (start..<next).filter { chunks[$0].isAfterBreak } + (isBelowBroken ? [next] : []))
                 let isExplained = !broken.isEmpty || expected == nil
                 if !knowsGaps || !isExplained { broken = Set(start...next) }
             }
@@ -174,7 +175,8 @@ extension FeedRecord {
         let limit: UInt64 = 1 << 60
         let numbers = [generation, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]
         let sizes = [counts.entries, counts.riders, counts.gaps, lastSegment.entries, skippedAbove]
-        return 1...255 ~= name.utf8.count && options.collection.utf8.count <= CollectionRecord.nameLimit && numbers.allSatisfy { $0 < limit }
+        return 1...255 ~= name.utf8.count && options.collection.utf8.count <= CollectionRecord.nameLimit
+            && numbers.allSatisfy { $0 < limit }
             && sizes.allSatisfy { $0 < Int(limit) }
     }
 }

@@ -143,7 +143,9 @@ struct RecoveredFile {
                     guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
                     if !record.isName { aliases.append((record, collection)) }
                 case "bodies":
-                    guard let number = Self.number(key), BodyStore.contents(bytes) != nil else { return false }
+                    guard let number = Self.number(key), BodyStore.contents(bytes) != nil else {
+                        return false
+                    }
                     bodies[~number] = place
                 default: break  // derived
                 }

@@ -2,20 +2,21 @@ extension Cache {
     /// Makes a damaged file a cache again, of what is sound in it, and keeps the damaged file beside it, as
     /// `<path>.corrupt-1` or the next free number. A sound file is left as it is.
     ///
-    /// Posts are kept with their bodies, places and pins; fields, attributes, tombstones and gaps too. What is
-    /// lost becomes a gap, or an open head or tail, with the best link that is left: a feed is complete
+    /// Posts are kept with their bodies, places and pins; fields, attributes, tombstones and gaps too. What
+    /// is lost becomes a gap, or an open head or tail, with the best link that is left: a feed is complete
     /// afterwards only where nothing was lost. Requests under way become stale, and followers of changes are
-    /// told to read the feeds anew. A feed whose own record is lost is lost, because its order class is unknown.
-    /// A file in which nothing can be read becomes an empty cache.
+    /// told to read the feeds anew. A feed whose own record is lost is lost, because its order class is
+    /// unknown. A file in which nothing can be read becomes an empty cache.
     ///
-    /// The new file is built aside, tested by everything that ``verify(at:limit:)`` and ``check(limit:)`` know,
-    /// and put in place at once: whatever happens, the old file or the new one is there.
+    /// The new file is built aside, tested by everything that ``verify(at:limit:)`` and ``check(limit:)``
+    /// know, and put in place at once: whatever happens, the old file or the new one is there.
     /// - Parameters:
     ///   - dryRun: Say what would be done; builds the new file, and removes it again.
     ///   - progress: Called with 0 to 1 now and then; what it throws stops the repair, which then has changed
     ///     nothing.
-    /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has it open, `.notACache` and `.newerFormat` for files that are none, or not ours to
-    ///   change; `.diskFull`, `.noPermission`.
+    /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has it open,
+    ///   `.notACache` and `.newerFormat` for files that are none, or not ours to change; `.diskFull`,
+    ///   `.noPermission`.
     public static func repair(
         at path: String, dryRun: Bool = false, progress: (Double) throws -> Void = { _ in }
     ) throws -> RepairReport {

@@ -1,7 +1,8 @@
 // R25, R26: neighbours that only the server's numbering joins.
 
 extension Draft {
-    /// R8. The rest of an answer below its border; where only a position says that it follows, the join is unverified.
+    /// R8. The rest of an answer below its border; where only a position says that it follows, the join is
+    /// unverified.
     mutating func join(_ rest: [Int], below border: Int, lower: Int? = nil) throws(Interruption) {
         let isClaim = ticket.mayClaim && !shown.contains(border)
         if isClaim && state.options.isStrict {
@@ -26,10 +27,11 @@ extension Draft {
         farGap = true
     }
 
-    /// R26.9. In a feed read by links that are positions, the answer contradicts what is cached: the numbering had put
-    /// something into the wrong place, or the numbers have moved on.
+    /// R26.9. In a feed read by links that are positions, the answer contradicts what is cached: the
+    /// numbering had put something into the wrong place, or the numbers have moved on.
     func isElsewhere(_ page: [Int], _ at: Int) throws(Interruption) -> Bool {
-        if !ticket.mayClaim || rows[..<at].contains(where: \.isGap) { return false }  // R10: that gap is filled first
+        // R10: that gap is filled first
+        if !ticket.mayClaim || rows[..<at].contains(where: \.isGap) { return false }
         let border = try border(above: at)
         let places = places()
         let known = page.last { places[$0].map { $0 < at } ?? false }
@@ -45,8 +47,8 @@ extension Draft {
         try splice(page, upper: .unknown, lower: nil)
     }
 
-    /// R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached below that,
-    /// or the other way round.
+    /// R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached
+    /// below that, or the other way round.
     func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {
         if state.options.order != .keyless { return false }
         let places = places()
@@ -92,9 +94,12 @@ extension Draft {
         settleFarGap(first, last)
     }
 
-    /// R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no gap.
+    /// R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no
+    /// gap.
     mutating func keepProvenRun() throws(Interruption) {
-        guard state.options.order.hasKeys, let first = accepted.first, let last = accepted.last else { return }
+        guard state.options.order.hasKeys, let first = accepted.first, let last = accepted.last else {
+            return
+        }
         var at = rows.firstIndex(of: .entry(last))! + 1
         if answer.next == .unknown, at < rows.count, rows[at].isGap {
             let below = try state.entry(at: at + 1, in: rows, from: .above)

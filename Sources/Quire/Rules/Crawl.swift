@@ -58,9 +58,9 @@ public struct Crawl: Sendable {
 
     // MARK: Pages whose request is known
 
-    /// Says that the page recorded next answers the request for the first page: nothing lay above it. `number`
-    /// is how it is counted, `link` what it was asked for by, if that is known. Returns its number in the run.
-    /// A server that counts its pages gives it its `page`.
+    /// Says that the page recorded next answers the request for the first page: nothing lay above it.
+    /// `number` is how it is counted, `link` what it was asked for by, if that is known. Returns its number
+    /// in the run. A server that counts its pages gives it its `page`.
     public mutating func beginAtHead(by link: Link?, _ number: Int?, page: Int? = nil) -> Int {
         let label = page ?? (isFresh ? self.number(number) : freeNumber)
         if let link = link ?? (isFresh ? nil : .head) { follow(link, to: label) }
@@ -68,8 +68,8 @@ public struct Crawl: Sendable {
         return label
     }
 
-    /// Says that the page recorded next was asked for by this link, which need not continue any page of the run, and
-    /// is not the first one. Returns its number in the run.
+    /// Says that the page recorded next was asked for by this link, which need not continue any page of the
+    /// run, and is not the first one. Returns its number in the run.
     public mutating func leap(to link: Link, _ number: Int?) -> Int {
         let label = isFresh ? self.number(number) : freeNumber
         if start == .head(page: label) { beginBelowHead(label, .unknown) }
@@ -77,9 +77,9 @@ public struct Crawl: Sendable {
         return label
     }
 
-    /// Says which link was followed to the page that is recorded next, where that is known: it lies below the page
-    /// that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in the run, nil if
-    /// it follows the page before. A server that counts its pages gives it its `page`.
+    /// Says which link was followed to the page that is recorded next, where that is known: it lies below the
+    /// page that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in the
+    /// run, nil if it follows the page before. A server that counts its pages gives it its `page`.
     public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool, page: Int? = nil) -> Int? {
         if let page {
             if let link, links[page] != link { follow(link, to: page) }
@@ -88,7 +88,8 @@ public struct Crawl: Sendable {
         }
         if let link, let known = self.number(for: link) { return known }
         let label = self.number(number)
-        let isFree = isFresh || ends[label - 1] == nil && links[label] == nil && label > numbers.last ?? label - 1
+        let isFree =
+            isFresh || ends[label - 1] == nil && links[label] == nil && label > numbers.last ?? label - 1
         if let link, !isFree { return leap(to: link, number) }
         if !isFirst, start == .head(page: label) { beginBelowHead(label, .unknown) }
         if let link { follow(link, to: label) }
@@ -158,7 +159,8 @@ extension FeedState {
         record.own = own ?? run.link(to: number)
         if isByNumber, own?.isAbove != true {
             let page = number - options.firstPage
-            record.span = TicketRecord.Span(start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit,
+            record.span = TicketRecord.Span(
+                start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit,
                 isDisproved: sizes.isDisproved)
         }
         if case .head(page: number) = run.start {
@@ -177,8 +179,8 @@ extension FeedState {
         return record
     }
 
-    /// R25.4. Only the head request closes the head: above the topmost page of a run that began further down, its link
-    /// names the page above.
+    /// R25.4. Only the head request closes the head: above the topmost page of a run that began further down,
+    /// its link names the page above.
     mutating func nameHead(above number: Int, in run: Crawl, _ answer: Answer) {
         var first = options.firstPage
         if case .head(let page) = run.start { first = page }

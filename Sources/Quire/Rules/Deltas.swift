@@ -1,4 +1,5 @@
-// R29: answers that say what has changed since an earlier moment. What such an answer does not name is untouched.
+// R29: answers that say what has changed since an earlier moment. What such an answer does not name is
+// untouched.
 
 /// What an answer brought to ask later what has changed since.
 struct DeltaToken: Hashable {
@@ -46,8 +47,8 @@ extension Draft {
         }
     }
 
-    /// R29.1. Deleted entries leave, but for those that an answer wrote after this request was planned. Returns all
-    /// that are gone on the server, cached or not.
+    /// R29.1. Deleted entries leave, but for those that an answer wrote after this request was planned.
+    /// Returns all that are gone on the server, cached or not.
     private mutating func leaveDeleted() throws(Interruption) -> EntrySet {
         var seen = EntrySet()
         var deleted: [Int] = []
@@ -69,7 +70,8 @@ extension Draft {
         return gone
     }
 
-    /// R29.3. All that came on top since the head was told is in the answer, if it is whole and begins no later.
+    /// R29.3. All that came on top since the head was told is in the answer, if it is whole and begins no
+    /// later.
     private mutating func putNewOnTop(_ page: [Int], isWhole: Bool) throws(Interruption) -> [Int] {
         guard state.options.order.hasKeys, state.head.link == .end, let top = try top(),
             try hasKeys(page)

@@ -37,7 +37,8 @@ struct Draft {
     var claims: [Int: Doubt] = [:]
     /// R26: rows received, without those that are no entries.
     var rowsSeen = 0
-    /// R26: this border stands at this position or below; nil: only that it is not known as the last of its page.
+    /// R26: this border stands at this position or below; nil: only that it is not known as the last of its
+    /// page.
     var beyond: (border: Int, least: Int?)?
     /// R26: the last usable row of the page.
     var pageEnd: Int?
@@ -225,8 +226,8 @@ struct Draft {
         }
     }
 
-    /// R9. No answer removes what it shows: it has the post on the other side of the border. (An entry dropped as
-    /// outdated was not shown here: the next answer brings it back under its smaller key.)
+    /// R9. No answer removes what it shows: it has the post on the other side of the border. (An entry
+    /// dropped as outdated was not shown here: the next answer brings it back under its smaller key.)
     func requireShownStay() throws(Interruption) {
         let isShown = { (entry: Int) in shownPost[entry] >= 0 && !ignored.contains(entry) }
         if removed.contains(where: isShown) || keptAsRiders.contains(where: isShown) {
@@ -247,19 +248,19 @@ struct Draft {
         return entries
     }
 
-    /// R9. An answer without its border may begin elsewhere: in keyless feeds the border may have died somewhere else,
-    /// and a loose link begins beyond it.
+    /// R9. An answer without its border may begin elsewhere: in keyless feeds the border may have died
+    /// somewhere else, and a loose link begins beyond it.
     var isDoubtful: Bool { state.options.order == .keyless || ticket.isLoose }
 
-    /// R9. Another answer than the border's showed it, perhaps of a later moment: what the border's answer knew is as of
-    /// when it was asked for, not of when it arrived.
+    /// R9. Another answer than the border's showed it, perhaps of a later moment: what the border's answer
+    /// knew is as of when it was asked for, not of when it arrived.
     func isSeenLater(_ entry: Int, than border: Int) -> Bool {
         let (entry, border) = (state.entries[entry], state.entries[border])
         return entry.confirmed > border.asked && entry.confirmed != border.confirmed
     }
 
-    /// R16. The answer's first or last item is not this entry, but one that was dropped, deleted or outdated meanwhile:
-    /// the link begins beyond it.
+    /// R16. The answer's first or last item is not this entry, but one that was dropped, deleted or outdated
+    /// meanwhile: the link begins beyond it.
     func isLoose(_ end: PageEnd, at entry: Int) -> Bool {
         if ignored.isEmpty { return false }
         let items = answer.posts.lazy.filter { !state.sticky.contains($0.id) }

@@ -77,8 +77,8 @@ extension Draft {
         note = .confirmEnd
     }
 
-    /// R11. Something below was seen by an answer that arrived after this request was planned: this older end removes
-    /// nothing.
+    /// R11. Something below was seen by an answer that arrived after this request was planned: this older end
+    /// removes nothing.
     func isOutrun(_ at: Int) throws(Interruption) -> Bool {
         try entries(in: rows[at...]).contains(where: isNewer)
     }

@@ -44,8 +44,9 @@ extension Draft {
         return found
     }
 
-    /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between them: where
-    /// an entry left against the order class, and where the answer showed something that was not placed.
+    /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between
+    /// them: where an entry left against the order class, and where the answer showed something that was not
+    /// placed.
     func doubtedJoins() throws(Interruption) -> [(entry: Int, why: Doubt)] {
         if ticket.operation == .delta { return [] }  // it proves no neighbours
         // in a keyless feed whatever has moved has broken the promise

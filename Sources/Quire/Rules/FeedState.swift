@@ -93,7 +93,8 @@ struct Entry {
     /// True if nothing about the entry differs; both are the same entry of two states.
     func isSame(as other: Entry) -> Bool {
         key == other.key && page == other.page && confirmed == other.confirmed
-            && asked == other.asked && pushed == other.pushed && spot == other.spot && isChecked == other.isChecked
+            && asked == other.asked && pushed == other.pushed && spot == other.spot
+            && isChecked == other.isChecked
             && isRider == other.isRider && isPinned == other.isPinned && isPlaceholder == other.isPlaceholder
             && claim == other.claim && isCached == other.isCached
             && hasSameBody(as: other) && chunk == other.chunk
@@ -153,8 +154,8 @@ enum Row: Hashable {
     var gap: Int? { if case .gap(let gap) = self { gap } else { nil } }
 }
 
-/// A run of chunks that was not loaded. They are of one segment, or of several, each whole, with the gaps between
-/// them; then it stands between two gaps.
+/// A run of chunks that was not loaded. They are of one segment, or of several, each whole, with the gaps
+/// between them; then it stands between two gaps.
 struct UnloadedSpan: Hashable {
     /// Entries of the server's sequence in it; riders do not count. Of several runs of one segment the
     /// first has the count of all, unless counts were asked for. Of several segments only the lowest counts.

@@ -128,8 +128,8 @@ extension Draft {
         return outcome(page: page)
     }
 
-    /// R6. An entry that this answer shows elsewhere, but does not place, has not moved: it goes back to where it was, on
-    /// its own side of the gaps there.
+    /// R6. An entry that this answer shows elsewhere, but does not place, has not moved: it goes back to
+    /// where it was, on its own side of the gaps there.
     private mutating func keepUnplaced() throws(Interruption) {
         if moved.isEmpty { return }
         let placed = EntrySet(rows.lazy.compactMap(\.entry))
@@ -172,7 +172,9 @@ extension Draft {
 
     /// R29. The newest token is that of the newest request.
     private mutating func keepToken() {
-        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else { return }
+        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else {
+            return
+        }
         state.deltaToken = DeltaToken(text: text, asOf: ticket.issued)
     }
 
@@ -242,8 +244,10 @@ extension Draft {
         if carried.isEmpty { return state.setClaims([:]) }
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
-            if case .entry(let a) = upper, case .entry(let b) = lower, covered.contains(a) && covered.contains(b),
-                let claim = carried[b], claim.since <= ticket.issued  // what was unverified since, this answer does not know
+            if case .entry(let a) = upper, case .entry(let b) = lower,
+                covered.contains(a) && covered.contains(b),
+                // what was unverified since, this answer does not know
+                let claim = carried[b], claim.since <= ticket.issued
             {
                 carried[b] = nil
             }

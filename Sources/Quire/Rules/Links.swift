@@ -46,8 +46,8 @@ extension FeedState {
         return page
     }
 
-    /// The upper side of a gap as the tail, once everything below it left: an end that was in doubt because of what
-    /// was cached there is asked for again.
+    /// The upper side of a gap as the tail, once everything below it left: an end that was in doubt because
+    /// of what was cached there is asked for again.
     func asTail(_ edge: Edge) -> Edge {
         var edge = edge
         if edge.link == .confirmEnd { edge.link = options.paging.isPositional ? .more : .unknown }
@@ -130,12 +130,13 @@ extension FeedState {
     }
 }
 
-/// R16. Finds the nearest link of entry after entry, while rows and pages stay as they are. Each walk goes up no
-/// further than to where the one before began: from top to bottom, all of them pass each row once.
+/// R16. Finds the nearest link of entry after entry, while rows and pages stay as they are. Each walk goes up
+/// no further than to where the one before began: from top to bottom, all of them pass each row once.
 struct PageEnds {
     /// Where a walk ended: at the last entry of a page, at a gap, above the first row.
     private enum End {
-        case page(Int), gap, top
+        case page(Int)
+        case gap, top
     }
 
     private var rows: [Row]?

@@ -1,9 +1,9 @@
 // R28: a post that had two ids has one name.
 
 extension FeedState {
-    /// The entry of the alias becomes that of the post. If the feed has both, the place that the server gave stays, and
-    /// the other entry leaves as by deletion. Returns the entry of the post, nil if the feed had none of the alias, or if
-    /// its body is still to be fetched.
+    /// The entry of the alias becomes that of the post. If the feed has both, the place that the server gave
+    /// stays, and the other entry leaves as by deletion. Returns the entry of the post, nil if the feed had
+    /// none of the alias, or if its body is still to be fetched.
     mutating func unite(_ alias: PostID, with id: PostID) throws(Interruption) -> Int? {
         if let deleted = tombstones[alias] {
             tombstones[alias] = nil

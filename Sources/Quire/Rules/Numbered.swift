@@ -27,7 +27,8 @@ extension Draft {
             return try nothingKnown(page, at, border)
         }
         let cutAtLast = page[..<page.firstIndex(of: last)!]
-        if state.options.order == .keyless, cutAtLast.contains(where: { places[$0].map { $0 > at } ?? false }) {
+        if state.options.order == .keyless, cutAtLast.contains(where: { places[$0].map { $0 > at } ?? false })
+        {
             return try placeAnew(page)
         }
         last = try falseClaim(page, last) ?? last
@@ -58,8 +59,8 @@ extension Draft {
         rest.removeAll(where: ignored.contains)
     }
 
-    /// The upper entry of an unverified join that the page shows with something else below it: the answer is used from
-    /// there on.
+    /// The upper entry of an unverified join that the page shows with something else below it: the answer is
+    /// used from there on.
     private func falseClaim(_ page: [Int], _ last: Int) throws(Interruption) -> Int? {
         let end = page.firstIndex(of: last)!
         var below = EntryMap(entries: state.entries.count)
@@ -133,8 +134,8 @@ extension Draft {
         note = .discontinuity
     }
 
-    /// Only known entries: they tell where the border is now. The same rows under numbers far apart: the numbers have
-    /// ended (a server that repeats its last page, or its first).
+    /// Only known entries: they tell where the border is now. The same rows under numbers far apart: the
+    /// numbers have ended (a server that repeats its last page, or its first).
     private mutating func movesOn(_ at: Int, _ border: Int, last: Int) throws(Interruption) {
         let span = ticket.span!
         let search = state.search(of: edge(at: at), at: border)

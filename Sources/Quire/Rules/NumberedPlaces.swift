@@ -67,7 +67,9 @@ extension Draft {
 
     /// What the answer shows tells where it is; what stands below moves with the last known entry shown.
     mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
-        if ticket.operation == .push || ticket.operation == .delta { return state.isNumbered ? try moveByPush() : [] }
+        if ticket.operation == .push || ticket.operation == .delta {
+            return state.isNumbered ? try moveByPush() : []
+        }
         guard let span = ticket.span, state.isNumbered else { return [] }
         let isByNumber = state.isByNumber
         var seen: [(entry: Int, spot: Spot)] = []
@@ -94,7 +96,8 @@ extension Draft {
         guard
             let lowest = known.max(by: { serverPosition[$0.entry]! < serverPosition[$1.entry]! })
         else {
-            if ticket.operation == .refresh && !accepted.isEmpty {  // at least the accepted ones are above it now
+            // at least the accepted ones are above it now
+            if ticket.operation == .refresh && !accepted.isEmpty {
                 let rows = state.serverRows
                 state.moveSpots(in: rows, by: accepted.count) { !isSeen.contains($0) }
             }

@@ -50,7 +50,9 @@ extension FeedState {
         return record
     }
 
-    mutating func planNumberedRefresh(_ record: TicketRecord, limit: Int) throws(Interruption) -> PlannedRequest {
+    mutating func planNumberedRefresh(_ record: TicketRecord, limit: Int) throws(Interruption)
+        -> PlannedRequest
+    {
         try takeLimit(limit)
         let wish = try wish(at: (head.search?.skip ?? 0) * unit, limit: limit)  // R7
         return PlannedRequest(target: wish.target, record: spanning(wish.span, record))
@@ -159,7 +161,8 @@ extension FeedState {
                 span: TicketRecord.Span(start: start, rows: size)), record)
     }
 
-    /// Of the sizes up to the limit the one of the highest worth; of equal ones the larger. nil if none has any.
+    /// Of the sizes up to the limit the one of the highest worth; of equal ones the larger. nil if none has
+    /// any.
     private static func sizes(upTo limit: Int, worth: (Int) -> Int?) -> Int? {
         var best: (worth: Int, size: Int)?
         // of immense limits only the nearest: they are as good, and a request takes no time to plan

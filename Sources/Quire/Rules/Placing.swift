@@ -65,8 +65,8 @@ extension Draft {
         note = verdict
     }
 
-    /// R7. Below pages without entries, the answer would take away what is cached above what it shows: I8 asks for that
-    /// twice.
+    /// R7. Below pages without entries, the answer would take away what is cached above what it shows: I8
+    /// asks for that twice.
     private func takesAbove(_ page: [Int]) -> Bool {
         guard let span = ticket.span, span.start > 0, state.head.search?.isSure != true else { return false }
         let places = places()
@@ -75,9 +75,9 @@ extension Draft {
         return rows[..<places[anchor]!].contains { !$0.isGap && !($0.entry.map(inPage.contains) ?? false) }
     }
 
-    /// R8. The entry directly above which a complete bounded answer lies; nil if there is none: the answer shows that it
-    /// has moved, or went on below it and shows what is cached there; or it may have risen, and the answer ended where it
-    /// is now (bump).
+    /// R8. The entry directly above which a complete bounded answer lies; nil if there is none: the answer
+    /// shows that it has moved, or went on below it and shows what is cached there; or it may have risen, and
+    /// the answer ended where it is now (bump).
     private func bound(_ page: [Int]) throws(Interruption) -> Int? {
         if !endsRange || state.options.order == .bump { return nil }
         let places = places()

@@ -1,7 +1,7 @@
 // R26: where entries stand in the server's list, as far as answers have shown, and how large its pages are.
 
-/// Where an entry was last shown: page number and row; in feeds paged by offset, and where any size can be had,
-/// `number` is the position and `row` is 0.
+/// Where an entry was last shown: page number and row; in feeds paged by offset, and where any size can be
+/// had, `number` is the position and `row` is 0.
 struct Spot: Hashable {
     var number: Int32
     var row: Int32
@@ -87,8 +87,9 @@ extension FeedState {
         return (distance, isByNumber && (distance + 1) % unit == 0)
     }
 
-    /// Evidence that what stands in these rows has moved: estimates follow, and no row counts as a page's last one
-    /// any longer. Entries for which `isMoved` is false stay; those without a place of their own follow the one above.
+    /// Evidence that what stands in these rows has moved: estimates follow, and no row counts as a page's
+    /// last one any longer. Entries for which `isMoved` is false stay; those without a place of their own
+    /// follow the one above.
     mutating func moveSpots(
         in rows: some Sequence<Row>, by distance: Int, where isMoved: (Int) -> Bool = { _ in true }
     ) {

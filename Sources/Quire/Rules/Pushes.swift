@@ -28,7 +28,8 @@ extension FeedState {
         if subscription.message == nil { subscription.live = nil }
     }
 
-    /// Judges a message and takes it in. `follows` is the post directly below those pushed, if the server tells.
+    /// Judges a message and takes it in. `follows` is the post directly below those pushed, if the server
+    /// tells.
     func push(
         _ answer: Answer, number: UInt64?, follows: PostID?
     ) throws(Interruption) -> Judgement {
@@ -115,7 +116,8 @@ extension Draft {
 
     // MARK: Requests on their way (R27.4)
 
-    /// What was pushed after this refresh was asked for, and is not on its page, lies above it: the rows are taken out.
+    /// What was pushed after this refresh was asked for, and is not on its page, lies above it: the rows are
+    /// taken out.
     mutating func liftPushed(_ page: [Int]) throws(Interruption) -> [Row] {
         guard case .entry(let first)? = rows.first, state.entries[first].pushed > ticket.issued else {
             return []

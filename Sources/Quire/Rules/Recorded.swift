@@ -47,8 +47,8 @@ extension Draft {
         claim(between: page[page.count - 1], and: border)
     }
 
-    /// R25.3. Without keys, an entry that stays between two which the page shows together has no proven neighbours
-    /// there: nor have two that a gap kept apart.
+    /// R25.3. Without keys, an entry that stays between two which the page shows together has no proven
+    /// neighbours there: nor have two that a gap kept apart.
     mutating func doubtKept() throws(Interruption) {
         if kept.isEmpty || state.options.order.hasKeys { return }
         let isKept = EntrySet(kept)

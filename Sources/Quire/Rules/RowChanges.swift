@@ -27,8 +27,7 @@ enum RowChanges {
             }
         }
         for entry in new.entries.indices where new.entries[entry].isCached {
-            if entry < old.entries.count, old.entries[entry].showsOther(than: new.entries[entry])
-            {
+            if entry < old.entries.count, old.entries[entry].showsOther(than: new.entries[entry]) {
                 changes.append(.updated(new.id(of: entry)))
             }
         }

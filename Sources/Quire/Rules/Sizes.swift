@@ -53,7 +53,8 @@ extension FeedState {
         answer.posts.count { !sticky.contains($0.id) }
     }
 
-    /// Unknown sizes: the first limit is asked for again and again; a smaller one begins anew, positions stay.
+    /// Unknown sizes: the first limit is asked for again and again; a smaller one begins anew, positions
+    /// stay.
     mutating func takeLimit(_ limit: Int) throws(Interruption) {
         guard sizePolicy == .unknown, isByNumber, !namesNoSize else { return }
         if let asked = sizes.asked {

@@ -152,8 +152,9 @@ extension Draft {
 
     // MARK: Doubt about the border (R9)
 
-    /// True if an entry seen later than the border would be removed between it and the nearest anchor, where the page
-    /// would have shown it: then perhaps it is the border that is gone. Entries stay, the link is given up.
+    /// True if an entry seen later than the border would be removed between it and the nearest anchor, where
+    /// the page would have shown it: then perhaps it is the border that is gone. Entries stay, the link is
+    /// given up.
     private mutating func distrustsBorder(
         _ page: [Int], _ anchors: [Int], _ places: EntryMap, _ window: Range<Int>, upper: Upper,
         lower: Int?
@@ -193,7 +194,9 @@ extension Draft {
 
     /// Not within the page's keys, where it would have been shown: above its first item, or below its last.
     private func isBeyond(_ entry: Int, _ end: Int, _ side: PageEnd) -> Bool {
-        guard state.options.order.hasKeys, let key = key(entry), let limit = self.key(end) else { return true }
+        guard state.options.order.hasKeys, let key = key(entry), let limit = self.key(end) else {
+            return true
+        }
         return side == .first ? key > limit : key < limit
     }
 
@@ -211,7 +214,8 @@ extension Draft {
             if state.options.order.hasKeys, let key = key(entry) {
                 lower = try rowBelow(key, in: rows, page: page, kept: kept)
             } else {
-                lower = old[(at + 1)...].lazy.filter { !$0.isGap }
+                lower =
+                    old[(at + 1)...].lazy.filter { !$0.isGap }
                     .compactMap { row in rows.firstIndex(of: row) }.first
             }
             if let lower {
@@ -225,9 +229,9 @@ extension Draft {
         return rows
     }
 
-    /// The first row, from the page and the kept entries directly above it on, that belongs below a kept entry
-    /// with this key. Keys descend, so what is further up cannot be it; an equal key stays above the page's
-    /// last entry only.
+    /// The first row, from the page and the kept entries directly above it on, that belongs below a kept
+    /// entry with this key. Keys descend, so what is further up cannot be it; an equal key stays above the
+    /// page's last entry only.
     private func rowBelow(
         _ key: Int64, in rows: [Row], page: [Int], kept: [Int]
     ) throws(Interruption) -> Int? {

@@ -18,7 +18,8 @@ struct TicketRecord: Hashable {
     var isAtHead = false
     /// Keyset: the border from which the link was made.
     var minted: PostID?
-    /// Refresh, down: the request named the entry at which the answer stops. Up: only that the gap is to be the same.
+    /// Refresh, down: the request named the entry at which the answer stops. Up: only that the gap is to be
+    /// the same.
     var isBounded = false
     /// A refresh that stands for a request further down: no page ends above the border there.
     var isContinuation = false

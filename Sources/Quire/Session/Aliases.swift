@@ -1,8 +1,9 @@
-// R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other id leads
-// straight to the name, and the name knows the others: so it can be replaced, and no look-up takes more than one step.
+// R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other
+// id leads straight to the name, and the name knows the others: so it can be replaced, and no look-up takes
+// more than one step.
 
-// Every id that comes in with a call, an answer or a ticket is replaced by the name of its post first. A cache without
-// aliases pays one comparison.
+// Every id that comes in with a call, an answer or a ticket is replaced by the name of its post first. A
+// cache without aliases pays one comparison.
 
 extension WriteSession {
     func name(of id: PostID, in feed: UInt32) throws -> PostID {
@@ -20,7 +21,8 @@ extension WriteSession {
         if counters.aliases == 0 { return answer }
         let collection = try transaction.feed(feed).collection
         var answer = answer
-        var keys: [PostID: Int64?] = [:]  // an answer may show a post by several ids: the key of its name counts
+        // an answer may show a post by several ids: the key of its name counts
+        var keys: [PostID: Int64?] = [:]
         for post in answer.posts where keys[post.id] == nil { keys[post.id] = .some(post.key) }
         for i in answer.posts.indices {
             let name = try transaction.name(of: answer.posts[i].id, in: collection)
@@ -97,7 +99,8 @@ extension WriteSession {
     /// `entry` is that of the alias in the feed, nil if it has only a tombstone there.
     private func unite(_ alias: PostID, with id: PostID, in feed: UInt32, _ entry: Entry?) throws {
         var bytes = try entry.map { try copy(of: $0.body) } ?? []
-        if entry?.isLocal == true, try hasBody(id, in: feed) { bytes = [] }  // the server's body, not that of a draft
+        // the server's body, not that of a draft
+        if entry?.isLocal == true, try hasBody(id, in: feed) { bytes = [] }
         try change(feed, focus: { try $0.load(leaving: [alias, id]) }) { state throws(Interruption) in
             let united = try state.unite(alias, with: id)
             guard let united, let entry else { return RuleResult(result: ()) }
@@ -130,7 +133,9 @@ extension WriteSession {
         let start = withUnsafeBytes(of: collection.bigEndian) { Array($0) }
         while counters.aliases > 0 {
             let key = try transaction.withCursor(.aliases) { cursor in
-                guard let (key, value) = try cursor.seek(start), key.starts(with: start) else { return [UInt8]?.none }
+                guard let (key, value) = try cursor.seek(start), key.starts(with: start) else {
+                    return [UInt8]?.none
+                }
                 if try !AliasRecord(value, "the ids of a post").isName { counters.aliases -= 1 }
                 return Array(key)
             }

@@ -1,7 +1,8 @@
 // How a feed ends, gets another name, or begins anew.
 
 extension WriteSession {
-    /// Everything of the feed goes. Its number is never given out again, so a caller that still holds it finds nothing.
+    /// Everything of the feed goes. Its number is never given out again, so a caller that still holds it
+    /// finds nothing.
     func drop(_ feed: UInt32) throws {
         try reset(feed)  // posts, bodies, the index, the log
         forgetLoaded(feed)
@@ -38,7 +39,8 @@ extension WriteSession {
         if held > 0 {
             throw QuireError(
                 .optionsDiffer,
-                "\(transaction.path): feed \(record.name) holds \(held) posts; only an empty feed takes other options")
+                "\(transaction.path): feed \(record.name) holds \(held) posts; only an empty feed takes other options"
+            )
         }
         try drop(feed)
         return try createFeed(named: record.name, options)

@@ -1,6 +1,6 @@
-// Posts are stored once and shared by the feeds of a collection (I6): what an entry that comes, stays or goes means for
-// the post behind it. A post is what its entries say: all of them show the same body and version, except
-// placeholders, which show none.
+// Posts are stored once and shared by the feeds of a collection (I6): what an entry that comes, stays or goes
+// means for the post behind it. A post is what its entries say: all of them show the same body and version,
+// except placeholders, which show none.
 
 extension WriteSession {
     /// Gives the entries of the new state the bodies they show, stores bodies that are new, and lets go
@@ -170,7 +170,11 @@ extension Entry {
             return hasBody
         }
         if !hasBody {
-            if newest == nil { version = Self.maximum(version, new) } else { newest = Self.maximum(newest, new) }
+            if newest == nil {
+                version = Self.maximum(version, new)
+            } else {
+                newest = Self.maximum(newest, new)
+            }
             return false
         }
         let known = newest ?? version

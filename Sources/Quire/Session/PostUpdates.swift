@@ -75,8 +75,8 @@ extension WriteSession {
 // R31.5: bodies that were asked for, in a feed whose rows come with the lists.
 
 extension WriteSession {
-    /// The answer changes bodies and nothing else: that a post is not in it does not say that it is gone, and two
-    /// that are neighbours in it need not be neighbours in the feed.
+    /// The answer changes bodies and nothing else: that a post is not in it does not say that it is gone, and
+    /// two that are neighbours in it need not be neighbours in the feed.
     func takeBodies(
         _ answer: Answer, _ ticket: TicketRecord, in feed: UInt32, _ record: FeedRecord
     ) throws -> Outcome {

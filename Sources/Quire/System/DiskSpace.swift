@@ -56,7 +56,8 @@ enum DiskSpace {
         #endif
     }
 
-    /// The size that LMDB gives the lock file for `readerLimit` readers; in an existing file it counts the slots.
+    /// The size that LMDB gives the lock file for `readerLimit` readers; in an existing file it counts the
+    /// slots.
     static let readerLimit: UInt32 = 1024
     private static let lockFileSize = off_t(readerLimit) * 64 + 128
 
@@ -70,8 +71,8 @@ enum DiskSpace {
         #endif
     }
 
-    /// Runs something that writes. If this process may not write files beyond a size (RLIMIT_FSIZE), the write
-    /// fails, and no signal ends the process.
+    /// Runs something that writes. If this process may not write files beyond a size (RLIMIT_FSIZE), the
+    /// write fails, and no signal ends the process.
     static func withoutSizeSignal<R, E>(_ body: () throws(E) -> R) throws(E) -> R {
         #if os(Linux)
             if sizeLimit == .max { return try body() }

@@ -100,8 +100,8 @@ enum FileCheck {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Gives a finished file its name, for good or not at all. That something has the name already is an error
-    /// only if `isNew`.
+    /// Gives a finished file its name, for good or not at all. That something has the name already is an
+    /// error only if `isNew`.
     static func name(_ draft: String, _ path: String, isNew: Bool) throws(QuireError) {
         let isLinked = link(draft, path) == 0
         if !isLinked && (isNew || errno != EEXIST) {
@@ -115,8 +115,8 @@ enum FileCheck {
         }
     }
 
-    /// Makes a new name in the folder durable. Some folders may not be read, and some file systems cannot sync
-    /// one: no program can do better there.
+    /// Makes a new name in the folder durable. Some folders may not be read, and some file systems cannot
+    /// sync one: no program can do better there.
     static func syncFolder(of path: String) throws(QuireError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
         var failure = descriptor < 0 ? errno : 0

@@ -76,8 +76,8 @@ final class Gate: @unchecked Sendable {
             if !isOpen { return }
             isOpen = false
             munmap(page, Self.pageSize)
-            // A forked child shares these locks. They are not the child's to give back, and in the parent must
-            // not last as long as the child does.
+            // A forked child shares these locks. They are not the child's to give back, and in the parent
+            // must not last as long as the child does.
             if getpid() == process {
                 for at in [Self.processes + off_t(process), Self.use, Self.door] {
                     Self.lock(descriptor, at, F_UNLCK)
@@ -98,7 +98,8 @@ final class Gate: @unchecked Sendable {
                 setUp(key)
             } else if !isShareable {
                 throw QuireError(
-                    .busy, "\(path): is open in another process, which LMDB \(LMDBVersion.text) must not share")
+                    .busy,
+                    "\(path): is open in another process, which LMDB \(LMDBVersion.text) must not share")
             } else if !Self.lock(descriptor, Self.use, F_RDLCK) {
                 throw QuireError(
                     .busy, "\(path): is open in a process whose LMDB must not share it (0.9.26 to 0.9.31)")
@@ -127,7 +128,8 @@ final class Gate: @unchecked Sendable {
             while !lock(descriptor, door, F_WRLCK) {
                 rounds += 1
                 if rounds > doorLimit {
-                    throw QuireError(.busy, "\(cache): is being opened, repaired or compacted by another process")
+                    throw QuireError(
+                        .busy, "\(cache): is being opened, repaired or compacted by another process")
                 }
                 usleep(1_000)
             }

@@ -85,7 +85,8 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// Nil if the turn did not come in time. A writer that was called in time to share a commit stays with it.
+    /// Nil if the turn did not come in time. A writer that was called in time to share a commit stays with
+    /// it.
     func wait(at place: Place, until end: timespec) -> Turn? {
         withLock { awaitTurn(place, until: end) }
     }

@@ -24,7 +24,9 @@ extension PageParser {
         response.asked = asked(response, parameters)
         if response.isBeside(firstPage: profile.firstPage) { response.page = nil }
         response.own = try own(response, around, parameters)
-        response.answer.since = try profile.since.flatMap { source throws(DumpError) in try text(source, around) }
+        response.answer.since = try profile.since.flatMap { source throws(DumpError) in
+            try text(source, around)
+        }
         if let path = profile.deleted { response.answer.deleted = try ids(at: path, in: around.document) }
         if let field = profile.next {
             let last = response.answer.posts.last

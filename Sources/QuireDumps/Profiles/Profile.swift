@@ -125,15 +125,16 @@ public struct Profile: Sendable {
     /// The field with a path of the document that cannot be there, and why. Such a path would never be
     /// found, and so claim the end of the feed.
     var misplacedPath: (field: String, problem: String)? {
-        let fields = [
-            ("next", next?.token?.path), ("next", next?.more), ("previous", previous?.token?.path),
-            ("previous", previous?.more), ("sequence", sequence), ("self", own?.path),
-            ("since", since?.path), ("deleted", deleted),
-            ("pages", pages?.path), ("total", total?.path),
-            ("page_size", pageSize?.path), ("backoff", backoff?.path), ("quota", quota?.path),
-            ("quota_renewal", quotaRenewal?.path),
-            ("mark", isLines ? nil : mark?.path),
-        ] + page.map { ("page", $0.path) }
+        let fields =
+            [
+                ("next", next?.token?.path), ("next", next?.more), ("previous", previous?.token?.path),
+                ("previous", previous?.more), ("sequence", sequence), ("self", own?.path),
+                ("since", since?.path), ("deleted", deleted),
+                ("pages", pages?.path), ("total", total?.path),
+                ("page_size", pageSize?.path), ("backoff", backoff?.path), ("quota", quota?.path),
+                ("quota_renewal", quotaRenewal?.path),
+                ("mark", isLines ? nil : mark?.path),
+            ] + page.map { ("page", $0.path) }
         for case (let field, let path?) in fields {
             if path.keys.first == "^" && items.keys.isEmpty {
                 return (field, "\(path): there is nothing around the items")

@@ -64,7 +64,8 @@ private struct Contents: Decodable {
             key: try fields.key("key"), version: try fields.key("version"),
             sequence: try fields.path("sequence"),
             next: try fields.link("next"), previous: try fields.link("previous"),
-            own: try fields.source("self"), since: try fields.source("since"), deleted: try fields.path("deleted"),
+            own: try fields.source("self"), since: try fields.source("since"),
+            deleted: try fields.path("deleted"),
             request: try fields.object("request", Self.request),
             page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
@@ -90,7 +91,8 @@ private struct Contents: Decodable {
             throw fields.problem("sizes", "only paging page and offset have it")
         }
         let outside = [
-            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages", "total",
+            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages",
+            "total",
             "page_size", "backoff", "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
@@ -118,14 +120,16 @@ private struct Contents: Decodable {
     private static func request(_ fields: ProfileFields) throws -> RequestField {
         let request = RequestField(
             below: try fields.value("below", [String].self), above: try fields.value("above", [String].self),
-            newer: try fields.value("newer", [String].self), around: try fields.value("around", [String].self))
+            newer: try fields.value("newer", [String].self), around: try fields.value("around", [String].self)
+        )
         var seen: Set<String> = []
         for (field, names) in [
             ("below", request.below), ("above", request.above), ("newer", request.newer),
             ("around", request.around),
         ] {
             for name in names ?? [] where name.isEmpty || !seen.insert(name).inserted {
-                throw fields.problem(field, name.isEmpty ? "is empty" : "\"\(printable(name))\" is there twice")
+                throw fields.problem(
+                    field, name.isEmpty ? "is empty" : "\"\(printable(name))\" is there twice")
             }
         }
         return request

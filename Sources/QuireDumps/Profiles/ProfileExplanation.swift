@@ -5,10 +5,12 @@ extension Profile {
         func add(_ field: String, _ text: String?) {
             if let text { lines.append((field, text)) }
         }
-        add("mark", mark.map { mark in
-            let texts = mark.texts.map { "\"\(printable($0))\"" }.joined(separator: " or ")
-            return "\(mark.path) \(texts.isEmpty ? "is there" : "has \(texts) in it")"
-        })
+        add(
+            "mark",
+            mark.map { mark in
+                let texts = mark.texts.map { "\"\(printable($0))\"" }.joined(separator: " or ")
+                return "\(mark.path) \(texts.isEmpty ? "is there" : "has \(texts) in it")"
+            })
         add("items", itemsInWords)
         add("post", post.keys.isEmpty ? nil : "\(post) of the item")
         add("id", "\(id.path) of the item, \(id.type.inWords)")

@@ -3,8 +3,9 @@ import Foundation
 
 /// libexpat behind Swift types: elements with their attributes, text, and where they are in the document.
 ///
-/// It passes over a document type that declares no entity; then there is none but the five of XML. Nothing outside
-/// the document is ever asked for. Depth and size are limited. A name is its namespace, a space and the name in it.
+/// It passes over a document type that declares no entity; then there is none but the five of XML. Nothing
+/// outside the document is ever asked for. Depth and size are limited. A name is its namespace, a space and
+/// the name in it.
 final class XMLParser {
     /// What an owner is told. Each call happens inside ``XMLParser/parse(_:isLast:)``.
     protocol Delegate: AnyObject {
@@ -38,8 +39,8 @@ final class XMLParser {
     private let parser: XML_Parser
     private unowned let delegate: any Delegate
     private(set) var depth = 0
-    /// A document type may have a part elsewhere that declares entities; expat then says nothing of those it does not
-    /// know in attributes.
+    /// A document type may have a part elsewhere that declares entities; expat then says nothing of those it
+    /// does not know in attributes.
     private var hasDocumentType = false
     private var declarations = 0
     private(set) var failure: DumpError?
@@ -55,7 +56,9 @@ final class XMLParser {
         XML_SetXmlDeclHandler(parser) { owner, _, encoding, _ in
             if let encoding { XMLParser.of(owner).check(encoding: String(cString: encoding)) }
         }
-        XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in XMLParser.of(owner).hasDocumentType = true }
+        XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in
+            XMLParser.of(owner).hasDocumentType = true
+        }
         // Without this an undeclared parameter entity is passed over in silence. Nothing is fetched: there
         // is no handler for what lies elsewhere.
         XML_SetParamEntityParsing(parser, XML_PARAM_ENTITY_PARSING_ALWAYS)
@@ -159,7 +162,9 @@ final class XMLParser {
         if strnlen(name, Self.nameLimit + 1) > Self.nameLimit {
             return stop(.limit, "a name of more than \(Self.nameLimit) bytes")
         }
-        if hasDocumentType, let entity = strangeEntity() { return refuse(entity: entity, "is declared elsewhere") }
+        if hasDocumentType, let entity = strangeEntity() {
+            return refuse(entity: entity, "is declared elsewhere")
+        }
         let count = Int(XML_GetSpecifiedAttributeCount(parser))
         delegate.start(String(cString: name), Attributes(list: list, count: count))
     }

@@ -97,9 +97,9 @@ extension FeedRow {
 }
 
 extension Array where Element == RowID {
-    /// Follows the changes of a feed whose rows these were before, top first: all of them, or those from the top
-    /// down to some row, which they are afterwards too. Takes time proportional to the number of rows for each
-    /// change, except for rows that were inserted one below the other.
+    /// Follows the changes of a feed whose rows these were before, top first: all of them, or those from the
+    /// top down to some row, which they are afterwards too. Takes time proportional to the number of rows for
+    /// each change, except for rows that were inserted one below the other.
     public mutating func apply(_ changes: [Change]) {
         var last = 0
         for change in changes {

@@ -13,12 +13,13 @@ import Quire
 ///     .task { await model.refresh(.ifStale) }
 ///     .task { try? await model.follow() }
 ///
-/// Rows are those of the cache from the top down to somewhat below where the reader is. They change by differences:
-/// a row that stays has the same ``Row/id`` and the same neighbours, so nothing jumps. Errors do not surface as
-/// errors: they are the state of the place where they happened, until ``retry(_:)`` or a refresh that succeeds.
+/// Rows are those of the cache from the top down to somewhat below where the reader is. They change by
+/// differences: a row that stays has the same ``Row/id`` and the same neighbours, so nothing jumps. Errors do
+/// not surface as errors: they are the state of the place where they happened, until ``retry(_:)`` or a
+/// refresh that succeeds.
 ///
-/// It belongs to the main actor and never waits there: requests and commits are the pager's. One pager may serve
-/// several models.
+/// It belongs to the main actor and never waits there: requests and commits are the pager's. One pager may
+/// serve several models.
 @MainActor @Observable public final class FeedModel<Model> {
     public nonisolated let pager: Pager
     /// Top first.
@@ -58,22 +59,23 @@ import Quire
 
     // MARK: States
 
-    /// What goes on at a place: ``Place/head`` for a refresh, that of a row (``Row/missing``). Nil, where nothing is
-    /// missing, gives ``LoadState/end``.
+    /// What goes on at a place: ``Place/head`` for a refresh, that of a row (``Row/missing``). Nil, where
+    /// nothing is missing, gives ``LoadState/end``.
     public func state(at place: Place?) -> LoadState {
         guard let place = place.map(key) else { return .end }
         return waiting[place] != nil ? .loading : results[place] ?? .idle
     }
 
-    /// All bodies of a feed of ids are one place: when a request for some of them failed, those for others would too.
+    /// All bodies of a feed of ids are one place: when a request for some of them failed, those for others
+    /// would too.
     private func key(_ place: Place) -> Place {
         if case .bodies = place { .tail } else { place }
     }
 
     // MARK: What a reader does
 
-    /// Asks for the first page. A failure is the state at ``Place/head``; success lets other places that failed ask
-    /// again.
+    /// Asks for the first page. A failure is the state at ``Place/head``; success lets other places that
+    /// failed ask again.
     public func refresh(_ need: Pager.RefreshNeed = .always) async {
         await wait(at: .head) {
             let result = try await self.pager.refresh(need)
@@ -93,9 +95,9 @@ import Quire
         _ = await load(place, isForced: true)
     }
 
-    /// A row came into view, or stays there: sees to it that nothing near to it is missing. Appends, prepends, fills
-    /// gaps and fetches bodies, the nearest first, one after the other; nothing twice for several calls, and nothing
-    /// where the last request failed. Unknown rows have left, and need nothing.
+    /// A row came into view, or stays there: sees to it that nothing near to it is missing. Appends,
+    /// prepends, fills gaps and fetches bodies, the nearest first, one after the other; nothing twice for
+    /// several calls, and nothing where the last request failed. Unknown rows have left, and need nothing.
     public func loadMore(near row: Row.ID) async {
         guard let row = post(near: row) else { return }
         var patience = 3
@@ -122,7 +124,8 @@ import Quire
         return (rows[...at].last { $0.post != nil } ?? rows[at...].first { $0.post != nil })?.id
     }
 
-    /// The nearest place in reach where something is missing and may be asked for. Shows more of the cache first.
+    /// The nearest place in reach where something is missing and may be asked for. Shows more of the cache
+    /// first.
     private func nextMissing(near row: Row.ID) -> Place? {
         do {
             try update()
@@ -185,7 +188,8 @@ import Quire
         return await load(.gap(gap)) ?? false
     }
 
-    /// An error of `body` becomes the state of the place. A cancellation does not: it says nothing about the place.
+    /// An error of `body` becomes the state of the place. A cancellation does not: it says nothing about the
+    /// place.
     private func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
         waiting[place, default: 0] += 1
         defer { waiting[place] = waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }

@@ -56,7 +56,8 @@ public struct FeedWindow: Sendable {
         case .post(let row):
             anchor = row.id
             let upper = try snapshot.rows(of: feed, before: row.position, limit: above)
-            rows = try upper.reversed() + [.post(row)]
+            rows =
+                try upper.reversed() + [.post(row)]
                 + snapshot.rows(of: feed, after: row.position, limit: below)
         }
     }

@@ -1,13 +1,13 @@
 import Quire
 
 extension Pager {
-    /// Sees to it that the body of a post is here, in full and not outdated (R31.5): asks for it and for those
-    /// next to it that are missing or outdated, as many as a request asks for. One request at a time: who calls while one is under way waits for it,
-    /// and asks only if it did not bring the body.
+    /// Sees to it that the body of a post is here, in full and not outdated (R31.5): asks for it and for
+    /// those next to it that are missing or outdated, as many as a request asks for. One request at a time:
+    /// who calls while one is under way waits for it, and asks only if it did not bring the body.
     /// - Parameter isForced: ask although the last answer brought none of them.
     /// - Returns: nil if the body is here already.
-    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post; when the server does not know it
-    ///   any longer, it leaves the feed.
+    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post; when the server does not
+    ///   know it any longer, it leaves the feed.
     @discardableResult
     public func fetchBody(of id: PostID, isForced: Bool = false) async throws -> PageResult? {
         while true {
@@ -28,8 +28,8 @@ extension Pager {
         }
     }
 
-    /// The post and the posts next to it whose bodies are missing or outdated, the nearest ones, top first; none if its
-    /// body is here.
+    /// The post and the posts next to it whose bodies are missing or outdated, the nearest ones, top first;
+    /// none if its body is here.
     private func missingBodies(around id: PostID) throws -> [PostID] {
         let limit = max(1, options.pageSize ?? feed.options.pageSize)
         return try feed.cache.withSnapshot { snapshot in

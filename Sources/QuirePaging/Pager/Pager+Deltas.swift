@@ -6,11 +6,12 @@ extension Pager {
     /// A server that always names a further part must come to an end.
     private static let partLimit = 64
 
-    /// Asks for what has changed since the newest token that an answer brought (``Quire/Answer/since``): new and
-    /// changed posts are taken in, deleted ones leave, all others stay. Without a token it refreshes, which may bring
-    /// one. Calls share a request; a refresh that is under way goes first.
+    /// Asks for what has changed since the newest token that an answer brought (``Quire/Answer/since``): new
+    /// and changed posts are taken in, deleted ones leave, all others stay. Without a token it refreshes,
+    /// which may bring one. Calls share a request; a refresh that is under way goes first.
     ///
-    /// Posts that the outcome calls `ignored` are new and have no known place here; where that matters, refresh.
+    /// Posts that the outcome calls `ignored` are new and have no known place here; where that matters,
+    /// refresh.
     @discardableResult
     public func update() async throws -> PageResult {
         try await waitForRefresh()
@@ -18,8 +19,8 @@ extension Pager {
         return result == .refused(.noLink) ? try await refresh() : result
     }
 
-    /// A delta may come in several parts, each of which names the next one: they become one answer, because only a
-    /// whole one tells the top of the list (R29.3).
+    /// A delta may come in several parts, each of which names the next one: they become one answer, because
+    /// only a whole one tells the top of the list (R29.3).
     func completed(_ response: PageResponse, to request: PageRequest) async throws -> PageResponse {
         guard request.place == .delta, case .page(var answer) = response.content else { return response }
         var parts = 1

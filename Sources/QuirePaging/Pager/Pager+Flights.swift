@@ -24,10 +24,10 @@ extension Pager {
         }
     }
 
-    /// A page at a place where something is missing, if the feed is still as its caller saw it, or if the page
-    /// is under way; nil if it changed: another call may have brought what is wanted.
-    /// - Parameter generation: of the rows that the caller saw; nil: ask whatever was seen, and although the last
-    ///   answer here led nowhere.
+    /// A page at a place where something is missing, if the feed is still as its caller saw it, or if the
+    /// page is under way; nil if it changed: another call may have brought what is wanted.
+    /// - Parameter generation: of the rows that the caller saw; nil: ask whatever was seen, and although the
+    ///   last answer here led nowhere.
     func page(at place: Place, ifUnchangedSince generation: UInt64?) async throws -> PageResult? {
         try await waitForRefresh()
         if let generation, flights[place] == nil {
@@ -80,7 +80,8 @@ extension Pager {
 
 // Which requests stand in each other's way.
 extension Place {
-    /// The ends wait for it, because it may replace what they continue from, or bring what they would ask for.
+    /// The ends wait for it, because it may replace what they continue from, or bring what they would ask
+    /// for.
     var goesFirst: Bool {
         switch self {
         case .head, .bodies: true

@@ -54,11 +54,14 @@ extension Pager {
     /// The first page that the server confirmed is still the topmost one here. Otherwise "not modified"
     /// would hide what was evicted since.
     func isTopKnown(_ serverState: ServerState, in snapshot: borrowing Snapshot) throws -> Bool {
-        guard let first = serverState.firstPage, first.pageSize == nil || first.pageSize == pageSize else { return false }
+        guard let first = serverState.firstPage, first.pageSize == nil || first.pageSize == pageSize else {
+            return false
+        }
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }
         if info.posts == 0 { return first.page == nil && info.tail == .end }  // a list that is empty
-        // An evicted body is a placeholder in its place; where the list itself has a hole, a repair lost a part of it.
+        // An evicted body is a placeholder in its place; where the list itself has a hole, a repair lost a
+        // part of it.
         if feed.options.paging == .ids { return info.gaps == 0 && info.tail == .end }
         return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
     }
@@ -174,7 +177,8 @@ extension Pager {
                     // "Not modified" must not hide what this answer showed and the engine left out.
                     let isWhole = outcome.ignored.isEmpty
                     serverState.firstPage = ServerState.FirstPage(
-                        validators: isWhole ? response.validators : nil, pageSize: pageSize, page: outcome.page)
+                        validators: isWhole ? response.validators : nil, pageSize: pageSize,
+                        page: outcome.page)
                 }
                 return .loaded(outcome)
             }

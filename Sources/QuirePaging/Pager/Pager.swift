@@ -161,8 +161,8 @@ public actor Pager {
     }
 
     /// Asks again for the page above a post that only the server's numbering joins to the one above it
-    /// (``PostRow/isUnverified``), and says what that proved: both shown together, the join is proven; the page ended there
-    /// as before, it is checked (``PostRow/isChecked``); anything else, a gap opens (R26.8).
+    /// (``PostRow/isUnverified``), and says what that proved: both shown together, the join is proven; the
+    /// page ended there as before, it is checked (``PostRow/isChecked``); anything else, a gap opens (R26.8).
     @discardableResult
     public func verify(joinAbove id: PostID) async throws -> PageResult {
         try await page(at: .join(above: id), isForced: true)
@@ -170,8 +170,8 @@ public actor Pager {
 
     // MARK: Posts that the server pushes (R27)
 
-    /// A connection has begun over which the server pushes every new post. Refreshes, so that no message after it opens
-    /// a gap.
+    /// A connection has begun over which the server pushes every new post. Refreshes, so that no message
+    /// after it opens a gap.
     /// - Parameter message: the number of the last message before, where messages are numbered.
     @discardableResult
     public func beginLive(after message: UInt64? = nil) async throws -> PageResult {
@@ -182,7 +182,8 @@ public actor Pager {
     /// The connection has ended.
     public func endLive() throws { try feed.endLive() }
 
-    /// A message: posts that the server says are on top now, topmost first. See ``Batch/push(_:number:follows:to:)``.
+    /// A message: posts that the server says are on top now, topmost first. See
+    /// ``Batch/push(_:number:follows:to:)``.
     @discardableResult
     public func push(
         _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil

@@ -14,9 +14,9 @@ public struct PagerOptions: Sendable {
     }
 
     public var refresh: RefreshPolicy
-    /// Most posts that stay after a refresh, those on the screen and pinned ones beside; nil: all. Nothing leaves before
-    /// the app has said what is on the screen (``Pager/setVisible(_:)``). What left is asked for again where it is
-    /// missed (R17).
+    /// Most posts that stay after a refresh, those on the screen and pinned ones beside; nil: all. Nothing
+    /// leaves before the app has said what is on the screen (``Pager/setVisible(_:)``). What left is asked
+    /// for again where it is missed (R17).
     public var keeps: Int?
     /// How many posts to ask for; nil: as the feed's options say.
     public var pageSize: Int?
@@ -33,7 +33,8 @@ public struct PagerOptions: Sendable {
     public init(
         refresh: RefreshPolicy = .keepGap, keeps: Int? = nil, pageSize: Int? = nil,
         lifetime: Duration = .seconds(300), staleWhileRevalidate: Duration = .zero,
-        staleIfError: Duration = .seconds(86_400), retries: RetryPolicy = RetryPolicy(), patience: Duration = .seconds(30)
+        staleIfError: Duration = .seconds(86_400), retries: RetryPolicy = RetryPolicy(),
+        patience: Duration = .seconds(30)
     ) {
         self.refresh = refresh
         self.keeps = keeps

@@ -1,7 +1,8 @@
 import Quire
 
 extension Pager {
-    /// The feed's posts as objects: ids at once, bodies when somebody looks. Relations are feeds of their own:
+    /// The feed's posts as objects: ids at once, bodies when somebody looks. Relations are feeds of their
+    /// own:
     ///
     ///     func tracks(of album: Int) throws -> LazyPosts<Track> {
     ///         let feed = try cache.feed(named: "tracks of \(album)", options: …)
@@ -63,9 +64,10 @@ public struct LazyPost<Model>: Sendable, Identifiable {
     public let id: PostID
     let posts: LazyPosts<Model>
 
-    /// The bytes received for it, fetched together with those of its neighbours if they are missing, not all of
-    /// the post, or outdated.
-    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post or the server no longer knows it.
+    /// The bytes received for it, fetched together with those of its neighbours if they are missing, not all
+    /// of the post, or outdated.
+    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post or the server no longer knows
+    ///   it.
     public var body: [UInt8] {
         get async throws { try await stored().bytes }
     }
@@ -91,8 +93,8 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 }
 
 extension TypedPost {
-    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if one is here, be it a summary or outdated: a
-    /// screen shows that. ``LazyPost`` asks for more.
+    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if one is here, be it a summary or
+    /// outdated: a screen shows that. ``LazyPost`` asks for more.
     public var missing: Place? { row.isPlaceholder ? .bodies([id]) : nil }
 }
 

@@ -55,10 +55,12 @@ extension WireFormat {
     }
 }
 
-/// A JSON object with members replaced or added: a value that is JSON as that, another one as text. Bytes that are no
-/// object stay as they are.
+/// A JSON object with members replaced or added: a value that is JSON as that, another one as text. Bytes
+/// that are no object stay as they are.
 private func mergedJSON(_ bytes: [UInt8], _ fields: [String: [UInt8]]) throws -> [UInt8] {
-    guard var object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else { return bytes }
+    guard var object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
+        return bytes
+    }
     for (name, value) in fields {
         let json = try? JSONSerialization.jsonObject(with: Data(value), options: .fragmentsAllowed)
         object[name] = json ?? String(decoding: value, as: UTF8.self)

@@ -16,8 +16,8 @@ public struct ReadingState: Sendable {
     /// Among the fields of a post; no server gives one this name.
     static let flag = "quire.read"
 
-    /// Marks posts as read, or as unread again, in every feed of the collection that holds them. A flag stays with its post
-    /// when a new body arrives and goes with it when the last feed forgets it.
+    /// Marks posts as read, or as unread again, in every feed of the collection that holds them. A flag stays
+    /// with its post when a new body arrives and goes with it when the last feed forgets it.
     public func mark(_ ids: [PostID], isRead: Bool = true) throws {
         let collection = feed.options.collection
         try feed.cache.batch { batch in

@@ -5,8 +5,8 @@ import Quire
 ///
 ///     let tracks = EmbeddedPage(of: "tracks of 124", options: options, answer)
 ///
-/// `answer.next` says whether that was all: with `.end` the feed is complete and fresh and nothing is asked for
-/// when it is opened; with a link it goes on there; with `.unknown` its first page is asked for again.
+/// `answer.next` says whether that was all: with `.end` the feed is complete and fresh and nothing is asked
+/// for when it is opened; with a link it goes on there; with `.unknown` its first page is asked for again.
 public struct EmbeddedPage: Sendable {
     /// The name of the feed, which need not exist yet; with parameters, ``Quire/Feed/name(of:parameters:)``.
     public var feed: String
@@ -21,7 +21,8 @@ public struct EmbeddedPage: Sendable {
 }
 
 extension Interceptor {
-    /// Finds the pages of other feeds in the bodies of a response's posts. What `pages` throws fails the request.
+    /// Finds the pages of other feeds in the bodies of a response's posts. What `pages` throws fails the
+    /// request.
     ///
     ///     .embedding { id, body in
     ///         let album = try JSONDecoder().decode(Album.self, from: Data(body))

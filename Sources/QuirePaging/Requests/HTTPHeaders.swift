@@ -3,7 +3,8 @@ import Quire
 
 extension PageResponse {
     /// A page, and what the headers of its HTTP response say: `ETag`, `Last-Modified`, `Cache-Control`,
-    /// `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Status 304 is "not modified", whatever the answer is.
+    /// `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Status 304 is "not modified", whatever
+    /// the answer is.
     /// - Parameter headers: by name, in any case.
     public init(_ answer: Answer, status: Int, headers: [String: String]) {
         let headers = HTTPHeaders(headers)
@@ -60,8 +61,8 @@ private struct HTTPHeaders {
         return .seconds(max(0, end.timeIntervalSince(now)))
     }
 
-    /// As GitHub and many others count: requests that are left, and when there are new ones, in seconds since 1970
-    /// by the server's clock. Small numbers, which some send, are seconds from now.
+    /// As GitHub and many others count: requests that are left, and when there are new ones, in seconds since
+    /// 1970 by the server's clock. Small numbers, which some send, are seconds from now.
     var quota: Quota? {
         func number(_ name: String) -> Duration? {
             values[name].flatMap { Self.seconds($0.trimmingCharacters(in: .whitespaces)) }

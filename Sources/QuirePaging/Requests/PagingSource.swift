@@ -14,8 +14,9 @@ import Quire
 ///
 /// It may be called from any thread, for several places at once, and is cancelled as tasks are.
 public protocol PagingSource: Sendable {
-    /// One page of the list. To ``Quire/Request/Target/delta(since:)`` (``Pager/update()``) the answer holds what has
-    /// changed, `deleted` and a new `since`; if it is only a part, its `next` leads to the rest (``PageRequest/rest``).
+    /// One page of the list. To ``Quire/Request/Target/delta(since:)`` (``Pager/update()``) the answer holds
+    /// what has changed, `deleted` and a new `since`; if it is only a part, its `next` leads to the rest
+    /// (``PageRequest/rest``).
     /// - Throws: ``PageFailure``, which says whether trying again is worth it, or any other error. Nothing
     ///   that is thrown changes the cache. An error that the server wraps into an answer without posts
     ///   must be thrown, not returned as an empty page.
@@ -33,13 +34,14 @@ public struct PageRequest: Sendable, Hashable {
     public let limit: Int
     /// 1 for the first try of this request, one more each time it is retried.
     public internal(set) var attempt = 1
-    /// The question: the parameters of the feed's name (``Quire/Feed/parameters``). An interceptor may add what does
-    /// not change the list: a token, a language that no post shows.
+    /// The question: the parameters of the feed's name (``Quire/Feed/parameters``). An interceptor may add
+    /// what does not change the list: a token, a language that no post shows.
     public var parameters: [String: String]
     /// The server may answer "not modified" if these still hold; set for the first page only, and only
     /// while the cache still has that page as it was.
     public var validators: Validators?
-    /// Of a delta that comes in several parts: the link that the part before this one named; nil for the first part.
+    /// Of a delta that comes in several parts: the link that the part before this one named; nil for the
+    /// first part.
     public internal(set) var rest: Link?
     /// How long ago the server last confirmed the first page, if the cache still has it; nil elsewhere.
     public internal(set) var age: Duration?

@@ -1,11 +1,12 @@
 import Glibc
 
 // What libFuzzer's own main calls: `QUIRE_FUZZ_TARGET=calls quire-fuzz [ITS OPTIONS] [FOLDERS OR FILES]`, see
-// Scripts/fuzz. The target is no argument: those are libFuzzer's, which hands them on to processes of its own.
-// `quire-fuzz seeds FOLDER` writes inputs to begin with.
+// Scripts/fuzz. The target is no argument: those are libFuzzer's, which hands them on to processes of its
+// own. `quire-fuzz seeds FOLDER` writes inputs to begin with.
 
 private let target: FuzzTarget = {
-    guard let target = FuzzTarget(rawValue: getenv("QUIRE_FUZZ_TARGET").map { String(cString: $0) } ?? "") else {
+    guard let target = FuzzTarget(rawValue: getenv("QUIRE_FUZZ_TARGET").map { String(cString: $0) } ?? "")
+    else {
         print("QUIRE_FUZZ_TARGET is one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")
         exit(2)
     }
@@ -18,7 +19,9 @@ public func initialize(
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
 ) -> CInt {
     let words = arguments.pointee
-    if count.pointee == 3, String(cString: words[1]!) == "seeds" { exit(writeSeeds(String(cString: words[2]!))) }
+    if count.pointee == 3, String(cString: words[1]!) == "seeds" {
+        exit(writeSeeds(String(cString: words[2]!)))
+    }
     return 0
 }
 

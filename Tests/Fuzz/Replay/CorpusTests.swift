@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What fuzzing begins with and what it has found, once more in every run of the tests: nothing ends the process.
+/// What fuzzing begins with and what it has found, once more in every run of the tests: nothing ends the
+/// process.
 @Suite(.serialized) struct CorpusTests {
     @Test(arguments: FuzzTarget.allCases) func everyInput(_ target: FuzzTarget) throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: target.corpus).sorted()

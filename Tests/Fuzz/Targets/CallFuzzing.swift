@@ -1,9 +1,9 @@
 import CQuire
 import Glibc
 
-/// A program of calls: each byte says what to do, the bytes behind it with what. Whatever is called with whatever
-/// numbers, the cache stays sound. The calls of one input are one batch that is undone, or, if its first byte is 1
-/// modulo 16, commits of their own in a fresh cache.
+/// A program of calls: each byte says what to do, the bytes behind it with what. Whatever is called with
+/// whatever numbers, the cache stays sound. The calls of one input are one batch that is undone, or, if its
+/// first byte is 1 modulo 16, commits of their own in a fresh cache.
 struct CallFuzzing {
     private var bytes: ArraySlice<UInt8>
     private let cache: OpaquePointer
@@ -11,7 +11,8 @@ struct CallFuzzing {
     private var batch: OpaquePointer?
     private var tickets: [UInt64] = [0, 1, .max]
 
-    private static let ids = (0..<12).map { "\($0)" } + ["x", String(repeating: "z", count: 300), "", "\u{0}"]
+    private static let ids =
+        (0..<12).map { "\($0)" } + ["x", String(repeating: "z", count: 300), "", "\u{0}"]
     nonisolated(unsafe) private static var shared: (cache: OpaquePointer, feeds: [OpaquePointer])?
 
     static func run(_ input: [UInt8]) {
@@ -23,14 +24,16 @@ struct CallFuzzing {
         var program = CallFuzzing(bytes: input.dropFirst(), cache: cache, feeds: feeds)
         if isShared {
             withUnsafeMutablePointer(to: &program) { program in
-                _ = quire_batch_run(cache, { context, batch in
-                    let program = context!.assumingMemoryBound(to: CallFuzzing.self)
-                    let whole = program.pointee
-                    program.pointee.batch = batch
-                    program.pointee.runAll()
-                    program.pointee = whole  // it may run again
-                    return Int32(QUIRE_BAD_ARGUMENT)
-                }, program)
+                _ = quire_batch_run(
+                    cache,
+                    { context, batch in
+                        let program = context!.assumingMemoryBound(to: CallFuzzing.self)
+                        let whole = program.pointee
+                        program.pointee.batch = batch
+                        program.pointee.runAll()
+                        program.pointee = whole  // it may run again
+                        return Int32(QUIRE_BAD_ARGUMENT)
+                    }, program)
             }
         } else {
             program.runAll()
@@ -49,8 +52,10 @@ struct CallFuzzing {
         options.durability = Int32(QUIRE_DURABILITY_RELAXED)
         options.map_size = 1 << 22
         precondition(quire_open(path, &options, &cache) == QUIRE_OK, "no cache")
-        let feeds = [(QUIRE_ORDER_STABLE, QUIRE_PAGING_KEYSET), (QUIRE_ORDER_BUMP, QUIRE_PAGING_CURSOR),
-            (QUIRE_ORDER_KEYLESS, QUIRE_PAGING_OFFSET), (QUIRE_ORDER_RANKED, QUIRE_PAGING_IDS)]
+        let feeds = [
+            (QUIRE_ORDER_STABLE, QUIRE_PAGING_KEYSET), (QUIRE_ORDER_BUMP, QUIRE_PAGING_CURSOR),
+            (QUIRE_ORDER_KEYLESS, QUIRE_PAGING_OFFSET), (QUIRE_ORDER_RANKED, QUIRE_PAGING_IDS),
+        ]
         .map { order, paging in
             var feed: OpaquePointer?
             var options = sized(quire_feed_options())
@@ -102,15 +107,21 @@ struct CallFuzzing {
         case 7: Bytes.lending([id, self.id(), self.id()]) { _ = quire_evict(feed, batch, $0, &count) }
         case 8: Bytes.lending(id) { _ = quire_pin(feed, batch, $0) }
         case 9: Bytes.lending(id) { _ = quire_unpin(feed, batch, $0) }
-        case 10: Bytes.lending(id) { id in
-            Bytes.lending("body") { _ = quire_insert_local(feed, batch, id, $0, &done) } }
+        case 10:
+            Bytes.lending(id) { id in
+                Bytes.lending("body") { _ = quire_insert_local(feed, batch, id, $0, &done) }
+            }
         case 11: Bytes.lending(id) { _ = quire_remove_local(feed, batch, $0, &done) }
         case 12: prune(feed)
         case 13:
             var version = number()
             Bytes.lending(id) { id in
-                Bytes.lending("new body") { _ = quire_update_body(
-                    cache, batch, quire_bytes(), id, $0, &version, UInt32(truncatingIfNeeded: version) & 511, &done) } }
+                Bytes.lending("new body") {
+                    _ = quire_update_body(
+                        cache, batch, quire_bytes(), id, $0, &version,
+                        UInt32(truncatingIfNeeded: version) & 511, &done)
+                }
+            }
         case 14: fields(id)
         case 15: look(feed)
         case 16:
@@ -127,9 +138,12 @@ struct CallFuzzing {
         var result: Int32 = 0
         Bytes.lending(id) { id in
             Bytes.lending(other) {
-                _ = isLocal
+                _ =
+                    isLocal
                     ? quire_confirm_local(feed, batch, id, $0, &result)
-                    : quire_add_alias(cache, batch, quire_bytes(), id, $0, &result) } }
+                    : quire_add_alias(cache, batch, quire_bytes(), id, $0, &result)
+            }
+        }
     }
 
     private mutating func plan(_ feed: OpaquePointer) {
@@ -199,7 +213,8 @@ struct CallFuzzing {
             var outcome = sized(quire_outcome())
             Bytes.lending(follows) { follows in
                 withUnsafeMutablePointer(to: &number) {
-                    _ = quire_push(feed, batch, answer, hasNumber ? UnsafePointer($0) : nil, follows, &outcome)
+                    _ = quire_push(
+                        feed, batch, answer, hasNumber ? UnsafePointer($0) : nil, follows, &outcome)
                 }
             }
             quire_outcome_free(&outcome)
@@ -208,7 +223,9 @@ struct CallFuzzing {
 
     private mutating func record(_ feed: OpaquePointer) {
         var run: OpaquePointer?
-        guard quire_crawl_begin(feed, Int32(below(4)), UInt64(bitPattern: number()), &run) == QUIRE_OK else { return }
+        guard quire_crawl_begin(feed, Int32(below(4)), UInt64(bitPattern: number()), &run) == QUIRE_OK else {
+            return
+        }
         defer { quire_crawl_end(run) }
         for _ in 0..<below(3) {
             let page = UInt64(bitPattern: number())
@@ -225,7 +242,9 @@ struct CallFuzzing {
         var policy = sized(quire_prune_policy())
         var result = sized(quire_prune_result())
         policy.flags = UInt32(byte())
-        (policy.maximum_posts, policy.maximum_pages) = (UInt64(bitPattern: number()), UInt64(bitPattern: number()))
+        (policy.maximum_posts, policy.maximum_pages) = (
+            UInt64(bitPattern: number()), UInt64(bitPattern: number())
+        )
         (policy.maximum_age, policy.now) = (number(), number())
         policy.budget = UInt64(bitPattern: number())
         _ = quire_prune(feed, batch, &policy, &result)

@@ -4,8 +4,9 @@ import QuireDumps
 
 enum FileFuzzing {
     static func document(_ input: [UInt8]) {
-        // Nine of ten mutants are no document at all, which `page` tries without a file. What begins behind a mark
-        // or white space with one of these is XML, a list or a response, and all that its readers do is reached.
+        // Nine of ten mutants are no document at all, which `page` tries without a file. What begins behind a
+        // mark or white space with one of these is XML, a list or a response, and all that its readers do is
+        // reached.
         let mark = input.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard let token = input.dropFirst(mark).first(where: { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }),
             "<[{".utf8.contains(token)
@@ -56,7 +57,8 @@ enum FileFuzzing {
         if let request = try feed.plan(.head).request {
             var answer = Answer(next: .token("below \(number)"))
             for id in (number..<number + 5).reversed() {
-                answer.append(id: PostID(id), key: Int64(id), body: [UInt8](repeating: 7, count: Int(id) % 40))
+                answer.append(
+                    id: PostID(id), key: Int64(id), body: [UInt8](repeating: 7, count: Int(id) % 40))
             }
             _ = try feed.ingest(answer, for: request.ticket)
         }
@@ -71,7 +73,8 @@ enum FileFuzzing {
             let path = Scratch.folder + "/seed.quire"
             defer { for end in ["", "-lock"] { unlink(path + end) } }
             do {
-                let cache = try! Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
+                let cache = try! Cache(
+                    at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
                 let feed = try! cache.feed(named: "seed", options: FeedOptions(order: .stable))
                 for number in 1...commits { try! step(feed, UInt64(number) * 3) }
             }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What strangers' bytes may meet. Each takes any bytes and survives them; a promise that does not hold ends the
-/// process, which is what a fuzzer looks for.
+/// What strangers' bytes may meet. Each takes any bytes and survives them; a promise that does not hold ends
+/// the process, which is what a fuzzer looks for.
 enum FuzzTarget: String, CaseIterable {
     /// A response of an API, read by the built-in profile that the first byte names.
     case page
@@ -33,8 +33,8 @@ enum FuzzTarget: String, CaseIterable {
             .appendingPathComponent("../Corpus/\(rawValue)").standardizedFileURL.path
     }
 
-    /// Inputs to begin with, beside the files of ``corpus``: what guided runs collected, a line each, in base64
-    /// (`KEEP=1 Scripts/fuzz`); cache files are better made than kept.
+    /// Inputs to begin with, beside the files of ``corpus``: what guided runs collected, a line each, in
+    /// base64 (`KEEP=1 Scripts/fuzz`); cache files are better made than kept.
     func seeds() -> [[UInt8]] {
         if self == .cache { return FileFuzzing.caches() }
         return try! String(contentsOfFile: corpus + ".collected", encoding: .utf8).split(separator: "\n")

@@ -52,7 +52,8 @@ struct CacheDump: Equatable {
                             .post(
                                 Post(
                                     id: row.id, key: row.key, isRider: row.isRider, isPinned: row.isPinned,
-                                    isPlaceholder: row.isPlaceholder, isUnverified: row.isUnverified, body: Array(body),
+                                    isPlaceholder: row.isPlaceholder, isUnverified: row.isUnverified,
+                                    body: Array(body),
                                     fields: try transaction.fields(of: row.id, in: feed.collection))))
                     }
                 }

@@ -23,12 +23,14 @@ final class DamagedWorld {
         let isSettled: Bool
     }
 
-    /// Three feeds that share posts, with gaps, riders, pins, tombstones, fields, placeholders, short and long bodies.
+    /// Three feeds that share posts, with gaps, riders, pins, tombstones, fields, placeholders, short and
+    /// long bodies.
     init() throws {
         storage = try TemporaryCache(.cramped)
         let cache = storage.cache
         for (name, order, paging) in [
-            ("stable", OrderClass.stable, Paging.cursor), ("keyless", .keyless, .cursor), ("ids", .keyless, .ids),
+            ("stable", OrderClass.stable, Paging.cursor), ("keyless", .keyless, .cursor),
+            ("ids", .keyless, .ids),
         ] {
             let feed = try cache.feed(named: name, options: FeedOptions(order: order, paging: paging))
             for start in [20, 40, 60] as [UInt64] where paging != .ids || start == 60 {
@@ -36,7 +38,8 @@ final class DamagedWorld {
                 var answer = Answer(next: paging == .ids ? .end : .token("n\(start)"), fetchedAt: 5)
                 for id in (start + 1...start + 5).reversed() {
                     let size = id % 5 == 4 ? 3000 : Int(id)
-                    let body = paging == .ids ? [] : [UInt8](repeating: UInt8(id + shift), count: size + Int(shift))
+                    let body =
+                        paging == .ids ? [] : [UInt8](repeating: UInt8(id + shift), count: size + Int(shift))
                     answer.append(id: PostID(id + shift), key: Int64(id), body: body)
                 }
                 _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
@@ -123,7 +126,8 @@ final class DamagedWorld {
         return try repair(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// `mayLackCommit`: all trace of the last commit may be gone; what the one before it showed is as good then.
+    /// `mayLackCommit`: all trace of the last commit may be gone; what the one before it showed is as good
+    /// then.
     func judge(_ repaired: Repaired, _ what: String, mayLackCommit: Bool = false) {
         #expect(repaired.findings == [], "\(what)")
         #expect(!repaired.report.isEmptied, "\(what)")
@@ -170,7 +174,8 @@ final class DamagedWorld {
             var lost: Set<PostName> = []
             for feed in all {
                 try storage.cache.environment.read { transaction in
-                    try ChunkReader(transaction: transaction, feed: feed.number).eachChunk(from: 0) { _, chunk in
+                    try ChunkReader(transaction: transaction, feed: feed.number).eachChunk(from: 0) {
+                        _, chunk in
                         for (id, entry) in zip(chunk.ids, chunk.entries) where entry.body.record == number {
                             lost.insert(PostName(feed: feed.name, id: id))
                         }
@@ -199,7 +204,8 @@ final class DamagedWorld {
     /// The pages that hold the value of a record, if it does not stand in the leaf.
     private func pages(of place: Salvage.Place) -> Range<UInt64> {
         whole.withUnsafeBytes { file in
-            let leaf = UnsafeRawBufferPointer(rebasing: file[Int(place.leaf) * 4096..<Int(place.leaf + 1) * 4096])
+            let leaf = UnsafeRawBufferPointer(
+                rebasing: file[Int(place.leaf) * 4096..<Int(place.leaf + 1) * 4096])
             let node = Node.all(of: leaf, PageHeader(leaf), isLeaf: true)![place.node]
             if !node.isElsewhere { return 0..<0 }
             let first = leaf.loadUnaligned(fromByteOffset: node.value.lowerBound, as: UInt64.self)
@@ -233,7 +239,9 @@ struct Damage: CustomStringConvertible {
         case .bit: file[offset] ^= 1 << (value % 8)
         case .byte: file[offset] = UInt8(truncatingIfNeeded: value)
         case .word: withUnsafeBytes(of: value) { file.replaceSubrange(offset..<offset + 8, with: $0) }
-        case .zeroPage: file.replaceSubrange(page..<min(page + 4096, file.count), with: Data(count: min(4096, file.count - page)))
+        case .zeroPage:
+            file.replaceSubrange(
+                page..<min(page + 4096, file.count), with: Data(count: min(4096, file.count - page)))
         case .swapPage:
             let other = Int(value % UInt64(file.count / 4096)) * 4096
             if page + 4096 > file.count { return }

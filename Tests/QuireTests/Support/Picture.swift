@@ -28,7 +28,8 @@ enum Picture {
             case .gap(let gap):
                 close()
                 let down = (gap.isDownOverlapping ? "@" : "") + gap.down.description
-                let up = gap.up == .unknown
+                let up =
+                    gap.up == .unknown
                     ? "" : "^" + (gap.isUpOverlapping ? "@" : "") + gap.up.description
                 parts.append("~\(down)\(up)~")
             }
@@ -112,7 +113,8 @@ enum Picture {
         for token in tokens { add(token, keys, to: &sketch, segments: &segments) }
         let ids = sketch.index.ids
         try feed.cache.write { session in
-            try session.change(feed.number, focus: { try $0.load(posts: ids) }) { state throws(Interruption) in
+            try session.change(feed.number, focus: { try $0.load(posts: ids) }) {
+                state throws(Interruption) in
                 var segments: [[Int]] = []
                 for token in tokens { add(token, keys, to: &state, segments: &segments) }
                 addPages(pages ?? defaultPages(state, segments), to: &state)

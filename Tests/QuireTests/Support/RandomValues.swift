@@ -18,7 +18,9 @@ struct RandomValues {
     }
 
     mutating func int() -> Int { Int(number() >> 1) }
-    mutating func signed() -> Int64 { random.chance(0.3) ? random.pick([.min, .max, -1, 0]) : Int64(bitPattern: number()) }
+    mutating func signed() -> Int64 {
+        random.chance(0.3) ? random.pick([.min, .max, -1, 0]) : Int64(bitPattern: number())
+    }
     mutating func short() -> UInt32 { UInt32(truncatingIfNeeded: random.chance(0.2) ? .max : number()) }
     mutating func bool() -> Bool { random.chance(0.5) }
 
@@ -28,7 +30,9 @@ struct RandomValues {
         (0..<random.below(limit + 1)).map { _ in value(&self) }
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    }
 
     mutating func id() -> PostID {
         switch random.below(100) {
@@ -37,7 +41,9 @@ struct RandomValues {
         }
     }
 
-    mutating func text() -> String { random.pick(["", "page=2", "ünï\u{0}", String(repeating: "x", count: 300)]) }
+    mutating func text() -> String {
+        random.pick(["", "page=2", "ünï\u{0}", String(repeating: "x", count: 300)])
+    }
 
     mutating func link() -> Link {
         switch random.below(8) {
@@ -82,7 +88,8 @@ struct RandomValues {
     mutating func sizes() -> LearnedSizes {
         LearnedSizes(
             isDisproved: bool(), size: optional { $0.int() }, asked: optional { $0.int() },
-            short: optional { LearnedSizes.Short(own: $0.link(), start: $0.int(), rows: $0.int()) }, most: int())
+            short: optional { LearnedSizes.Short(own: $0.link(), start: $0.int(), rows: $0.int()) },
+            most: int())
     }
 
     mutating func shifts() -> PositionShifts {
@@ -124,7 +131,9 @@ struct RandomValues {
             entry.version = values.optional { $0.signed() }
             // most bodies follow the one above; some lie elsewhere, some entries have none
             body.offset &+= body.length
-            if !isOneAnswer || values.random.chance(0.1) { (body.record, body.offset) = (values.number(), values.short()) }
+            if !isOneAnswer || values.random.chance(0.1) {
+                (body.record, body.offset) = (values.number(), values.short())
+            }
             body.length = values.short()
             entry.body = body.record == 0 || values.random.chance(0.1) ? BodyReference() : body
             if entry.body.record != 0 && hasDetails {
@@ -139,7 +148,8 @@ struct RandomValues {
     mutating func fields() -> FieldsRecord {
         var record = FieldsRecord(id: id())
         record.fields = list { values in
-            FieldsRecord.Field(name: values.text(), version: values.signed(), value: values.bytes(values.random.below(300)))
+            FieldsRecord.Field(
+                name: values.text(), version: values.signed(), value: values.bytes(values.random.below(300)))
         }
         return record
     }
@@ -160,7 +170,8 @@ struct RandomValues {
     mutating func gap() -> GapRecord {
         GapRecord(
             gap: Gap(
-                id: GapID(number()), down: edge(), up: edge(), why: random.pick(Doubt.allCases), since: number()),
+                id: GapID(number()), down: edge(), up: edge(), why: random.pick(Doubt.allCases),
+                since: number()),
             above: segment())
     }
 
@@ -176,7 +187,9 @@ struct RandomValues {
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
         feed.skippedAbove = int()
-        (feed.subscription.headAsOf, feed.subscription.live) = (optional { $0.number() }, optional { $0.number() })
+        (feed.subscription.headAsOf, feed.subscription.live) = (
+            optional { $0.number() }, optional { $0.number() }
+        )
         feed.subscription.message = optional { $0.number() }
         feed.deltaToken = optional { DeltaToken(text: $0.text(), asOf: $0.number()) }
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())

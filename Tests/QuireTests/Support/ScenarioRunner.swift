@@ -47,7 +47,9 @@ final class ScenarioRunner {
     ]
 
     static func options(_ spec: JSON?) throws -> FeedOptions {
-        if let word = spec?.object?.keys.first(where: { !optionNames.contains($0) }) { throw Unknown(word: word) }
+        if let word = spec?.object?.keys.first(where: { !optionNames.contains($0) }) {
+            throw Unknown(word: word)
+        }
         var options = FeedOptions()
         let (order, paging) = (spec?["order"]?.text ?? "keyless", spec?["paging"]?.text ?? "cursor")
         guard let order = OrderClass(rawValue: order) else { throw Unknown(word: order) }
@@ -159,7 +161,8 @@ final class ScenarioRunner {
         case "delta": place = .delta
         case "around": place = Self.jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
-            let joins = Self.unverifiedJoins(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
+            let joins = Self.unverifiedJoins(
+                try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
             let at = step["gap"]?.int ?? 0
             place = .join(above: PostID(at < joins.count ? joins[at].list![1].text! : "?")!)
         case "bodies": place = .bodies(ids(step["ids"]))
@@ -190,7 +193,9 @@ final class ScenarioRunner {
     /// Where pages have a size of the server's choosing, a target can be one of them.
     static func jump(to target: String, _ feed: Feed) -> Place {
         let isNumbered = feed.options.paging == .page && feed.options.sizes != .free
-        if isNumbered, target.hasPrefix("page="), let number = Int(target.dropFirst(5)) { return .page(number) }
+        if isNumbered, target.hasPrefix("page="), let number = Int(target.dropFirst(5)) {
+            return .page(number)
+        }
         return .around(PostID(target)!)
     }
 
@@ -248,7 +253,7 @@ final class ScenarioRunner {
             case .snapshot: wish["snapshot"] = .bool(true)
             case .bodies(let ids): wish["ids"] = .list(ids.map { .text($0.description) })
             }
-            if request.isOverlapping { 
+            if request.isOverlapping {
                 if case .link = request.target { wish["overlapping"] = .bool(true) }
             }
             if let until = request.until { wish["until"] = .text(until.description) }

@@ -12,7 +12,8 @@ struct SessionChaos {
     private var run = Crawl(startingAt: .head(page: 1))
     /// Each step and what came of it.
     private(set) var log: [String] = []
-    private static let ids = (1...13).map { PostID(UInt64($0)) }
+    private static let ids =
+        (1...13).map { PostID(UInt64($0)) }
         + ["x", "y", PostID(String(repeating: "z", count: 300))!]
 
     init(seed: UInt64, _ tuning: Tuning) throws {
@@ -66,11 +67,17 @@ struct SessionChaos {
         case 17...19:
             let id = random.pick(Self.ids)
             let body = body()
-            return ("update \(id) \(body)", "\(try session.update(id, body: body, version: version(), detail: random.pick([.summary, .full]), in: feed.options.collection))")
+            return (
+                "update \(id) \(body)",
+                "\(try session.update(id, body: body, version: version(), detail: random.pick([.summary, .full]), in: feed.options.collection))"
+            )
         case 20:
             let id = random.pick(Self.ids)
             let fields = ["f": body(), "g": [1]]
-            return ("fields of \(id)", "\(try session.update(id, fields: fields, version: 1, in: feed.options.collection))")
+            return (
+                "fields of \(id)",
+                "\(try session.update(id, fields: fields, version: 1, in: feed.options.collection))"
+            )
         case 21: return try local(number, session)
         case 22:
             var policy = PrunePolicy()
@@ -109,7 +116,8 @@ struct SessionChaos {
 
     private static func text(_ answer: Answer) -> String {
         answer.posts.map { post in
-            "\(post.id):\(post.key ?? -1)v\(post.version ?? -1)" + (answer.bytes[post.body].map { "\($0)" }.joined())
+            "\(post.id):\(post.key ?? -1)v\(post.version ?? -1)"
+                + (answer.bytes[post.body].map { "\($0)" }.joined())
         }.joined(separator: " ") + " \(answer.next)"
     }
 

@@ -26,7 +26,8 @@ final class TemporaryCache {
         cache = try Cache(at: path, options: options)
     }
 
-    /// Takes a record away from a copy that has nothing but copies of what is in others: a repair builds all anew.
+    /// Takes a record away from a copy that has nothing but copies of what is in others: a repair builds all
+    /// anew.
     func damage(_ path: String) throws {
         try Cache(at: path).environment.write { try $0.delete(.counters, NoKey()) }
     }

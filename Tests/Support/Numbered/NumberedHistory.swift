@@ -1,8 +1,9 @@
 @_spi(Unstable) import Quire
 import QuireSimulator
 
-/// A client that scrolls, refreshes, fills gaps, verifies and deletes, before a server that pages by position and
-/// changes between the requests. It knows none of the rules: it judges by the server's list and the answers.
+/// A client that scrolls, refreshes, fills gaps, verifies and deletes, before a server that pages by position
+/// and changes between the requests. It knows none of the rules: it judges by the server's list and the
+/// answers.
 public final class NumberedHistory {
     /// What a client pays, and what it may not know.
     public struct Figures: Sendable, Equatable {
@@ -56,7 +57,8 @@ public final class NumberedHistory {
 
     /// - Parameter posts: How many the server has at first; nil: a few, at random.
     public init(
-        _ setting: NumberedServer, order: OrderClass = .keyless, seed: UInt64, posts: Int? = nil, limit: Int? = nil
+        _ setting: NumberedServer, order: OrderClass = .keyless, seed: UInt64, posts: Int? = nil,
+        limit: Int? = nil
     ) throws {
         (self.setting, self.limit) = (setting, limit)
         random = SplitMix64(seed: seed)
@@ -73,7 +75,8 @@ public final class NumberedHistory {
 
     // MARK: Requests
 
-    /// Asks at a place; the answer is made now, and comes now or later. What became of it, or why nothing was asked.
+    /// Asks at a place; the answer is made now, and comes now or later. What became of it, or why nothing was
+    /// asked.
     @discardableResult
     private func ask(_ place: Place, isLate: Bool = false) throws -> String {
         let limit = min(limit ?? random.number(in: limits), setting.mostAskable)
@@ -85,7 +88,8 @@ public final class NumberedHistory {
         figures.requests += 1
         figures.largest = max(figures.largest, size ?? 0)
         let options = subject.engine.feed.options
-        let flight = Flight(request: request, reply: server.reply(to: request.target, limit: limit, options: options))
+        let flight = Flight(
+            request: request, reply: server.reply(to: request.target, limit: limit, options: options))
         if isLate {
             flights.append(flight)
             return "late"
@@ -112,7 +116,8 @@ public final class NumberedHistory {
         let before = try subject.rows()
         let outcome = try feed.ingest(reply.answer, for: flight.request.ticket)
         let after = try subject.rows()
-        log.append("    \(reply.shown) \(reply.answer.next): \(outcome.verdict.rawValue), \(Self.picture(after))")
+        log.append(
+            "    \(reply.shown) \(reply.answer.next): \(outcome.verdict.rawValue), \(Self.picture(after))")
         figures.new += outcome.new.count
         figures.claims += max(0, after.count(where: \.isUnverified) - before.count(where: \.isUnverified))
         if outcome.verdict != .stale {
@@ -165,7 +170,8 @@ public final class NumberedHistory {
     }
 
     private func check() throws {
-        try judge.check(subject.rows(), isEnd: subject.engine.tailIsEnd(), isAssumed: subject.tailIsAssumed(), server)
+        try judge.check(
+            subject.rows(), isEnd: subject.engine.tailIsEnd(), isAssumed: subject.tailIsAssumed(), server)
     }
 
     // MARK: A quiet server
@@ -196,7 +202,9 @@ public final class NumberedHistory {
         }
         let cached = Set(try subject.rows().compactMap(\.id))
         figures.unverified = try subject.rows().count(where: \.isUnverified)
-        figures.hidden = server.ids.count { server.shows($0) && !cached.contains($0) && !judge.forgiven.contains($0) }
+        figures.hidden = server.ids.count {
+            server.shows($0) && !cached.contains($0) && !judge.forgiven.contains($0)
+        }
         figures.falseEnds = judge.falseEnds.count
     }
 

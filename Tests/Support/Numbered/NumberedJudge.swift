@@ -3,8 +3,9 @@ import QuireSimulator
 
 /// What the server's list and the answers alone imply for a feed that is paged by position.
 ///
-/// An answer speaks for a range of places as of its time. A post that the server shows between two cached neighbours
-/// must have arrived after the newest answer for its place, unless the join of the two is unverified.
+/// An answer speaks for a range of places as of its time. A post that the server shows between two cached
+/// neighbours must have arrived after the newest answer for its place, unless the join of the two is
+/// unverified.
 struct NumberedJudge {
     private struct Coverage {
         let range: ClosedRange<Int64>
@@ -47,7 +48,9 @@ struct NumberedJudge {
     ) throws {
         let rank = Dictionary(uniqueKeysWithValues: server.ids.enumerated().map { ($1, $0) })
         let cached = Set(rows.compactMap(\.id))
-        if cached.count != rows.count(where: { $0.id != nil }) { throw OracleFailure(.internal, "an id twice") }
+        if cached.count != rows.count(where: { $0.id != nil }) {
+            throw OracleFailure(.internal, "an id twice")
+        }
         let missing = { [forgiven] id in !server.hides(id) && !cached.contains(id) && !forgiven.contains(id) }
         let view = { "\(NumberedHistory.picture(rows)) against \(server.ids)" }
 
@@ -69,7 +72,9 @@ struct NumberedJudge {
         }
         guard isEnd, let last = rows.last?.id, let at = rank[last] else { return }
         for hidden in server.ids[(at + 1)...] where missing(hidden) && !isExcused(hidden, server) {
-            guard isAssumed else { throw OracleFailure(.hole, "\(hidden) below \(last), the end, in \(view())") }
+            guard isAssumed else {
+                throw OracleFailure(.hole, "\(hidden) below \(last), the end, in \(view())")
+            }
             falseEnds.insert(hidden)
         }
     }
@@ -83,7 +88,8 @@ struct NumberedJudge {
         return arrival <= newest.time
     }
 
-    /// A post below the last one may have arrived since the end was heard of, or above what was the last one then.
+    /// A post below the last one may have arrived since the end was heard of, or above what was the last one
+    /// then.
     private func isExcused(_ id: PostID, _ server: SimulatedServer) -> Bool {
         guard let place = server.position(of: id), let arrival = server.arrival(of: id) else { return true }
         if let newest = newest(at: place), arrival <= newest.time { return !isHole(id, server) }

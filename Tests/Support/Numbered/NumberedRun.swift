@@ -28,7 +28,8 @@ public enum NumberedRun {
     }
 
     /// One history before a server of any kind.
-    public static func any(_ random: inout SplitMix64) -> (failure: String?, figures: NumberedHistory.Figures) {
+    public static func any(_ random: inout SplitMix64) -> (failure: String?, figures: NumberedHistory.Figures)
+    {
         let size = random.number(in: 2...6)
         let setting = random.pick(NumberedServer.all(size: size, most: 2 * size))
         let seed = random.next() >> 1

@@ -39,17 +39,28 @@ public struct NumberedServer: Sendable, CustomStringConvertible {
             ("always \(size)", ServerKind(size: .fixed(size))),
             ("always \(size), rows left out", ServerKind(size: .fixed(size), filter: filter)),
             ("always \(size), rows without id", ServerKind(size: .fixed(size), filter: bare)),
-            ("always \(size), total, rows left out", ServerKind(size: .fixed(size), filter: filter, end: .total)),
+            (
+                "always \(size), total, rows left out",
+                ServerKind(size: .fixed(size), filter: filter, end: .total)
+            ),
             ("always \(size), end unsaid", ServerKind(size: .fixed(size), end: .unsaid)),
-            ("always \(size), then the last page", ServerKind(size: .fixed(size), beyond: .lastPage, end: .unsaid)),
-            ("always \(size), then the first page", ServerKind(size: .fixed(size), beyond: .firstPage, end: .unsaid)),
+            (
+                "always \(size), then the last page",
+                ServerKind(size: .fixed(size), beyond: .lastPage, end: .unsaid)
+            ),
+            (
+                "always \(size), then the first page",
+                ServerKind(size: .fixed(size), beyond: .firstPage, end: .unsaid)
+            ),
             ("always \(size), then refused", ServerKind(size: .fixed(size), beyond: .refusal, end: .unsaid)),
         ]
         return servers(free, [(.number, .free), (.offset, .free), (.number, .unknown)])
             + servers(limited, [(.number, .unknown), (.offset, .unknown)])
             + servers(Array(limited.prefix(1) + fixed.prefix(1)), [(.number, .free), (.offset, .free)])
             + servers(Array(fixed.prefix(1)), [(.number, .fixed(size + 1)), (.number, .fixed(size - 1))])
-            + servers(fixed, [(.number, .fixed(size)), (.number, .unknown), (.offset, .fixed(size)), (.offset, .unknown)])
+            + servers(
+                fixed,
+                [(.number, .fixed(size)), (.number, .unknown), (.offset, .fixed(size)), (.offset, .unknown)])
             + fixed.prefix(3).map { name, kind in
                 var kind = kind
                 kind.linksAreNumbers = true

@@ -1,6 +1,7 @@
 @_spi(Unstable) import Quire
 
-// THE PLACE TO CONNECT. Whatever the engine calls the things of R26 stands here and nowhere else in these tests.
+// THE PLACE TO CONNECT. Whatever the engine calls the things of R26 stands here and nowhere else in these
+// tests.
 
 /// The engine under test, with one feed that asks by position.
 final class NumberedSubject {
@@ -39,14 +40,17 @@ final class NumberedSubject {
     static func verifying(_ id: PostID) -> Place { .join(above: id) }
 
     /// The posts that an outcome names without having placed them.
-    static func named(in outcome: Outcome) -> [PostID] { outcome.ignored + outcome.removed + outcome.unplaced }
+    static func named(in outcome: Outcome) -> [PostID] {
+        outcome.ignored + outcome.removed + outcome.unplaced
+    }
 
     func rows() throws -> [Row] {
         try engine.rows().compactMap { row in
             switch row {
             case .gap(let gap): .gap(gap)
             case .post(_, isRider: true, _, _, _, _): nil
-            case .post(let id, _, _, _, let page, let isUnverified): .post(id, page: page, isUnverified: isUnverified)
+            case .post(let id, _, _, _, let page, let isUnverified):
+                .post(id, page: page, isUnverified: isUnverified)
             }
         }
     }

@@ -38,8 +38,8 @@ struct Knowledge {
     /// Where each cached post was when an answer last placed it.
     private(set) var seen: [PostID: Int64] = [:]
     private(set) var coverage = CoverageMap()
-    /// Posts deleted by the client alone, with the neighbours they had in their segment. The server goes on showing
-    /// them, and the knowledge of that segment goes on reaching to their places.
+    /// Posts deleted by the client alone, with the neighbours they had in their segment. The server goes on
+    /// showing them, and the knowledge of that segment goes on reaching to their places.
     private(set) var hidden: [PostID: (above: PostID?, below: PostID?)] = [:]
 
     /// Posts that the numbering put below a wrong entry. They may be lost until an answer places them again
@@ -57,7 +57,8 @@ struct Knowledge {
 
     mutating func forgive(falseClaimsOf view: OracleView, on server: SimulatedServer) {
         let unverified = view.unverified
-        for (upper, lower) in zip(view.provenRuns, view.provenRuns.dropFirst()) where unverified.contains(lower[0]) {
+        for (upper, lower) in zip(view.provenRuns, view.provenRuns.dropFirst())
+        where unverified.contains(lower[0]) {
             guard let above = upper.last.flatMap(server.position), let below = server.position(of: lower[0])
             else { continue }
             if above <= below { misplaced.formUnion(lower) }
@@ -67,7 +68,10 @@ struct Knowledge {
     /// `view` still shows the post.
     mutating func hide(_ id: PostID, in view: OracleView) {
         let segment = view.segment(of: id)
-        guard let at = segment.firstIndex(of: id) else { return hidden[id] = (nil, nil) }
+        guard let at = segment.firstIndex(of: id) else {
+            hidden[id] = (nil, nil)
+            return
+        }
         hidden[id] = (segment[..<at].last, segment[(at + 1)...].first)
     }
 
@@ -80,8 +84,8 @@ struct Knowledge {
         }
     }
 
-    /// A hidden post that stands between its neighbours again is like any other. One that came back elsewhere may
-    /// leave from there, and the segment that it was deleted from knows no more of it than before.
+    /// A hidden post that stands between its neighbours again is like any other. One that came back elsewhere
+    /// may leave from there, and the segment that it was deleted from knows no more of it than before.
     ///
     ///     [11 10 9 8]              9 is deleted
     ///     [11 10 8] ~ [9 7 6]      a jump brings it back; the gap is on the wrong side of it, for 8 is gone
@@ -98,7 +102,9 @@ struct Knowledge {
     }
 
     /// The nearest post beside a hidden one that is not hidden too.
-    private func neighbour(of id: PostID, _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>) -> PostID? {
+    private func neighbour(of id: PostID, _ side: KeyPath<(above: PostID?, below: PostID?), PostID?>)
+        -> PostID?
+    {
         var passed: Set<PostID> = []
         var id: PostID? = id
         while let next = id, let further = hidden[next] {
@@ -108,8 +114,8 @@ struct Knowledge {
         return id
     }
 
-    /// The answer put back posts that had left, and kept others, which arrived meanwhile, beside what was left of
-    /// their neighbours: on which side of those that are back is unknown (Docs/rules.md, section 9).
+    /// The answer put back posts that had left, and kept others, which arrived meanwhile, beside what was
+    /// left of their neighbours: on which side of those that are back is unknown (Docs/rules.md, section 9).
     ///
     ///     [11 12 10 9] ~ [7]       a request for the top is on its way, answered by 11 10 9 before 12 was there
     ///     [11 12] ~ [9] ~ [7]      10 is evicted
@@ -166,16 +172,18 @@ struct Knowledge {
         }
     }
 
-    /// The client gave up posts, and some of them had a gap between them and their neighbours on the server. For all
-    /// that is still unverified, these may have arrived later: a gap can stand on the wrong side of a place whose
-    /// post is gone from the server.
+    /// The client gave up posts, and some of them had a gap between them and their neighbours on the server.
+    /// For all that is still unverified, these may have arrived later: a gap can stand on the wrong side of a
+    /// place whose post is gone from the server.
     ///
     ///     [8 7] ~ [21 6]      server: 8 21 6
     ///     [8 7] |…            given up: 21 6
     ///     [8 7 6]             the link of 7 leads to 6; that 21 is missing above 7 cannot be known
     mutating func forgetPlaces(givenUpFrom old: OracleView, to view: OracleView, on server: SimulatedServer) {
         let settled = settled(in: old, on: server)
-        let kept = settled.filter { view.places[$0] != nil }.compactMap { id in seen[id].map { (id, place: $0) } }
+        let kept = settled.filter { view.places[$0] != nil }.compactMap { id in
+            seen[id].map { (id, place: $0) }
+        }
         let segments = old.segments
         for id in old.entries where view.places[id] == nil && settled.contains(id) {
             guard let place = seen[id], let arrival = server.arrival(of: id) else { continue }
@@ -200,9 +208,10 @@ struct Knowledge {
         }
     }
 
-    /// I3. What the server shows between two settled neighbours arrived after the place was last covered; so did
-    /// what it shows below an end and, where keys tell its place, above a closed head. (In a keyless feed a post
-    /// may be found below one that is gone, and so on the wrong side of the head's, until the next refresh.)
+    /// I3. What the server shows between two settled neighbours arrived after the place was last covered; so
+    /// did what it shows below an end and, where keys tell its place, above a closed head. (In a keyless feed
+    /// a post may be found below one that is gone, and so on the wrong side of the head's, until the next
+    /// refresh.)
     func requireNoHole(in view: OracleView, on server: SimulatedServer, _ mode: OracleMode) throws {
         let settled = settled(in: view, on: server)
         let segments = view.provenRuns
@@ -217,7 +226,8 @@ struct Knowledge {
                 let between = server.ids.filter { id in
                     server.position(of: id).map { low < $0 && $0 < high } ?? false
                 }
-                // A settled post elsewhere is a matter of order, not of completeness; so is one whose place is in doubt.
+                // A settled post elsewhere is a matter of order, not of completeness; so is one whose place
+                // is in doubt.
                 for id in between where hidden[id] == nil && !settled.contains(id) && !isInDoubt(id, view) {
                     // A false claim put it elsewhere.
                     if mode.isPositional && (view.places[id] != nil || misplaced.contains(id)) { continue }
@@ -227,7 +237,9 @@ struct Knowledge {
         }
     }
 
-    private func isInDoubt(_ id: PostID, _ view: OracleView) -> Bool { seen[id] == nil && view.places[id] != nil }
+    private func isInDoubt(_ id: PostID, _ view: OracleView) -> Bool {
+        seen[id] == nil && view.places[id] != nil
+    }
 
     private func require(
         _ id: PostID, between upper: PostID?, _ lower: PostID?, _ view: OracleView,
@@ -238,6 +250,8 @@ struct Knowledge {
         if let time, arrival > time { return }
         let why = time.map { "covered at \($0), there since \(arrival)" } ?? "never covered"
         throw OracleFailure(
-            .hole, "\(id) between \(upper ?? "head") and \(lower ?? "end"), \(why), in \(view), server \(server.ids)")
+            .hole,
+            "\(id) between \(upper ?? "head") and \(lower ?? "end"), \(why), in \(view), server \(server.ids)"
+        )
     }
 }

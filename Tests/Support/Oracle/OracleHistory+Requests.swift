@@ -100,7 +100,8 @@ extension OracleHistory {
     }
 
     /// False for lies that any client must believe. An end is believed at the tail, at a bounded gap,
-    /// upwards, and at a gap when it comes twice (R11): a lie is fair there if it is the first claim in a history.
+    /// upwards, and at a gap when it comes twice (R11): a lie is fair there if it is the first claim in a
+    /// history.
     private func isFair(_ fault: SimulatedFault, for job: OracleJob) -> Bool {
         switch (fault, job.operation) {
         case (.falseEnd, .refresh): return true
@@ -108,7 +109,8 @@ extension OracleHistory {
             guard case .gap = job.place, job.request.until == nil else { return false }
             return !hasClaimedEnd
         case (.falseEnd, _), (.repeatedID, .bodies): return false
-        case (.repeatedID, _): return !mode.isPositional  // a row more than was asked for disproves the policy
+        // a row more than was asked for disproves the policy
+        case (.repeatedID, _): return !mode.isPositional
         default: return true
         }
     }

@@ -52,7 +52,8 @@ final class OracleHistory {
     var view: OracleView
     var pending: [OracleJob] = []
     var diary = OracleDiary()
-    /// The server has claimed an end. If posts are cached below, a second claim is believed (R11): it must be true.
+    /// The server has claimed an end. If posts are cached below, a second claim is believed (R11): it must be
+    /// true.
     var hasClaimedEnd = false
     /// The list of ids that the engine accepted last (R21).
     var lastSnapshot: [PostID] = []
@@ -230,8 +231,8 @@ extension OracleHistory {
         try requireTopKept(after, visible)
     }
 
-    /// Pruning comes to the first page last: while another page may go, the first one stays. A page whose last
-    /// entries are riders may not go.
+    /// Pruning comes to the first page last: while another page may go, the first one stays. A page whose
+    /// last entries are riders may not go.
     private func requireTopKept(_ after: OracleView, _ visible: Set<PostID>) throws {
         let top = view.posts.lazy.compactMap { self.view.pages[$0] }.first
         guard let top, !after.pages.values.contains(top) else { return }

@@ -25,7 +25,8 @@ public enum OracleSettings {
 
 /// Runs histories, and makes failing ones small.
 public enum OracleRun {
-    /// What went wrong, nil if nothing; what happened until then; and how many operations of the engine that was.
+    /// What went wrong, nil if nothing; what happened until then; and how many operations of the engine that
+    /// was.
     private static func attempt(
         _ mode: OracleMode, _ tuning: Tuning, _ events: [OracleEvent]
     ) -> (failure: String?, log: [String], operations: Int) {
@@ -45,7 +46,8 @@ public enum OracleRun {
     /// Every other history.
     private static func tuning(of seed: UInt64) -> Tuning { seed % 2 == 0 ? .cramped : Tuning() }
 
-    /// The first failing history of a mode, shrunk, as a text for a person; and how many operations there were.
+    /// The first failing history of a mode, shrunk, as a text for a person; and how many operations there
+    /// were.
     public static func firstFailure(
         in mode: OracleMode, seeds: Range<UInt64>, steps: Int = OracleSettings.steps
     ) -> (failure: String?, operations: Int) {

@@ -43,7 +43,8 @@ struct Scope {
         }
         let mayStartAbove = operation == .down && job.isOverlapping && mode != .ranked
         self.border =
-            mayStartAbove ? Self.attachment(
+            mayStartAbove
+            ? Self.attachment(
                 of: reply, at: border, job, before, knowledge,
                 stays: reply.shown.filter { !outcome.moved.contains($0) }) : border
     }
@@ -65,8 +66,8 @@ struct Scope {
             ?? above.last { knowledge.seen[$0].map { $0 > place } ?? false } ?? border
     }
 
-    /// An answer to a search further up shows nothing known, and begins where the numbers say that the rows below an
-    /// entry above the border are: it stands below that entry, joined by a claim (R26).
+    /// An answer to a search further up shows nothing known, and begins where the numbers say that the rows
+    /// below an entry above the border are: it stands below that entry, joined by a claim (R26).
     private static func unverifiedFrom(
         _ reply: SimulatedReply, _ border: PostID, _ before: OracleView, _ after: OracleView
     ) -> PostID? {
@@ -94,8 +95,9 @@ struct Scope {
         return range
     }
 
-    /// The posts that the answer placed, or attached to. A page below a border may show posts above it; of these it
-    /// only tells that they are there, and a late answer that does not show them still removes them (R8, R9).
+    /// The posts that the answer placed, or attached to. A page below a border may show posts above it; of
+    /// these it only tells that they are there, and a late answer that does not show them still removes them
+    /// (R8, R9).
     var placed: Set<PostID> {
         switch operation {
         case .down, .up: accepted.union(job.border.map { [$0] } ?? [])

@@ -104,8 +104,8 @@ struct OracleView: Equatable {
     /// The entries that only the numbering joins to the one above.
     var unverified: Set<PostID> { Set(lines.compactMap(\.entry).filter(\.isUnverified).map(\.id)) }
 
-    /// An answer that is not placed changes nothing. It may show that two neighbours are none: then their join is
-    /// unverified (R25.3).
+    /// An answer that is not placed changes nothing. It may show that two neighbours are none: then their
+    /// join is unverified (R25.3).
     func isUnchanged(in after: OracleView) -> Bool {
         posts == after.posts && riders == after.riders && pinned == after.pinned && pages == after.pages
             && places == after.places && gaps == after.gaps && headIsClosed == after.headIsClosed
@@ -156,7 +156,8 @@ extension OracleView: CustomStringConvertible {
             case .gap: text += "] ~ ["
             case .post(let id, let isRider, _, let isPlaceholder, _, let isUnverified):
                 if !text.hasSuffix("[") { text += " " }
-                text += (isRider ? "+" : "") + (isPlaceholder ? "?" : "") + (isUnverified ? "=" : "") + "\(id)"
+                text +=
+                    (isRider ? "+" : "") + (isPlaceholder ? "?" : "") + (isUnverified ? "=" : "") + "\(id)"
             }
         }
         return text + (tailIsEnd ? "] |end" : "] |…")

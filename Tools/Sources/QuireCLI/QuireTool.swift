@@ -22,7 +22,8 @@ struct QuireTool: ParsableCommand {
             """,
         subcommands: [
             Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
-            Drop.self, Rename.self, Reset.self, Prune.self, Check.self, Verify.self, Repair.self, Compact.self, Stat.self, Copy.self,
+            Drop.self, Rename.self, Reset.self, Prune.self, Check.self, Verify.self, Repair.self,
+            Compact.self, Stat.self, Copy.self,
             Profiles.self,
         ])
 

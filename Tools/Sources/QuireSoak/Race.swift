@@ -3,7 +3,8 @@ import Glibc
 /// Two threads count in one number.
 private struct Racers {
     var number = 0
-    /// Both live at once, and take turns: ThreadSanitizer forgets a thread that is gone before the next begins.
+    /// Both live at once, and take turns: ThreadSanitizer forgets a thread that is gone before the next
+    /// begins.
     var start = pthread_barrier_t()
 }
 

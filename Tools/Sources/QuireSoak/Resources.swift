@@ -9,7 +9,8 @@ struct Resources {
     let file: Int
 
     init(of path: String) {
-        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        let pages =
+            (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
         memory = (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
         descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
         // LMDB 0.9 on Linux: magic, format, a mutex of 40 bytes, the newest transaction, the number of slots.
@@ -18,13 +19,16 @@ struct Resources {
         file = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
 
-    /// What grew from the second quarter of a run to the last; a little more memory is the allocator's. Under a
-    /// sanitizer memory means nothing, and the feeds are not full yet.
+    /// What grew from the second quarter of a run to the last; a little more memory is the allocator's. Under
+    /// a sanitizer memory means nothing, and the feeds are not full yet.
     static func growth(_ samples: [Resources], isSlow: Bool) -> [String] {
         let quarter = samples.count / 4
         let quarters = (samples.dropFirst(quarter).prefix(quarter), samples.suffix(quarter))
         func most(_ value: KeyPath<Resources, Int>) -> (Int, Int) {
-            (quarters.0.map { $0[keyPath: value] }.max() ?? 0, quarters.1.map { $0[keyPath: value] }.max() ?? 0)
+            (
+                quarters.0.map { $0[keyPath: value] }.max() ?? 0,
+                quarters.1.map { $0[keyPath: value] }.max() ?? 0
+            )
         }
         var grown: [String] = []
         func test(_ name: String, _ value: KeyPath<Resources, Int>, _ slack: (Int) -> Int) {

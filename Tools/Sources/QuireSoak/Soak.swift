@@ -19,7 +19,9 @@ final class Soak: Sendable {
     private var goesOn: Bool { Date() < end && found.isEmpty }
 
     /// Runs the body again and again on a thread of its own; an error ends the soak.
-    func thread(_ name: String, seed: UInt64, _ body: @escaping @Sendable (inout SplitMix64) throws -> Void) -> Thread {
+    func thread(_ name: String, seed: UInt64, _ body: @escaping @Sendable (inout SplitMix64) throws -> Void)
+        -> Thread
+    {
         let thread = Thread { [self] in
             var random = SplitMix64(seed: seed)
             while goesOn {
@@ -42,8 +44,8 @@ final class Soak: Sendable {
     /// How many posts a feed keeps when it is pruned: the soak's file must stay as it is.
     private static let most = 200
 
-    /// A page of a server whose posts are all numbers up to one that grows, or a change by the user. Writers of
-    /// several threads share commits.
+    /// A page of a server whose posts are all numbers up to one that grows, or a change by the user. Writers
+    /// of several threads share commits.
     func write(_ cache: Cache, _ random: inout SplitMix64) throws {
         let feed = try cache.feed(named: random.pick(Self.feeds), options: FeedOptions(order: .stable))
         let id = PostID(UInt64(totals["writes", default: 0] + 100 - random.below(60)))
@@ -54,7 +56,9 @@ final class Soak: Sendable {
         case 3: _ = try cache.update(id, fields: ["likes": [UInt8(random.below(9) + 48)]], version: 1)
         case 4:
             let local = PostID("local \(random.below(4))")!
-            if try !feed.insertLocal(local, body: Self.body(of: local, 30)) { _ = try feed.removeLocal(local) }
+            if try !feed.insertLocal(local, body: Self.body(of: local, 30)) {
+                _ = try feed.removeLocal(local)
+            }
         case 5:
             var policy = PrunePolicy()
             policy.maximumPosts = Self.most

@@ -2,8 +2,8 @@ import Foundation
 import Quire
 import QuireSimulator
 
-// Many threads use one cache for a while: writers that share commits, readers, observers, threads that open and
-// close. Run under a sanitizer by Scripts/soak; `race` is a data race that a sanitizer must see.
+// Many threads use one cache for a while: writers that share commits, readers, observers, threads that open
+// and close. Run under a sanitizer by Scripts/soak; `race` is a data race that a sanitizer must see.
 //
 //     quire-soak SECONDS SEED FOLDER [sanitized | race]
 
@@ -21,7 +21,9 @@ let path = folder + "/soaked.quire"
 let soak = Soak(path: path, seconds: seconds)
 let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 26))
 var threads: [Thread] = []
-for i in 0..<3 { threads.append(soak.thread("writes", seed: seed &+ UInt64(i)) { try soak.write(cache, &$0) }) }
+for i in 0..<3 {
+    threads.append(soak.thread("writes", seed: seed &+ UInt64(i)) { try soak.write(cache, &$0) })
+}
 for i in 3..<6 { threads.append(soak.thread("reads", seed: seed &+ UInt64(i)) { try soak.read(cache, &$0) }) }
 for i in 6..<8 {
     nonisolated(unsafe) var mirror = Mirror()

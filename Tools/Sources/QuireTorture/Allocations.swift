@@ -34,7 +34,8 @@ struct Allocations: TortureCommand {
                 summary.count += 1
             }
         }
-        summary.notes = "\(choice.acts.count) kinds of operation; ended the process \(ended) times, "
+        summary.notes =
+            "\(choice.acts.count) kinds of operation; ended the process \(ended) times, "
             + "threw \(thrown) times, \(done) were done before they noticed"
         return summary
     }

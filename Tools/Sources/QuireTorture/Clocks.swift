@@ -46,7 +46,8 @@ struct Clocks: TortureCommand {
         policy.maximumAge = day
         var id: UInt64 = 1_000_000
         for _ in 0..<operations {
-            let clock = random.chance(0.2)
+            let clock =
+                random.chance(0.2)
                 ? random.pick([.min, .min + 1, -1, 0, .max - 1, .max])
                 : now + Int64(random.number(in: -300...300)) * year
             if random.chance(0.7) {

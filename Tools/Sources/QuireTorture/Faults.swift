@@ -20,8 +20,10 @@ struct Faults: TortureCommand {
         let isSticky: Bool
 
         /// A lasting EINTR would make the call wait for ever, so it is not among them.
-        static let all = [(EIO, false), (EIO, true), (ENOSPC, false), (ENOSPC, true), (EINTR, false),
-            (CInt(RECORDER_SHORT), false), (CInt(RECORDER_SHORT), true)].map(Fault.init)
+        static let all = [
+            (EIO, false), (EIO, true), (ENOSPC, false), (ENOSPC, true), (EINTR, false),
+            (CInt(RECORDER_SHORT), false), (CInt(RECORDER_SHORT), true),
+        ].map(Fault.init)
 
         private init(_ error: Int32, _ isSticky: Bool) { (self.error, self.isSticky) = (error, isSticky) }
 
@@ -56,7 +58,8 @@ struct Faults: TortureCommand {
                 }
             }
         }
-        summary.notes = "\(choice.acts.count) kinds of operation; \(thrown) threw, "
+        summary.notes =
+            "\(choice.acts.count) kinds of operation; \(thrown) threw, "
             + "all processes and caches went on"
         return summary
     }

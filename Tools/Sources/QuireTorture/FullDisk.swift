@@ -40,7 +40,8 @@ struct FullDisk: TortureCommand {
                 }
             }
             let (ending, numbers) = child.wait()
-            let place = "disk \(cycle) of \(size) KiB, with \(room) bytes left"
+            let place =
+                "disk \(cycle) of \(size) KiB, with \(room) bytes left"
                 + " in state \(start.map(String.init) ?? "none")"
             guard ending == .exited(0), let state = numbers.last else {
                 throw Violation(what: "\(place): \(ending)")

@@ -48,7 +48,8 @@ struct Growth: TortureCommand {
     private func ask(_ process: HelperProcess, _ order: Order, _ posts: Int) throws {
         let answer = process.ask(order.rawValue)
         if answer != UInt64(posts) {
-            throw Violation(what: "\(order): \(answer.map(String.init) ?? "failed") posts instead of \(posts)")
+            throw Violation(
+                what: "\(order): \(answer.map(String.init) ?? "failed") posts instead of \(posts)")
         }
     }
 

@@ -4,8 +4,9 @@ import Quire
 import QuireSimulator
 
 /// Files that somebody changed, many of them with right checksums. `verify` survives each of them, and the
-/// engine each that `verify` accepts. The others are refused by `Cache(verifying:)`. What the engine does with them
-/// without it is counted: LMDB trusts what it maps, and opening does only the cheap part of `verify`.
+/// engine each that `verify` accepts. The others are refused by `Cache(verifying:)`. What the engine does
+/// with them without it is counted: LMDB trusts what it maps, and opening does only the cheap part of
+/// `verify`.
 struct HostileFiles: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "hostile", abstract: "Open caches that were damaged on purpose.")

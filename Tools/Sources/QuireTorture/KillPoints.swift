@@ -30,7 +30,8 @@ struct KillPoints: TortureCommand {
                 summary.count += call - 1
             }
         }
-        summary.notes = "\(choice.acts.count) kinds of operation; not there yet \(before) times, "
+        summary.notes =
+            "\(choice.acts.count) kinds of operation; not there yet \(before) times, "
             + "there \(after) times"
         return summary
     }

@@ -9,8 +9,8 @@ import QuireSimulator
     import Musl
 #endif
 
-/// A process reaches its limit of file sizes anywhere in a commit or while a cache is being opened. That is an error
-/// which says so, and no signal ends the process; without the limit, the same cache goes on.
+/// A process reaches its limit of file sizes anywhere in a commit or while a cache is being opened. That is
+/// an error which says so, and no signal ends the process; without the limit, the same cache goes on.
 struct Limits: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Limit the size of files.")
 

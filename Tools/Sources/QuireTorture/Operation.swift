@@ -154,7 +154,8 @@ struct Step {
     /// Two pages of a crawl that another process can go on with at any time.
     private mutating func record(_ batch: borrowing Batch) throws {
         let feed = story.crawl
-        var run = try batch.attribute("run", of: feed).map { try Crawl(checkpoint: $0) }
+        var run =
+            try batch.attribute("run", of: feed).map { try Crawl(checkpoint: $0) }
             ?? Crawl(startingAt: .head(page: 1))
         let first = try batch.attribute("page", of: feed).map { Int($0[0]) } ?? 1
         for number in first..<first + 2 {

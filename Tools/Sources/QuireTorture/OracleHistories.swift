@@ -2,8 +2,8 @@ import ArgumentParser
 import QuireSimulator
 import TestSupport
 
-/// Random operations on every kind of feed, judged by what the simulated server's list and its answers imply: the
-/// histories of `OracleTests`, optimised and many more.
+/// Random operations on every kind of feed, judged by what the simulated server's list and its answers imply:
+/// the histories of `OracleTests`, optimised and many more.
 struct OracleHistories: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "oracle", abstract: "Random operations, judged by the server's truth.")

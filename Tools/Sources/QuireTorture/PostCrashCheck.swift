@@ -17,9 +17,9 @@ enum PostCrashCheck {
         let microseconds: UInt64
     }
 
-    /// Opens the cache in a child: `verify` and `check` find nothing, and it is in a state from `acknowledged`
-    /// to one later, exactly as the undisturbed run was. So is its copy, if there is one. A violation says at which
-    /// place of the torture it was.
+    /// Opens the cache in a child: `verify` and `check` find nothing, and it is in a state from
+    /// `acknowledged` to one later, exactly as the undisturbed run was. So is its copy, if there is one. A
+    /// violation says at which place of the torture it was.
     @discardableResult
     static func inspect(
         _ path: String, acknowledged: UInt64, digests: [UInt64], promise: Promise = .all,

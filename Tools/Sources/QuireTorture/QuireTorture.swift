@@ -9,8 +9,10 @@ struct QuireTorture: ParsableCommand {
         commandName: "quire-torture", abstract: "Puts caches through crashes, power cuts and damage.",
         discussion: "The same seed repeats the same faults, except the moments at which processes die.",
         subcommands: [
-            Kill.self, KillPoints.self, PowerCut.self, Faults.self, Allocations.self, FileSystems.self, FullDisk.self,
-            Suspended.self, Growth.self, ReaderSlots.self, Limits.self, Clocks.self, Readers.self, HostileFiles.self,
+            Kill.self, KillPoints.self, PowerCut.self, Faults.self, Allocations.self, FileSystems.self,
+            FullDisk.self,
+            Suspended.self, Growth.self, ReaderSlots.self, Limits.self, Clocks.self, Readers.self,
+            HostileFiles.self,
             TurnTaking.self, OracleHistories.self, NumberedHistories.self,
         ])
 }
@@ -50,8 +52,9 @@ extension TortureCommand {
         do {
             let summary = try run(in: folder, &random)
             try FileManager.default.removeItem(atPath: folder)
-            print("passed\t\(summary.name)\t\(summary.count) \(summary.unit)\tseed \(common.seed)"
-                + "\t\(summary.notes)")
+            print(
+                "passed\t\(summary.name)\t\(summary.count) \(summary.unit)\tseed \(common.seed)"
+                    + "\t\(summary.notes)")
         } catch let skipped as Skipped {
             try FileManager.default.removeItem(atPath: folder)
             print("skipped\t\(Self._commandName)\t\(skipped.why)")

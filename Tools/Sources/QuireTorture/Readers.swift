@@ -44,7 +44,8 @@ struct Readers: TortureCommand {
         let (file, live) = (try Self.size(path), try Self.size(Story.copyPath(of: path)))
         var summary = Summary(name: "killed readers", unit: "readers")
         summary.count = count
-        summary.notes = "after \(count * commits) commits the file has \(file >> 10) KiB, "
+        summary.notes =
+            "after \(count * commits) commits the file has \(file >> 10) KiB, "
             + "a compact copy of it \(live >> 10) KiB"
         if file > 2 * live { throw Violation(what: summary.notes) }
         return summary

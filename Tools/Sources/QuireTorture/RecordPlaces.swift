@@ -12,7 +12,8 @@ struct RecordPlaces {
         file.withUnsafeBytes { bytes in
             // of the two meta pages the one with the higher transaction number counts
             let newest = [0, 1].max {
-                Self.word(bytes, at: $0 * Self.pageSize + 144) < Self.word(bytes, at: $1 * Self.pageSize + 144)
+                Self.word(bytes, at: $0 * Self.pageSize + 144)
+                    < Self.word(bytes, at: $1 * Self.pageSize + 144)
             }!
             visit(Self.word(bytes, at: newest * Self.pageSize + 128), of: bytes)
         }

@@ -5,7 +5,11 @@ import Quire
 /// One call of a recorded process.
 struct Recorded {
     enum Kind: UInt8 {
-        case written = 0x57, synced = 0x53, cut = 0x54, named = 0x4C, folderSynced = 0x44
+        case written = 0x57
+        case synced = 0x53
+        case cut = 0x54
+        case named = 0x4C
+        case folderSynced = 0x44
         case acknowledged = 0x41
     }
 
@@ -95,8 +99,8 @@ struct Disk {
         }
     }
 
-    /// A file that may be found after a cut at this moment. `chance` decides for each piece that was not synced
-    /// whether it is there.
+    /// A file that may be found after a cut at this moment. `chance` decides for each piece that was not
+    /// synced whether it is there.
     func image(_ chance: () -> Bool) -> [UInt8] {
         var image = durable
         for piece in pending where chance() { Self.put(piece, into: &image) }

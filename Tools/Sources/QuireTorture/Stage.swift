@@ -52,7 +52,9 @@ struct Stage {
             }
         (self.act, state) = (act, act == .creation ? 0 : UInt64(round * kinds + place))
         (prepared, path) = (folder + "/prepared.quire", folder + "/staged.quire")
-        for name in [prepared, prepared + "-lock", prepared + "-gate", Story.copyPath(of: prepared)] { unlink(name) }
+        for name in [prepared, prepared + "-lock", prepared + "-gate", Story.copyPath(of: prepared)] {
+            unlink(name)
+        }
         if act == .creation { return }
         let state = state
         let path = prepared

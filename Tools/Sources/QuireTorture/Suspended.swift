@@ -9,8 +9,8 @@ import QuireSimulator
     import Musl
 #endif
 
-/// Writers are stopped, mostly in the midst of a commit. Others wait as long as they may and say for whom; when
-/// the writer goes on, or is killed, so do they.
+/// Writers are stopped, mostly in the midst of a commit. Others wait as long as they may and say for whom;
+/// when the writer goes on, or is killed, so do they.
 struct Suspended: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Stop writers with SIGSTOP.")
 

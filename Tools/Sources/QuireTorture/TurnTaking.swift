@@ -2,8 +2,9 @@ import ArgumentParser
 import Foundation
 @_spi(Unstable) import Quire
 
-/// One of several processes that change a cache: carries out what it reads, an operation a line, and says what
-/// came of each. `Tests/Processes` has the same in C and in Python, and the program that gives the orders.
+/// One of several processes that change a cache: carries out what it reads, an operation a line, and says
+/// what came of each. `Tests/Processes` has the same in C and in Python, and the program that gives the
+/// orders.
 struct TurnTaking: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "turns", abstract: "Carry out the operations on standard input.",
@@ -12,7 +13,8 @@ struct TurnTaking: ParsableCommand {
     @Argument var path: String
 
     func run() throws {
-        let turns = Turns(cache: try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 18)))
+        let turns = Turns(
+            cache: try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 18)))
         while let line = readLine() {
             let reply = try JSONSerialization.data(withJSONObject: try turns.take(Order(line)))
             FileHandle.standardOutput.write(reply + Data("\n".utf8))
@@ -75,8 +77,8 @@ private struct Turns {
         }
     }
 
-    /// Exactly one commit: what happened is marked even if it changed nothing else. A snapshot inside of a batch
-    /// sees the commit before it.
+    /// Exactly one commit: what happened is marked even if it changed nothing else. A snapshot inside of a
+    /// batch sees the commit before it.
     private func commit(_ order: Order, _ feed: Feed) throws -> [String: Any] {
         try cache.batch { batch in
             let before = try OpenSnapshot(cache)
@@ -137,14 +139,15 @@ private struct Turns {
     ) throws -> [String: Any] {
         let gaps = try before.read { try $0.gaps(of: feed).map(\.id) }
         let gap = order.number("gap") < gaps.count ? gaps[order.number("gap")] : GapID(.max)
-        let place: Place = switch order.text("place") {
-        case "head": .head
-        case "tail": .tail
-        case "gap": .gap(gap)
-        case "above-gap": .aboveGap(gap)
-        case "open-head": .openHead
-        default: .around(PostID(order.text("target"))!)
-        }
+        let place: Place =
+            switch order.text("place") {
+            case "head": .head
+            case "tail": .tail
+            case "gap": .gap(gap)
+            case "above-gap": .aboveGap(gap)
+            case "open-head": .openHead
+            default: .around(PostID(order.text("target"))!)
+            }
         switch try batch.plan(
             place, in: feed, limit: order.number("limit"), isBounded: order.number("bounded") != 0)
         {
@@ -213,7 +216,9 @@ private struct Turns {
                 run.append((post.isRider ? "+" : "") + (post.isPlaceholder ? "?" : "") + post.id.description)
             case .gap(let gap):
                 let up = gap.up == .unknown ? "" : "^" + word(gap.up, gap.isUpOverlapping)
-                parts += ["[\(run.joined(separator: " "))]", "~\(word(gap.down, gap.isDownOverlapping))\(up)~"]
+                parts += [
+                    "[\(run.joined(separator: " "))]", "~\(word(gap.down, gap.isDownOverlapping))\(up)~",
+                ]
                 run = []
             }
         }

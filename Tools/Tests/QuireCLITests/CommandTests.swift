@@ -101,9 +101,11 @@ struct CommandTests {
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
-    @Test("each bound holds on disk, and what left can come back", arguments: [
-        ["--max-posts", "20"], ["--max-pages", "2"], ["--max-bytes", "1600"],
-    ])
+    @Test(
+        "each bound holds on disk, and what left can come back",
+        arguments: [
+            ["--max-posts", "20"], ["--max-pages", "2"], ["--max-bytes", "1600"],
+        ])
     func bounds(limit: [String]) throws {
         let box = try Sandbox()
         let pages = try box.pages(1...6)
@@ -115,7 +117,9 @@ struct CommandTests {
         #expect(try #require(after["body_bytes"]) <= 1_600)
         #expect(after.text("tail") == "page=3")
         _ = try box.quire(["ingest", box.cache, "a", "--place", "tail"] + pages[2...])
-        #expect(try box.quire("export", box.cache, "a", "--ids").lines == (941...1_000).reversed().map(String.init))
+        #expect(
+            try box.quire("export", box.cache, "a", "--ids").lines
+                == (941...1_000).reversed().map(String.init))
     }
 
     @Test("prune --out-of-sequence and --max-age")
@@ -242,7 +246,8 @@ struct CommandTests {
         let run = try box.quire("compact", box.cache)
         let after = try #require(FileManager.default.contents(atPath: box.cache))
         #expect(run.status == 0 && run.out.hasSuffix(" less\n") && after.count < before.count)
-        #expect(before.range(of: Data("post 975".utf8)) != nil && after.range(of: Data("post 975".utf8)) == nil)
+        #expect(
+            before.range(of: Data("post 975".utf8)) != nil && after.range(of: Data("post 975".utf8)) == nil)
         #expect(try box.quire("compact", box.cache).lines == ["there was nothing to free"])
         #expect(try box.quire("check", box.cache).status == 0)
         #expect(try box.quire("compact", box.cache + "-none").status == 66)

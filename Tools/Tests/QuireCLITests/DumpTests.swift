@@ -57,7 +57,8 @@ struct DumpTests {
         }
     }
 
-    @Test("beer 2014, then 2016: 728, then 849 new, 437 changed, 1 gone",
+    @Test(
+        "beer 2014, then 2016: 728, then 849 new, 437 changed, 1 gone",
         .enabled(if: Shared.fixtures != nil))
     func beer() throws {
         let box = try Sandbox()
@@ -76,7 +77,8 @@ struct DumpTests {
         let again = try ingest("beer-2016-01")
         #expect(again["new"] == 0 && again["updated"] == 0 && again["removed"] == 0)
         let scores = try box.shell(
-            "$Q export $C beer | grep -o ' Score=\"[-0-9]*\"' | tr -dc '0-9\\n-'").lines
+            "$Q export $C beer | grep -o ' Score=\"[-0-9]*\"' | tr -dc '0-9\\n-'"
+        ).lines
         #expect(scores.compactMap { Int($0) }.reduce(0, +) == 6_878)
         let other = try box.quire(
             "ingest", box.cache, "beer", Shared.path("stackdump/beer-2014-05/Users.xml"))
@@ -84,9 +86,11 @@ struct DumpTests {
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
-    @Test("every table goes in as it was downloaded, document type and all", arguments: [
-        "", "<!DOCTYPE TABLE>\n", "<!DOCTYPE TABLE SYSTEM \"table.dtd\" [\n<!ELEMENT row EMPTY>\n]>\n",
-    ])
+    @Test(
+        "every table goes in as it was downloaded, document type and all",
+        arguments: [
+            "", "<!DOCTYPE TABLE>\n", "<!DOCTYPE TABLE SYSTEM \"table.dtd\" [\n<!ELEMENT row EMPTY>\n]>\n",
+        ])
     func documentTypes(declaration: String) throws {
         let box = try Sandbox()
         for table in ["badges", "comments", "posthistory", "postlinks", "posts", "tags", "users", "votes"] {
@@ -94,8 +98,10 @@ struct DumpTests {
             let declared = declaration.replacing("TABLE", with: table)
             try box.write(
                 "\(table).xml",
-                "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\(declared)<\(table)>\n\(rows.joined())</\(table)>\n")
-            let run = try box.quire("ingest", box.path("\(table).quire"), table, box.path("\(table).xml"), "--json")
+                "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\(declared)<\(table)>\n\(rows.joined())</\(table)>\n"
+            )
+            let run = try box.quire(
+                "ingest", box.path("\(table).quire"), table, box.path("\(table).xml"), "--json")
             #expect(run.status == 0 && run.err.isEmpty, "\(run.err)")
             #expect(try run.object()["new"] == 3 && run.object().flag("in_sequence") == true)
             let bodies = rows.reversed().map { $0.trimmingCharacters(in: .whitespaces) }.joined()
@@ -107,10 +113,12 @@ struct DumpTests {
     func declaredEntities() throws {
         let box = try Sandbox()
         try box.write(
-            "Posts.xml", "<!DOCTYPE posts [<!ENTITY who \"x\">]>\n<posts><row Id=\"1\" Body=\"&who;\" /></posts>\n")
+            "Posts.xml",
+            "<!DOCTYPE posts [<!ENTITY who \"x\">]>\n<posts><row Id=\"1\" Body=\"&who;\" /></posts>\n")
         let run = try box.quire("ingest", box.cache, "p", box.path("Posts.xml"))
         #expect(run.status == 65 && run.errLines.count == 1)
-        #expect(run.err.contains("Posts.xml: line 1, column") && run.err.contains("the entity who is declared"))
+        #expect(
+            run.err.contains("Posts.xml: line 1, column") && run.err.contains("the entity who is declared"))
         #expect(!FileManager.default.fileExists(atPath: box.cache))
     }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Only an answer to the request for the head closes the head; until then posts may be missing above the first one,
-/// and every command says so.
+/// Only an answer to the request for the head closes the head; until then posts may be missing above the
+/// first one, and every command says so.
 @Suite("quire and the head")
 struct HeadTests {
     private let box: Sandbox
@@ -36,7 +36,8 @@ struct HeadTests {
         #expect(try head().text("head") == "page=9")
         let run = try box.quire(["ingest", box.cache, "a"] + box.pages(9...9) + ["--json"]).object()
         #expect(run["new"] == 10 && run.flag("in_sequence") == false)
-        #expect(try box.quire("export", box.cache, "a", "--ids").lines == (881...920).reversed().map(String.init))
+        #expect(
+            try box.quire("export", box.cache, "a", "--ids").lines == (881...920).reversed().map(String.init))
         #expect(try head().text("head") == "page=8")
     }
 
@@ -47,7 +48,9 @@ struct HeadTests {
         let run = try box.quire(["ingest", box.cache, "a"] + box.pages(1...3) + options + ["--json"]).object()
         #expect(run.flag("in_sequence") == true)
         #expect(try box.quire("gaps", box.cache, "a", "--exit-code").status == 0)
-        #expect(try box.quire("export", box.cache, "a", "--ids").lines == (971...1_000).reversed().map(String.init))
+        #expect(
+            try box.quire("export", box.cache, "a", "--ids").lines
+                == (971...1_000).reversed().map(String.init))
     }
 
     @Test("a broken first page is a gap that all count", arguments: [[], Self.keyed])
@@ -84,10 +87,12 @@ struct HeadTests {
         let counted = try [page("a.json", [9, 8]), page("b.json", [7, 6])]
         let named = try [page("0.json", [9, 8]), page("1.json", [7, 6])]
         for (feed, files) in [("a", counted), ("b", named)] {
-            let run = try box.quire(["ingest", box.cache, feed] + files + ["--profile", "discourse", "--json"])
+            let run = try box.quire(
+                ["ingest", box.cache, feed] + files + ["--profile", "discourse", "--json"])
             #expect(try run.object().flag("in_sequence") == true, "\(feed)")
         }
-        let late = try box.quire("ingest", box.cache, "c", named[1], "--profile", "discourse", "--json").object()
+        let late = try box.quire("ingest", box.cache, "c", named[1], "--profile", "discourse", "--json")
+            .object()
         #expect(late.flag("in_sequence") == false)
     }
 }

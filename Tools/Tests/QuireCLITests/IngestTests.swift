@@ -6,7 +6,8 @@ struct IngestTests {
     private static let closing: Set<String> = [
         "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page", "ignored",
         "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "unverified",
-        "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated", "unplaced",
+        "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated",
+        "unplaced",
         "unplaced_count",
     ]
     private static let keyed = ["--order", "bump", "--key", "last_activity_date"]
@@ -204,7 +205,8 @@ struct IngestTests {
         }
     }
 
-    @Test("feeds of a collection share a post; an older page of another feed does not bring its old body back")
+    @Test(
+        "feeds of a collection share a post; an older page of another feed does not bring its old body back")
     func sharedBody() throws {
         let box = try Sandbox()
         func post(_ key: Int) -> String { #"{"question_id": 5, "last_activity_date": \#(key)}"# }

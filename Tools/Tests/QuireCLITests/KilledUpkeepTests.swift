@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `repair` and `compact` killed at random moments: the old file or the new one is there, whole, and the damaged
-/// one is never lost.
+/// `repair` and `compact` killed at random moments: the old file or the new one is there, whole, and the
+/// damaged one is never lost.
 @Suite("repair and compact, killed")
 struct KilledUpkeepTests {
     private static let kills = Int(ProcessInfo.processInfo.environment["QUIRE_KILLS"] ?? "") ?? 8
@@ -20,7 +20,11 @@ struct KilledUpkeepTests {
     }
 
     private var files: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: box.folder).filter { $0.hasPrefix("test.quire") } }
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: box.folder).filter {
+                $0.hasPrefix("test.quire")
+            }
+        }
     }
 
     /// Runs the command until it was killed so often, and once more; `judge` looks at what each death left.

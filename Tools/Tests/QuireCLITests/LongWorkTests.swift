@@ -14,7 +14,11 @@ struct LongWorkTests {
 
     private var bytes: Data { FileManager.default.contents(atPath: box.cache) ?? Data() }
     private var files: Set<String> {
-        get throws { try Set(FileManager.default.contentsOfDirectory(atPath: box.folder)).filter { $0.hasPrefix("test") } }
+        get throws {
+            try Set(FileManager.default.contentsOfDirectory(atPath: box.folder)).filter {
+                $0.hasPrefix("test")
+            }
+        }
     }
 
     @Test("progress is drawn only where it is wanted, and changes nothing else", arguments: commands)
@@ -34,7 +38,8 @@ struct LongWorkTests {
         #expect(try box.shell("$Q \(command) $C --progress sometimes").status == 64)
     }
 
-    /// Ctrl-C came before the tool could look for it, so it meets the first moment in which the tool can stop.
+    /// Ctrl-C came before the tool could look for it, so it meets the first moment in which the tool can
+    /// stop.
     private func interrupted(_ command: String) throws -> Run {
         try box.shell("env --block-signal=INT sh -c 'kill -INT $$; exec \"$0\" \"$@\"' $Q \(command)")
     }

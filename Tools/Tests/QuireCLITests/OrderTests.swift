@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Answers that contradict the order of their feed are evidence: counted, told with the posts that found no place and
-/// with the order that would fit.
+/// Answers that contradict the order of their feed are evidence: counted, told with the posts that found no
+/// place and with the order that would fit.
 @Suite("quire and the order of a feed")
 struct OrderTests {
     private let box: Sandbox
@@ -11,7 +11,9 @@ struct OrderTests {
 
     /// Pages of posts sorted by activity; a post that rises has a new key.
     private func page(_ number: Int, _ posts: [(id: Int, key: Int)]) throws -> String {
-        let items = posts.map { #"{"question_id": \#($0.id), "last_activity_date": \#($0.key), "title": "t"}"# }
+        let items = posts.map {
+            #"{"question_id": \#($0.id), "last_activity_date": \#($0.key), "title": "t"}"#
+        }
         try box.write("\(number).json", #"{"items": [\#(items.joined(separator: ", "))], "has_more": true}"#)
         return box.path("\(number).json")
     }
@@ -32,7 +34,8 @@ struct OrderTests {
         #expect(run.status == 1)
         #expect(run.out.contains("  1 answer against the order of the feed\n"))
         #expect(
-            run.out.contains("  the order that would fit, for a new feed: --order bump --key last_activity_date\n"))
+            run.out.contains(
+                "  the order that would fit, for a new feed: --order bump --key last_activity_date\n"))
         #expect(try box.quire("ingest", box.cache, "a", risen, "--json").object()["against_order"] == 0)
     }
 
@@ -43,7 +46,8 @@ struct OrderTests {
         #expect(run.status == 0)
         #expect(run.out.contains("  1 answer against the order of the feed\n"))
         #expect(
-            run.out.contains("  the order that would fit, for a new feed: --order bump --key last_activity_date\n"))
+            run.out.contains(
+                "  the order that would fit, for a new feed: --order bump --key last_activity_date\n"))
         let json = try box.quire(["ingest", box.path("b.quire"), "a"] + crawl() + ["--json"]).object()
         #expect(json["against_order"] == 1)
         #expect(json.text("fitting_order") == "--order bump --key last_activity_date")
@@ -51,7 +55,8 @@ struct OrderTests {
         #expect(status == 1)
         let keyed = try box.quire(
             ["ingest", box.path("d.quire"), "a"] + crawl()
-                + ["--order", "bump", "--key", "last_activity_date", "--json"]).object()
+                + ["--order", "bump", "--key", "last_activity_date", "--json"]
+        ).object()
         #expect(keyed["against_order"] == 0 && keyed["unplaced_count"] == 0)
         #expect(keyed.values["fitting_order"] is NSNull)
     }
@@ -83,7 +88,9 @@ struct OrderTests {
         let pages = try [page(1, [(1, 90), (2, 80), (3, 80)]), page(2, [(3, 80), (2, 80), (5, 50)])]
         let keyed = ["--order", "bump", "--key", "last_activity_date", "--json"]
         #expect(try box.quire(["ingest", box.cache, "a"] + pages + keyed).object()["against_order"] == 0)
-        #expect(try box.quire(["ingest", box.path("b.quire"), "a"] + pages + ["--json"]).object()["against_order"] == 1)
+        #expect(
+            try box.quire(["ingest", box.path("b.quire"), "a"] + pages + ["--json"]).object()["against_order"]
+                == 1)
     }
 
     @Test("--exit-code says whether posts may be missing")
@@ -112,7 +119,8 @@ struct OrderTests {
 
     /// 28 posts belong between these two; what the server showed in another order proves nothing.
     @Test(
-        "so-activity-2018 without --order: no neighbours count as proven that the evidence touches", .enabled(if: Shared.fixtures != nil))
+        "so-activity-2018 without --order: no neighbours count as proven that the evidence touches",
+        .enabled(if: Shared.fixtures != nil))
     func stackOverflowJoin() throws {
         let folder = try Shared.path("stackexchange/so-activity-2018/pages")
         _ = try box.quire(["ingest", box.cache, "so"] + (1...60).map { "\(folder)/\($0).json" })

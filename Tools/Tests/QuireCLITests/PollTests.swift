@@ -4,8 +4,8 @@ import Testing
 /// Folders of recorded requests: what was asked for decides where an answer goes, not the order of the files.
 @Suite("quire and recorded polls")
 struct PollTests {
-    /// Listings in the manner of Reddit, which answers `before` with what lies directly above the post, and of
-    /// Mastodon, which knows two ways to ask for what is new.
+    /// Listings in the manner of Reddit, which answers `before` with what lies directly above the post, and
+    /// of Mastodon, which knows two ways to ask for what is new.
     private struct Listing {
         /// The newest first.
         private(set) var posts: [Int] = []
@@ -56,7 +56,9 @@ struct PollTests {
     }
 
     private func ids(_ prefix: String = "") throws -> [Int] {
-        try box.quire("export", box.cache, "a", "--ids").lines.compactMap { Int($0.dropFirst(prefix.utf8.count)) }
+        try box.quire("export", box.cache, "a", "--ids").lines.compactMap {
+            Int($0.dropFirst(prefix.utf8.count))
+        }
     }
 
     private func ingest(_ profile: String) throws -> Run {
@@ -95,11 +97,16 @@ struct PollTests {
         #expect(line["new"] == seen.count && line["pages"] == 30 && line["pages_failed"] == 0)
         #expect(line["unverified"] == 0)
         #expect(try ids("t1_") == seen.sorted(by: >))
-        #expect(try box.quire("gaps", box.cache, "a", "--json").objects().allSatisfy { $0["type"] as? String == "head" })
+        #expect(
+            try box.quire("gaps", box.cache, "a", "--json").objects().allSatisfy {
+                $0["type"] as? String == "head"
+            })
         #expect(try box.quire("check", box.cache).status == 0)
     }
 
-    @Test("a head that was asked for again without reaching what is cached leaves a gap, which a later page fills")
+    @Test(
+        "a head that was asked for again without reaching what is cached leaves a gap, which a later page fills"
+    )
     func aGapIsFilledByLink() throws {
         var listing = Listing()
         listing.add(20)
@@ -131,7 +138,9 @@ struct PollTests {
         // and what was not asked for at all may be a mistake of the server
         try FileManager.default.removeItem(atPath: folder + "/02.json.headers")
         let other = try box.quire("ingest", box.cache, "a", folder)
-        #expect(other.status == 65 && other.err.contains("the page is empty, although") != other.err.contains("is empty\n"))
+        #expect(
+            other.status == 65
+                && other.err.contains("the page is empty, although") != other.err.contains("is empty\n"))
     }
 
     @Test("what is newer than a post reaches down to it unless the answer was cut off")

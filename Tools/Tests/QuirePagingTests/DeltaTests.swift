@@ -4,7 +4,9 @@ import Testing
 
 /// Asking only for what has changed (R29).
 @Suite("Deltas", .timeLimit(.minutes(1))) struct DeltaTests {
-    private static func answer(_ ids: Int64..., deleted: [PostID] = [], since: String?, next: Link = .unknown) -> PageResponse {
+    private static func answer(_ ids: Int64..., deleted: [PostID] = [], since: String?, next: Link = .unknown)
+        -> PageResponse
+    {
         var answer = Answer(next: next)
         for id in ids { answer.append(id: PostID(UInt64(id)), key: id, body: Array("{\"n\":\(id)}".utf8)) }
         (answer.deleted, answer.since) = (deleted, since)
@@ -26,7 +28,10 @@ import Testing
         #expect(try fixture.picture == "[9 8 7] |end")
         let result = try await pager.update()
         #expect(try fixture.picture == "[11 10 9 7] |end")
-        guard case .loaded(let outcome) = result else { Issue.record("\(result)"); return }
+        guard case .loaded(let outcome) = result else {
+            Issue.record("\(result)")
+            return
+        }
         #expect(outcome.new == [11, 10] && outcome.removed == [8])
         try await pager.update()
         #expect(try fixture.picture == "[11 10 7] |end")

@@ -12,7 +12,8 @@ import Testing
         var tags: [String]?
     }
 
-    private static func page(_ detail: Detail, _ version: Int64, _ bodies: [(PostID, String)]) -> PageResponse {
+    private static func page(_ detail: Detail, _ version: Int64, _ bodies: [(PostID, String)]) -> PageResponse
+    {
         var answer = Answer(next: .end)
         for (id, body) in bodies {
             answer.append(id: id, version: version, detail: detail, body: Array(body.utf8))

@@ -5,8 +5,8 @@ import Testing
 @testable import QuirePaging
 @testable import TestSupport
 
-/// What a screen shows and what it makes the pager ask. `…` is a row for what lies beyond an end, `~` a gap, `?` a
-/// post without body.
+/// What a screen shows and what it makes the pager ask. `…` is a row for what lies beyond an end, `~` a gap,
+/// `?` a post without body.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct FeedModelTests {
     private typealias Model = FeedModel<[UInt8]>
 
@@ -131,7 +131,10 @@ import Testing
         #expect(picture(model) == "15 14 13 12 11 10 ~ 3 2 1")
         await model.loadMore(near: .post(3))
         #expect(picture(model) == "15 14 13 12 11 10 9 8 7 6 5 4 3 2 1")
-        #expect(server.requests.map(\.place) == [.head, .head, .gap(GapID(1)), .gap(GapID(1)), .gap(GapID(1)), .gap(GapID(1))])
+        #expect(
+            server.requests.map(\.place) == [
+                .head, .head, .gap(GapID(1)), .gap(GapID(1)), .gap(GapID(1)), .gap(GapID(1)),
+            ])
         #expect(try scene.fixture.picture == "[15 14 13 12 11 10 9 8 7 6 5 4 3 2 1] |end")
     }
 
@@ -324,7 +327,9 @@ import Testing
                 for (row, expected) in zip(shown, rows) {
                     try #require(row.post?.id == expected.post?.id, "\(mode), seed \(seed)")
                     try #require(row.post?.bytes == expected.post?.bytes, "\(mode), seed \(seed)")
-                    try #require(row.post?.row.isPlaceholder == expected.post?.row.isPlaceholder, "\(mode), seed \(seed)")
+                    try #require(
+                        row.post?.row.isPlaceholder == expected.post?.row.isPlaceholder,
+                        "\(mode), seed \(seed)")
                     if case .gap(let gap) = row { try #require(gap.id == expected.gap?.id) }
                 }
             }

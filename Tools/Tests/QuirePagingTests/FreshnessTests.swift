@@ -158,7 +158,9 @@ import Testing
     @Test func pagesRememberWhenTheyWereFetched() async throws {
         let fixture = try PagerFixture()
         let pager = fixture.pager(
-            Scripted { $0.place == .head ? .page([6, 5, 4], next: .token("n")) : .page([3, 2, 1], next: .end) })
+            Scripted {
+                $0.place == .head ? .page([6, 5, 4], next: .token("n")) : .page([3, 2, 1], next: .end)
+            })
         let start = fixture.clock.now
         try await pager.refresh()
         fixture.clock.advance(.seconds(5))

@@ -49,7 +49,8 @@ import Testing
         #expect(notes.lines.count == 4)
     }
 
-    /// Every order in which two readers may look, with every neighbour fetched before: a body is asked for once.
+    /// Every order in which two readers may look, with every neighbour fetched before: a body is asked for
+    /// once.
     @Test func noBodyIsAskedForTwice() async throws {
         for fetched in 1...12 as ClosedRange<UInt64> {
             for wanted in 1...12 as ClosedRange<UInt64> {

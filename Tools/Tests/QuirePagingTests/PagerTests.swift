@@ -272,8 +272,8 @@ import Testing
 
     // MARK: What is changed here, what cannot be asked
 
-    /// A post that was deleted here while a page was on its way stays away, a local one stays, and a newer body is not
-    /// overwritten by the older one of the page.
+    /// A post that was deleted here while a page was on its way stays away, a local one stays, and a newer
+    /// body is not overwritten by the older one of the page.
     @Test func changesMadeHereSurviveThePageThatIsOnItsWay() async throws {
         struct Item: Decodable, Equatable { let id: Int, mine: Bool? }
         let (fixture, board) = (try PagerFixture(), Switchboard())
@@ -315,7 +315,9 @@ import Testing
             let pager = fixture.pager(server)
             try await pager.refresh()
             let result =
-                if case .around(let id) = place { try await pager.jump(to: id) } else { try await pager.prepend() }
+                if case .around(let id) = place { try await pager.jump(to: id) } else {
+                    try await pager.prepend()
+                }
             #expect(result == .refused(.unsupported), "\(options.order) \(options.paging) \(place)")
             #expect(server.requests.count == 1)
         }

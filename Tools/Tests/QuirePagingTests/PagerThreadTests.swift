@@ -7,7 +7,8 @@ import Testing
 
 /// A commit that waits holds up its pager and no other task.
 @Suite(.timeLimit(.minutes(2))) struct PagerThreadTests {
-    /// A writer that holds the cache until it is told to let go. The time limit ends the test if it never does.
+    /// A writer that holds the cache until it is told to let go. The time limit ends the test if it never
+    /// does.
     private final class Writer: Sendable {
         let isWriting = Mutex(false)
         let wasLetGo = Mutex<Bool?>(nil)

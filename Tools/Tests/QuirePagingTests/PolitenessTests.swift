@@ -155,7 +155,8 @@ import Testing
             ])
         #expect(response.validators == Validators(etag: "W/\"x\"", lastModified: date))
         #expect(response.lifetime == .seconds(60) && response.pause == .seconds(7))
-        if case .notModified = PageResponse(Answer(), status: 304, headers: [:]).content {} else {
+        if case .notModified = PageResponse(Answer(), status: 304, headers: [:]).content {
+        } else {
             Issue.record("304 is a page")
         }
     }

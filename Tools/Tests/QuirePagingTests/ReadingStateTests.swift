@@ -6,7 +6,9 @@ import Testing
 
 /// How far somebody has read, across everything that happens to a feed.
 @Suite(.timeLimit(.minutes(1))) struct ReadingStateTests {
-    private func fixture(posts: Int, _ options: FeedOptions? = nil) async throws -> (PagerFixture, Pager, ListServer) {
+    private func fixture(posts: Int, _ options: FeedOptions? = nil) async throws -> (
+        PagerFixture, Pager, ListServer
+    ) {
         let fixture = try PagerFixture(options ?? FeedOptions(order: .stable, pageSize: 3))
         let server = ListServer(posts: posts, options: fixture.feed.options)
         let pager = fixture.pager(server)

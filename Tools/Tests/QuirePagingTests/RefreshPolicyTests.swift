@@ -100,7 +100,9 @@ import Testing
         #expect(try fixture.picture == "[12 11 10 9 8 7] ~ [3 2 1] |end")
         try await pager.setVisible([])
         #expect(try fixture.picture == "[12 11 10 9 8 7] |…")
-        let left = try fixture.feed.cache.withSnapshot { try $0.rows(of: other, limit: 9).map { $0.post?.id } }
+        let left = try fixture.feed.cache.withSnapshot {
+            try $0.rows(of: other, limit: 9).map { $0.post?.id }
+        }
         #expect(left == [12, 11, 10, nil, 3, 2, 1])
     }
 

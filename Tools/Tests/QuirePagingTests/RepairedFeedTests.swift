@@ -7,7 +7,8 @@ import Testing
 @testable import QuirePaging
 @testable import TestSupport
 
-/// A repair lost posts of what the server goes on calling unmodified: the next refresh fetches them all the same.
+/// A repair lost posts of what the server goes on calling unmodified: the next refresh fetches them all the
+/// same.
 @Suite(.timeLimit(.minutes(1))) struct RepairedFeedTests {
     /// The first page stands in chunks of two posts; one of them is lost.
     @Test(arguments: 0..<3)
@@ -65,7 +66,9 @@ import Testing
         let cache = try Cache(at: path, options: settings)
         try cache.environment.write { transaction in
             var positions: [UInt64] = []
-            try ChunkReader(transaction: transaction, feed: 1).eachChunkSize { at, _, _ in positions.append(at) }
+            try ChunkReader(transaction: transaction, feed: 1).eachChunkSize { at, _, _ in
+                positions.append(at)
+            }
             try transaction.delete(.chunks(of: 1), NumberKey(positions[chunk]))
         }
     }

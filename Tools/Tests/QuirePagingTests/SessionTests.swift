@@ -20,8 +20,8 @@ import Testing
         await run(mode, sessions: Self.sessions, isCarried: false)
     }
 
-    /// The same over real HTTP on loopback: every request and every answer pass a socket. One after the other,
-    /// because a session that waits for a socket does so busily.
+    /// The same over real HTTP on loopback: every request and every answer pass a socket. One after the
+    /// other, because a session that waits for a socket does so busily.
     @Test(.serialized, arguments: OracleSettings.modes)
     func randomSessionsOverHTTP(mode: OracleMode) async {
         await run(mode, sessions: Self.carriedSessions, isCarried: true)

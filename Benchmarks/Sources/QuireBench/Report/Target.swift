@@ -6,7 +6,8 @@ struct Target {
     let measured: Double?
 
     enum Bound {
-        case atLeast(Double), atMost(Double)
+        case atLeast(Double)
+        case atMost(Double)
 
         func isMet(by value: Double) -> Bool {
             switch self {

@@ -51,7 +51,8 @@ struct Feeds: ToolCommand {
             try output.line("no feeds")
             return .ok
         }
-        var table = Table("FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
+        var table = Table(
+            "FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
         for info in infos {
             table.add(
                 shown(info.name), info.options.order.rawValue, grouped(info.posts + info.riders),

@@ -54,7 +54,8 @@ struct Gaps: ToolCommand {
         var table = Table("FEED", "GAP", "WHY", "LEADS IN", "LEADS IN UPWARDS", "BELOW POST", "ABOVE POST")
         for line in lines {
             table.add(
-                shown(line.feed), line.id, line.why ?? "", shown(line.down, limit: 40), shown(line.up, limit: 40),
+                shown(line.feed), line.id, line.why ?? "", shown(line.down, limit: 40),
+                shown(line.up, limit: 40),
                 shown(line.above ?? "", limit: 40), shown(line.below ?? "", limit: 40))
         }
         return table

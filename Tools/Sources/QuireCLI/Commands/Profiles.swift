@@ -45,9 +45,11 @@ struct Profiles: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let one = try name.map(builtInProfile) ?? profileFile.map { path in
-            try Profile(json: PageFile(path: path).read(), name: path)
-        }
+        let one =
+            try name.map(builtInProfile)
+            ?? profileFile.map { path in
+                try Profile(json: PageFile(path: path).read(), name: path)
+            }
         if let explain {
             let explanation = try FitExplanation(of: explain, profiles: one.map { [$0] } ?? Profile.builtIn)
             try json.isOn ? explanation.printLines(to: output) : explanation.print(to: output)

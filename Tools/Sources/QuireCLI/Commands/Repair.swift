@@ -56,7 +56,8 @@ struct Repair: ToolCommand {
         if json.isOn {
             return try JSONLines(output).print(
                 Line(
-                    feed: feed.name, posts: feed.posts, lostPosts: feed.lostPosts, lostBodies: feed.lostBodies,
+                    feed: feed.name, posts: feed.posts, lostPosts: feed.lostPosts,
+                    lostBodies: feed.lostBodies,
                     gaps: feed.gaps, newGaps: feed.newGaps, isLost: feed.isLost))
         }
         if feed.isLost { return try output.line("\(shown(feed.name)): lost") }
@@ -64,6 +65,7 @@ struct Repair: ToolCommand {
         try output.line(
             "\(shown(feed.name)): \(verb) \(counted(feed.posts, "post")), lost \(grouped(feed.lostPosts)), "
                 + "\(counted(feed.newGaps, "new gap"))"
-                + (feed.lostBodies > 0 ? ", \(counted(feed.lostBodies, "body", "bodies")) to fetch again" : ""))
+                + (feed.lostBodies > 0
+                    ? ", \(counted(feed.lostBodies, "body", "bodies")) to fetch again" : ""))
     }
 }

@@ -33,7 +33,9 @@ struct Show: ToolCommand {
             if json.isOn {
                 let lines = JSONLines(output)
                 let info = try snapshot.info(of: feed)
-                if start == nil && info.isHeadOpen { try lines.print(GapLine(above: info, of: feed, snapshot)) }
+                if start == nil && info.isHeadOpen {
+                    try lines.print(GapLine(above: info, of: feed, snapshot))
+                }
                 try eachRow(of: feed, after: start, snapshot) { row in
                     switch row {
                     case .post(let post): try lines.print(PostLine(post))
@@ -89,7 +91,8 @@ struct Show: ToolCommand {
             case .post(let post):
                 last = post.position
                 if let doubt = post.doubt { table.addLine("- - - unverified join: \(doubt.rawValue) - - -") }
-                let marks = "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
+                let marks =
+                    "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
                 table.add(
                     marks + shown(post.id), post.key.map { String($0) } ?? "",

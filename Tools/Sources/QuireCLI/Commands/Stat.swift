@@ -44,7 +44,8 @@ struct Stat: ToolCommand {
         if json.isOn {
             try JSONLines(output).print(
                 Line(
-                    againstOrder: continuity.againstOrder, bodyBytes: counts.bodyBytes, deadBodyBytes: counts.deadBodyBytes,
+                    againstOrder: continuity.againstOrder, bodyBytes: counts.bodyBytes,
+                    deadBodyBytes: counts.deadBodyBytes,
                     feeds: counts.feeds, fileBytes: fileBytes, freeBytes: counts.freeBytes,
                     gaps: counts.gaps, generation: counts.generation,
                     oldestSnapshotAge: counts.oldestSnapshotAge, openHeads: continuity.openHeads,

@@ -43,7 +43,8 @@ struct DemoStory {
         try fetch(.head)
         try say("\(count) posts arrive. Refresh: the new first page does not reach what is cached.")
         guard let gap = try firstGap() else { return }
-        try output.line("   \(count - Self.pageSize) posts are missing, and the cache knows where: "
+        try output.line(
+            "   \(count - Self.pageSize) posts are missing, and the cache knows where: "
                 + "gap \(gap.id) after post \(60 + count - 9).")
         try say("Fill the gap, page by page.", picture: false)
         while let gap = try firstGap() {

@@ -61,9 +61,11 @@ struct FitExplanation {
         add("next", inWords(answer.next))
         add("previous", answer.previous == .unknown ? nil : inWords(answer.previous))
         add("self", response.own?.description)
-        add("page", response.page.map { page in
-            "\(page)" + (response.pages.map { " of \(grouped($0))" } ?? "")
-        })
+        add(
+            "page",
+            response.page.map { page in
+                "\(page)" + (response.pages.map { " of \(grouped($0))" } ?? "")
+            })
         add("total", response.total.map { grouped($0) })
         add("wait", response.backoff.map { "\($0) s" })
         return lines

@@ -29,7 +29,8 @@ struct ClosingLine: Encodable {
     let updated: Int
 
     init(
-        _ totals: IngestTotals, _ evidence: OrderEvidence, _ info: FeedInfo?, elapsed: Duration, isDryRun: Bool
+        _ totals: IngestTotals, _ evidence: OrderEvidence, _ info: FeedInfo?, elapsed: Duration,
+        isDryRun: Bool
     ) {
         againstOrder = evidence.answers
         (outdated, unplaced, unplacedCount) = (evidence.outdated, evidence.unplaced, evidence.unplacedCount)
@@ -66,7 +67,8 @@ struct ClosingLine: Encodable {
         let seconds = Double(elapsedMs) / 1_000
         let failures = pagesFailed == 0 ? "" : ", \(grouped(pagesFailed)) failed"
         let old = outdated == 0 ? "" : ", \(grouped(outdated)) outdated: a newer state is cached"
-        let repeats = duplicatesInPage == 0
+        let repeats =
+            duplicatesInPage == 0
             ? "" : ", \(grouped(duplicatesInPage)) repeated within a page"
         return dryRun + [
             "\(shown(name)): \(counted(pages, "page"))\(failures), \(sized(bytes)) in \(seconds) s",

@@ -56,7 +56,8 @@ final class Destination {
     /// JSON Feed is taken for what it says it is, unless somebody said what the responses are.
     var recognisesJSONFeed: Bool { reading.isByDefault }
 
-    /// The cache, created for pages of this kind if need be; nil if there is neither a feed nor a page for one.
+    /// The cache, created for pages of this kind if need be; nil if there is neither a feed nor a page for
+    /// one.
     func open(for kind: InputPage.Kind?) throws -> Cache? {
         if let feed { return feed.cache }
         guard let kind else { return nil }
@@ -68,8 +69,8 @@ final class Destination {
         return cache
     }
 
-    /// A collection that no feed is in: the name of the feed, or that and a number. Whether the ids of two feeds
-    /// come from one server only the user knows; a collection of its own is right either way.
+    /// A collection that no feed is in: the name of the feed, or that and a number. Whether the ids of two
+    /// feeds come from one server only the user knows; a collection of its own is right either way.
     private func freeCollection(in cache: Cache) throws -> String {
         let taken = Set(try cache.feeds().map(\.options.collection))
         if !taken.contains(name) { return name }
@@ -80,7 +81,8 @@ final class Destination {
     /// The feed in a batch on the cache, which makes it if it does not exist.
     func feed(in batch: borrowing Batch) throws -> Feed {
         if let feed { return feed }
-        let feed = try empty.map { try batch.setOptions(planned, of: $0) }
+        let feed =
+            try empty.map { try batch.setOptions(planned, of: $0) }
             ?? batch.feed(named: name, options: planned)
         try reading.remember(with: feed, batch)
         return feed
@@ -103,7 +105,8 @@ final class Destination {
             options.order = asked.order ?? options.order
             if [.stable, .bump].contains(options.order) && !profile.hasKey {
                 throw Failure(
-                    .usage, "feed \(name) is ordered by key (\(options.order.rawValue)): "
+                    .usage,
+                    "feed \(name) is ordered by key (\(options.order.rawValue)): "
                         + "--key must name the field the server sorts by")
             }
         }

@@ -1,7 +1,8 @@
 import Quire
 import QuireDumps
 
-/// What a run saw that contradicts the order class of its feed, and the posts that were received but found no place.
+/// What a run saw that contradicts the order class of its feed, and the posts that were received but found no
+/// place.
 struct OrderEvidence: Codable {
     /// Answers that showed known posts in another order than the class permits.
     private(set) var answers = 0
@@ -16,7 +17,8 @@ struct OrderEvidence: Codable {
     /// The attribute that they are kept in is small.
     private static let nameBytes = 64
 
-    /// Adds what became of a page; `isContradiction` if it showed posts in another order than a page before it.
+    /// Adds what became of a page; `isContradiction` if it showed posts in another order than a page before
+    /// it.
     mutating func add(_ outcome: Outcome, isContradiction: Bool, in order: OrderClass) {
         let hasMoved = order != .bump && order != .ranked && !outcome.moved.isEmpty
         let contradicts = isContradiction && order != .ranked
@@ -45,7 +47,8 @@ struct OrderEvidence: Codable {
         return settled
     }
 
-    /// The options of a feed that would not have met this evidence; nil without any, or if nothing better is known.
+    /// The options of a feed that would not have met this evidence; nil without any, or if nothing better is
+    /// known.
     func fittingOrder(_ fit: OrderFit, insteadOf order: OrderClass) -> String? {
         guard !isEmpty, var suggestion = fit.suggestion else { return nil }
         // Known posts were shown in another order, and the field was in order on every page: it has changed.

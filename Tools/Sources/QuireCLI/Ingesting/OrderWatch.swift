@@ -1,7 +1,7 @@
 import Quire
 
-/// Notices pages of a run that show posts in another order than an earlier page did. Recorded pages may have been
-/// fetched in any order, so the rules make nothing of it; people should know.
+/// Notices pages of a run that show posts in another order than an earlier page did. Recorded pages may have
+/// been fetched in any order, so the rules make nothing of it; people should know.
 struct OrderWatch {
     private struct Sighting {
         let page: Int
@@ -15,8 +15,8 @@ struct OrderWatch {
     /// How many posts are remembered; then it begins anew.
     private static let limit = 100_000
 
-    /// True if two posts of the page stood the other way round on the last page that showed both, with the same keys.
-    /// Posts of one key may change places.
+    /// True if two posts of the page stood the other way round on the last page that showed both, with the
+    /// same keys. Posts of one key may change places.
     mutating func contradicts(_ answer: Answer) -> Bool {
         if seen.count > Self.limit { seen = [:] }
         page += 1
@@ -25,7 +25,9 @@ struct OrderWatch {
         for (row, post) in answer.posts.enumerated() {
             if let last = seen[post.id], last.page != page, last.key == post.key {
                 let above = lowest[last.page]
-                if let above, above.row > last.row, post.key == nil || above.key != post.key { contradicts = true }
+                if let above, above.row > last.row, post.key == nil || above.key != post.key {
+                    contradicts = true
+                }
                 if last.row >= above?.row ?? 0 { lowest[last.page] = last }
             }
             seen[post.id] = Sighting(page: page, row: row, key: post.key)

@@ -53,9 +53,10 @@ struct Reading: Codable, Equatable {
     var keyIsVersion: Bool { key != nil }
 
     func loadProfile() throws -> Profile {
-        var profile = try ownProfile.map {
-            try Profile(json: Array($0.utf8), name: "the feed's own profile")
-        } ?? builtInProfile(profile)
+        var profile =
+            try ownProfile.map {
+                try Profile(json: Array($0.utf8), name: "the feed's own profile")
+            } ?? builtInProfile(profile)
         do {
             if let items { try profile.setItems(path: items) }
             if let id { try profile.setID(path: id) }

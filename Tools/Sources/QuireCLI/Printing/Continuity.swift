@@ -1,7 +1,8 @@
 import Quire
 
-/// Is anything missing? One answer for all commands (R25): a feed is in sequence if it has no gap and its head is
-/// closed. An open head is a gap above the first post; only an answer to the request for the head closes it.
+/// Is anything missing? One answer for all commands (R25): a feed is in sequence if it has no gap and its
+/// head is closed. An open head is a gap above the first post; only an answer to the request for the head
+/// closes it.
 struct Continuity {
     private(set) var gaps = 0
     private(set) var openHeads = 0

@@ -127,7 +127,8 @@ final class Sandbox {
         }
         try write(
             name,
-            "{\n  \"items\": [\n    \(items.joined(separator: ",\n    "))\n  ],\n  \"has_more\": \(more)\n}\n")
+            "{\n  \"items\": [\n    \(items.joined(separator: ",\n    "))\n  ],\n  \"has_more\": \(more)\n}\n"
+        )
         return path(name)
     }
 

@@ -57,7 +57,8 @@ import Testing
         let cache = fixture.feed.cache
         let pairs = (0..<20).map { ("p\($0)", "\($0)") }
         let once = try cache.feed(named: "list", parameters: Dictionary(uniqueKeysWithValues: pairs))
-        let again = try cache.feed(named: "list", parameters: Dictionary(uniqueKeysWithValues: pairs.reversed()))
+        let again = try cache.feed(
+            named: "list", parameters: Dictionary(uniqueKeysWithValues: pairs.reversed()))
         #expect(once.number == again.number)
         let other = try cache.feed(named: "list", parameters: ["p0": "0"])
         #expect(other.number != once.number)

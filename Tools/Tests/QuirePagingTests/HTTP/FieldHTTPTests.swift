@@ -27,7 +27,9 @@ import Testing
         Issue.record("60 requests")
     }
 
-    private func ids(_ fixture: PagerFixture) throws -> [PostID] { try OracleView(of: fixture.subject).entries }
+    private func ids(_ fixture: PagerFixture) throws -> [PostID] {
+        try OracleView(of: fixture.subject).entries
+    }
 
     // MARK: Limit and offset, numbers
 
@@ -60,10 +62,12 @@ import Testing
         try await scroll(pager)
         try await pager.refresh()
         try await scroll(pager)
-        #expect(try ids(fixture).filter(site.ids.contains) == site.ids)  // what left is noticed when it is fetched again
+        // what left is noticed when it is fetched again
+        #expect(try ids(fixture).filter(site.ids.contains) == site.ids)
     }
 
-    /// The second page of a server that fixes its size is page 2, and no page is skipped when pages arrive above.
+    /// The second page of a server that fixes its size is page 2, and no page is skipped when pages arrive
+    /// above.
     @Test func thePageAfterTheFirstIsTheSecond() async throws {
         let options = Self.counted(.page)
         let (fixture, site) = (
@@ -171,7 +175,8 @@ import Testing
 
     // MARK: Validators, totals
 
-    /// Dates of whole seconds hide a change, so the tag is asked with; weak ones as they came, and never by HEAD.
+    /// Dates of whole seconds hide a change, so the tag is asked with; weak ones as they came, and never by
+    /// HEAD.
     @Test func theTagIsAskedWithAndNotTheDate() async throws {
         let posts = Mutex([2, 1])
         let server = try await LoopbackServer.start { request in
@@ -179,7 +184,9 @@ import Testing
             let headers = [
                 "ETag": "W/\"\(posts.count)\"", "Last-Modified": "Tue, 15 Nov 1994 12:45:26 GMT",
             ]
-            if request.headers[HTTPHeader("If-None-Match")] == headers["ETag"] { return .json("", status: 304) }
+            if request.headers[HTTPHeader("If-None-Match")] == headers["ETag"] {
+                return .json("", status: 304)
+            }
             let items = posts.map { #"{"id":"\#($0)","key":\#($0),"body":{}}"# }.joined(separator: ",")
             return .json(#"{"posts":[\#(items)],"next":"end"}"#, headers: headers)
         }
@@ -191,7 +198,8 @@ import Testing
         posts.withLock { $0 = [3, 2, 1] }  // within the same second
         #expect(try await pager.refresh().verdict == .ok)
         #expect(try ids(fixture) == [3, 2, 1])
-        #expect(server.requests.map { $0.headers[HTTPHeader("If-None-Match")] } == [nil, "W/\"2\"", "W/\"2\""])
+        #expect(
+            server.requests.map { $0.headers[HTTPHeader("If-None-Match")] } == [nil, "W/\"2\"", "W/\"2\""])
         #expect(server.requests.allSatisfy { $0.headers[HTTPHeader("If-Modified-Since")] == nil })
         #expect(server.requests.allSatisfy { $0.method == .GET })
     }
@@ -211,7 +219,8 @@ import Testing
             let total = isSaid ? #","total":\#(rows.count)"# : ""
             return .json(#"{"i":[\#(items.joined(separator: ","))],"size":3\#(total)}"#)
         }
-        let json = #"{"name":"t","items":"i","id":{"path":"id"},"next":{"counted":true},"page":{"query":"page"},"#
+        let json =
+            #"{"name":"t","items":"i","id":{"path":"id"},"next":{"counted":true},"page":{"query":"page"},"#
             + #""total":{"path":"total"},"page_size":{"path":"size"},"order":"keyless","paging":"page"}"#
         let profile = try Profile(json: Array(json.utf8), name: "t")
         let fixture = try PagerFixture(profile.options)

@@ -100,7 +100,8 @@ import Testing
             let items = ids.map { #"{"id":\#($0)}"# }.joined(separator: ",")
             return .json(#"{"items":[\#(items)],"more":\#(start + size < 10)}"#)
         }
-        let json = #"{"name":"n","items":"items","id":{"path":"id"},"next":{"more":"more"},"paging":"page","#
+        let json =
+            #"{"name":"n","items":"items","id":{"path":"id"},"next":{"more":"more"},"paging":"page","#
             + #""first_page":\#(first)}"#
         let profile = try Profile(json: Array(json.utf8), name: "n")
         let fixture = try PagerFixture(profile.options)
@@ -184,7 +185,8 @@ import Testing
 
     @Test func theRateLimitOfGitHubIsHeeded() async throws {
         let headers = [
-            "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795302090", "Date": "Sat, 21 Nov 2026 23:00:00 GMT",
+            "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795302090",
+            "Date": "Sat, 21 Nov 2026 23:00:00 GMT",
         ]
         let server = try await Self.server(
             .json(#"[{"id":9}]"#, headers: ["X-RateLimit-Remaining": "1"]),
@@ -378,7 +380,8 @@ import Testing
         let fixture = try PagerFixture(Self.options)
         let pager = fixture.pager(
             try HTTPSource("\(server.address)/list", profile: Self.wire.profile),
-            of: try fixture.feed.cache.feed(named: "list", parameters: ["tag": "swift"], options: Self.options))
+            of: try fixture.feed.cache.feed(
+                named: "list", parameters: ["tag": "swift"], options: Self.options))
         await #expect(throws: HTTPSourceError.self) { try await pager.refresh() }
         #expect(server.requests.isEmpty)
     }

@@ -99,7 +99,8 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
         }
     }
 
-    /// Nothing changed, except that a refresh may have dropped segments below the top one that were not visible.
+    /// Nothing changed, except that a refresh may have dropped segments below the top one that were not
+    /// visible.
     private func requireUnchanged(_ result: Result<PageResult, any Error>) throws {
         let before = history.view
         try history.look()
