@@ -124,7 +124,7 @@ def test_closed_things(tmp_path: Path) -> None:
         cache.stats, cache.check, cache.snapshot, cache.feed_names, lambda: cache.feed("x"),
         lambda: cache.wait(0, 0), lambda: cache.generation, lambda: cache.copy(tmp_path / "y"),
         lambda: cache.update_body("a", b""), lambda: cache.batch(lambda batch: None),
-        feed.plan, feed.reset, feed.run, lambda: feed.contains(["a"]), lambda: feed.ingest(1, []),
+        feed.plan, feed.reset, feed.crawl, lambda: feed.contains(["a"]), lambda: feed.ingest(1, []),
         lambda: run.record([]), lambda: snapshot.info(feed), lambda: snapshot.changes(0),
         lambda: list(snapshot.pages(feed)), lambda: snapshot.post("a"), lambda: snapshot.generation]
     for use in uses:

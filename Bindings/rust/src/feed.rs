@@ -168,9 +168,7 @@ impl Feed {
     ) -> Result<Alias, Error> {
         let (id, server, mut result) = (to_c(id.as_ref()), to_c(server.as_ref()), 0);
         // SAFETY: see `plan`.
-        Error::check(unsafe {
-            sys::quire_confirm_local(self.c, batch::c(batch), id, server, &mut result)
-        })?;
+        Error::check(unsafe { sys::quire_confirm_local(self.c, batch::c(batch), id, server, &mut result) })?;
         Ok(result.into())
     }
 

@@ -141,9 +141,9 @@ extern "C" {
         start: u64,
         out_crawl: *mut *mut quire_crawl,
     ) -> quire_status;
-    pub fn quire_crawl_end(run: *mut quire_crawl);
+    pub fn quire_crawl_end(crawl: *mut quire_crawl);
     pub fn quire_record(
-        run: *mut quire_crawl,
+        crawl: *mut quire_crawl,
         batch: *mut quire_batch,
         page: u64,
         answer: *const quire_answer,

@@ -279,7 +279,10 @@ fn detail() -> Result<(), Error> {
         feed.ingest(None, feed.plan(None, &Place::head())?.ticket(), &Answer::new([post]))?;
         let snapshot = cache.snapshot()?;
         let row = snapshot.find(&feed, "a")?.unwrap();
-        assert_eq!((row.post().unwrap().is_outdated, row.post().unwrap().is_partial), (detail.is_some(), false));
+        assert_eq!(
+            (row.post().unwrap().is_outdated, row.post().unwrap().is_partial),
+            (detail.is_some(), false)
+        );
     }
     let post = Post { detail: Some(64), ..Post::new("b", "B") };
     feed.ingest(None, feed.plan(None, &Place::head())?.ticket(), &Answer::new([post]))?;
