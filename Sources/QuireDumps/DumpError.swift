@@ -2,6 +2,7 @@
 ///
 /// Text from the dump appears in it escaped and shortened, so that printing it is safe.
 public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error, for programs; its raw value is stable.
     public enum Kind: String, Sendable, CaseIterable {
         /// There is nothing to read at the path, or it may not be read.
         case noInput = "no-input"
@@ -11,9 +12,12 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
         case limit
     }
 
+    /// What kind of error it is.
     public let kind: Kind
+    /// A sentence for people that names the place.
     public let message: String
 
+    /// An error of this kind.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

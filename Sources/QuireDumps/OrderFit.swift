@@ -7,6 +7,7 @@ public import Quire
 public struct OrderFit: Sendable {
     /// An order that fits what was seen.
     public struct Suggestion: Sendable, Hashable {
+        /// The order class that fits.
         public var order: OrderClass
         /// The field, as a profile's `key` names it; nil if posts came in no order of their fields.
         public let key: String?

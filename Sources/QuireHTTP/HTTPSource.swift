@@ -32,6 +32,7 @@ import QuirePaging
 ///
 /// A value; use it from any thread, for several feeds if they are asked for in the same way.
 public struct HTTPSource: PagingSource {
+    /// How the server's responses are read.
     public let profile: Profile
     private let pages: RequestTemplate
     private let bodies: (template: RequestTemplate, profile: Profile)?

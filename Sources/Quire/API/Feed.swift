@@ -10,10 +10,13 @@
 ///
 /// Every method throws ``QuireError`` and may be called from any thread; writers take turns.
 public struct Feed: Sendable {
+    /// The cache that holds it.
     public let cache: Cache
     /// Its number in this cache.
     public let number: UInt32
+    /// Its name when this value was made.
     public let name: String
+    /// The options it was created with, or was last given.
     public let options: FeedOptions
     /// That of its collection.
     let collection: UInt32

@@ -186,6 +186,7 @@ public struct Snapshot: ~Copyable {
 
 /// What is stored about a post, however many feeds of its collection hold it.
 public struct PostInfo: Sendable, Hashable {
+    /// The id that the post is known by (R28).
     public let id: PostID
     /// The version of its body, nil if the server does not say.
     public let version: Int64?
@@ -195,6 +196,7 @@ public struct PostInfo: Sendable, Hashable {
     public let isOutdated: Bool
     /// Number of feeds that hold it.
     public let feeds: Int
+    /// Size of the body in bytes.
     public let bodySize: Int
     /// Values that were updated one by one (R23).
     public let fields: [String: [UInt8]]

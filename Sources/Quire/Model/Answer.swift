@@ -1,5 +1,6 @@
 /// One post of an answer. Its body is a range of the answer's bytes.
 public struct Post: Sendable, Hashable {
+    /// The server's id of the post.
     public var id: PostID
     /// The server's sort key, larger is nearer to the head; nil where the feed has none.
     public var key: Int64?
@@ -11,6 +12,7 @@ public struct Post: Sendable, Hashable {
     /// Where the body is in ``Answer/bytes``.
     public var body: Range<Int>
 
+    /// A post whose body is a range of the bytes of the answer that it is added to.
     public init(
         id: PostID, key: Int64? = nil, version: Int64? = nil, detail: Detail = .full,
         body: Range<Int> = 0..<0
@@ -51,6 +53,7 @@ public struct Answer: Sendable {
     /// When the response was received, in milliseconds since 1970; only pruning by age looks at it.
     public var fetchedAt: Int64
 
+    /// An answer, empty unless said otherwise. ``append(id:key:version:detail:body:)`` adds posts to it.
     public init(
         posts: [Post] = [], bytes: [UInt8] = [], next: Link = .unknown, previous: Link = .unknown,
         opaqueRows: Int = 0, total: Int? = nil, fetchedAt: Int64 = 0

@@ -8,6 +8,7 @@ public struct CacheOptions: Sendable, Hashable {
         case relaxed
     }
 
+    /// What a commit promises when the power fails.
     public var durability: Durability
     /// Address space reserved for the file, in bytes; it grows when it must. Not disk space.
     public var mapSize: Int64
@@ -20,6 +21,7 @@ public struct CacheOptions: Sendable, Hashable {
     public var maximumSnapshotAge: Int
     @_spi(Unstable) public var tuning = Tuning()
 
+    /// Options, with the defaults for what is not named.
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,
         writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000

@@ -1,6 +1,8 @@
 /// What stands at one position of a feed, by its name.
 public enum RowID: Hashable, Sendable {
+    /// A post, by its id.
     case post(PostID)
+    /// A gap, by its number.
     case gap(GapID)
 }
 
@@ -9,6 +11,7 @@ public enum RowID: Hashable, Sendable {
 public enum Change: Hashable, Sendable {
     /// The row is now directly below another one, at the top if that is nil.
     case inserted(RowID, below: RowID?)
+    /// The row is no longer in the feed.
     case removed(RowID)
     /// The post's body changed; its place did not.
     case updated(PostID)

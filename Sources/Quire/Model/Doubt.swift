@@ -33,6 +33,7 @@ public enum Help: String, Sendable, CaseIterable, Hashable {
     case retry
     /// Plan again: the engine knows better now.
     case planAgain = "plan-again"
+    /// Ask for the head: refresh.
     case refresh
     /// Fill the gap above first.
     case fillFirst = "fill-first"

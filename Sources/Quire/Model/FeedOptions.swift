@@ -82,6 +82,8 @@ public struct FeedOptions: Sendable, Hashable {
     /// Sizes and numbers of pages are taken for this where they are larger.
     static let countLimit = 1 << 31
 
+    /// Options, with the defaults for what is not named. Sizes and numbers outside their range are taken for the
+    /// nearest that is inside.
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,

@@ -1,5 +1,6 @@
 /// Something about a cache that must not be. Docs/invariants.md says which invariant has which code.
 public struct Finding: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of a finding.
     public enum Code: String, Sendable, CaseIterable {
         /// A record's checksum does not match its bytes.
         case checksum
@@ -29,9 +30,11 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
         case ahead
     }
 
+    /// What kind of finding it is.
     public let code: Code
     /// Where: a feed, a post, a table.
     public let place: String
+    /// What is wrong, in words.
     public let message: String
 
     public var description: String { "\(code.rawValue): \(place): \(message)" }
@@ -40,7 +43,9 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
 /// How far a check has come, in steps that are about equally long. The total is an estimate, never below
 /// `done`; it may grow.
 public struct CheckProgress: Sendable, Hashable {
+    /// Steps made so far.
     public let done: UInt64
+    /// Steps in all, estimated; at least ``done``.
     public let total: UInt64
 
     /// From 0 to 1.
@@ -49,6 +54,7 @@ public struct CheckProgress: Sendable, Hashable {
 
 /// What a check found.
 public struct CheckReport: Sendable, Hashable {
+    /// What was found, at most as many as the limit of the check.
     public let findings: [Finding]
     /// False if it was stopped, or stopped itself because it had found as much as it may report: then there
     /// may be more.

@@ -2,6 +2,7 @@
 public struct Outcome: Sendable, Hashable {
     /// The verdict on an answer.
     public enum Verdict: String, Sendable, CaseIterable {
+        /// The answer was taken in.
         case ok
         /// A gap closed.
         case joined
@@ -31,6 +32,7 @@ public struct Outcome: Sendable, Hashable {
         case island
     }
 
+    /// What became of the answer.
     public var verdict: Verdict
     /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`,
     /// or the error.
@@ -65,7 +67,9 @@ public struct Outcome: Sendable, Hashable {
     public var opaqueRows: Int
     /// Sticky posts that the page showed.
     public var sticky: [PostID]
+    /// Gaps that this answer closed.
     public var gapsClosed: Int
+    /// Gaps that this answer opened.
     public var gapsOpened: Int
     /// The number of the page stored, nil if none was.
     public var page: UInt64?
@@ -123,7 +127,10 @@ extension Outcome.Verdict {
 
 /// What an update did (R23).
 public enum UpdateResult: String, Sendable, Hashable {
-    case changed, same
+    /// The stored value is another one now.
+    case changed
+    /// The stored value was the same already.
+    case same
     /// What is stored has a larger version, or is of more detail.
     case stale
     /// No feed of the collection holds the post.

@@ -1,5 +1,6 @@
 /// Everything that can go wrong, as one type: what happened (`code`) and a sentence that names the place.
 public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error, for programs; its raw value is stable.
     public enum Code: String, Sendable, CaseIterable {
         /// An argument is outside its documented range.
         case badArgument = "bad-argument"
@@ -29,11 +30,14 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
         case closed
     }
 
+    /// What kind of error it is.
     public let code: Code
+    /// A sentence for people that names the place.
     public let message: String
     /// The operating system's error number, 0 if it had none.
     public let osError: Int32
 
+    /// An error with this code and sentence.
     public init(_ code: Code, _ message: String, osError: Int32 = 0) {
         self.code = code
         self.message = message

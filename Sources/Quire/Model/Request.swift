@@ -1,6 +1,8 @@
 /// The number of a gap within its feed; never used again after the gap has closed.
 public struct GapID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The number, unique in its feed.
     public let number: UInt64
+    /// A gap with this number, as it was stored or printed.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: GapID, b: GapID) -> Bool { a.number < b.number }
     public var description: String { "g\(number)" }
@@ -36,7 +38,9 @@ public enum Place: Hashable, Sendable {
 /// Permission to ingest one answer (R2). It is kept in the cache, so it survives a restart and may be
 /// used by another process; the newest 256 of a feed are kept, older ones are stale.
 public struct Ticket: Hashable, Sendable {
+    /// The number, unique in its feed.
     public let number: UInt64
+    /// A ticket with this number, as it was stored.
     public init(_ number: UInt64) { self.number = number }
 }
 
@@ -44,11 +48,13 @@ public struct Ticket: Hashable, Sendable {
 public struct Request: Hashable, Sendable {
     /// The way a request names the page it wants.
     public enum Target: Hashable, Sendable {
+        /// What this link leads to.
         case link(Link)
         /// `offset` rows from the top, `limit` rows; nil: as many as the server hands out, name no size.
         case position(offset: Int, limit: Int?)
         /// Page `number`, when a page has `limit` rows; nil: the server fixes the size, name none.
         case page(number: Int, limit: Int?)
+        /// A page that shows this post and its neighbours (R18).
         case around(PostID)
         /// The list of all ids (R21).
         case snapshot
@@ -58,7 +64,9 @@ public struct Request: Hashable, Sendable {
         case delta(since: String)
     }
 
+    /// What ``Feed/ingest(_:for:)`` needs to take in the answer.
     public let ticket: Ticket
+    /// What to ask the server for.
     public let target: Target
     /// The answer starts above the border entry, not directly below it.
     public let isOverlapping: Bool
@@ -69,7 +77,9 @@ public struct Request: Hashable, Sendable {
 
 /// What planning gives: something to ask, or the reason why not (R1).
 public enum Plan: Hashable, Sendable {
+    /// Ask for this.
     case request(Request)
+    /// Ask for nothing, for this reason.
     case refused(Refusal)
 
     /// The request, nil if planning was refused.
@@ -88,11 +98,13 @@ public enum Refusal: String, Hashable, Sendable, Error {
     case closed
     /// No link leads on from here.
     case noLink = "no-link"
+    /// The gap has closed, or there never was one with this number.
     case noSuchGap = "no-such-gap"
     /// Nothing unverified joins the post to the one above it.
     case noSuchJoin = "no-such-join"
     /// A gap above must be closed first.
     case fillFirst = "fill-first"
+    /// The feed's order class or paging has no such request.
     case unsupported
 }
 

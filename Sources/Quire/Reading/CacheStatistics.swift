@@ -1,5 +1,6 @@
 /// Totals of a cache and of its file.
 public struct CacheStatistics: Sendable, Hashable {
+    /// Number of feeds.
     public let feeds: Int
     /// Distinct posts, each stored once.
     public let posts: Int
@@ -15,11 +16,13 @@ public struct CacheStatistics: Sendable, Hashable {
     public let generation: UInt64
     /// Bytes of the file that records occupy, and that are free for reuse.
     public let usedBytes: UInt64
+    /// Bytes of the file that are free for reuse.
     public let freeBytes: UInt64
     /// Snapshots that are open in all processes, the one that counts included.
     public let snapshots: Int
     /// Commits to the file since the oldest of them began, and the process that has it open.
     public let oldestSnapshotAge: Int
+    /// Number of the process that has the oldest snapshot open; 0 if none is open.
     public let oldestSnapshotProcess: Int32
     /// Bytes that writers could reuse if the oldest snapshot were closed.
     public let pinnedBytes: UInt64

@@ -1,20 +1,27 @@
 /// A row of a feed as a reader sees it: a post, or a gap where posts may be missing.
 public enum FeedRow: Sendable, Hashable {
+    /// A post in its place.
     case post(PostRow)
+    /// A place where posts may be missing.
     case gap(GapRow)
 
+    /// The post, nil for a gap.
     public var post: PostRow? { if case .post(let row) = self { row } else { nil } }
+    /// The gap, nil for a post.
     public var gap: GapRow? { if case .gap(let row) = self { row } else { nil } }
 }
 
 /// A post in its place. A plain value; its body is read with ``Snapshot/body(of:)``.
 public struct PostRow: Sendable, Hashable {
+    /// The id that the post is known by (R28).
     public let id: PostID
+    /// The server's sort key, nil where the feed has none.
     public let key: Int64?
     /// Number of the page that last delivered it, nil if none did.
     public let page: UInt64?
     /// It is not part of the server's sequence: a local post, a sticky one, a pinned one that left.
     public let isRider: Bool
+    /// It is pinned: no eviction and no prune takes it.
     public let isPinned: Bool
     /// Its place is known, its body is missing.
     public let isPlaceholder: Bool
@@ -26,6 +33,7 @@ public struct PostRow: Sendable, Hashable {
     public let isChecked: Bool
     /// How much of the post its body holds, and the version of the body; nil if the server does not say.
     public let detail: Detail
+    /// The version of the body; nil if the server does not say.
     public let version: Int64?
     /// A newer version was seen, but only with less detail: ask for its body (``Place/bodies(_:)``).
     public let isOutdated: Bool
@@ -41,13 +49,16 @@ public struct PostRow: Sendable, Hashable {
 
 /// A gap in its place.
 public struct GapRow: Sendable, Hashable {
+    /// Its number.
     public let id: GapID
     /// What continues below the post above the gap; its answer starts above that post if
     /// `isDownOverlapping`.
     public let down: Link
+    /// The answer to ``down`` starts above the post above the gap.
     public let isDownOverlapping: Bool
     /// What continues above the post below the gap.
     public let up: Link
+    /// The answer to ``up`` starts below the post below the gap.
     public let isUpOverlapping: Bool
     /// Why it exists.
     public let why: Doubt
@@ -75,12 +86,17 @@ public struct PageInfo: Sendable, Hashable {
     public let index: Int
     /// The link that was requested.
     public let own: Link
+    /// What continues below it, as the server said.
     public let next: Link
+    /// What continues above it, as the server said.
     public let previous: Link
     /// Posts received, and how many of them were new, known already, repeated within the page.
     public let received: Int
+    /// Posts that were new.
     public let new: Int
+    /// Posts that were known already.
     public let duplicates: Int
+    /// Posts that the page showed twice.
     public let duplicatesInPage: Int
     /// Posts it still has.
     public let posts: Int
@@ -95,14 +111,19 @@ public struct PageInfo: Sendable, Hashable {
 
 /// What a feed holds.
 public struct FeedInfo: Sendable, Hashable {
+    /// The name of the feed.
     public let name: String
+    /// The options of the feed.
     public let options: FeedOptions
     /// Posts of the server's sequence.
     public let posts: Int
     /// Posts outside of it.
     public let riders: Int
+    /// Posts whose place is known and whose body is missing.
     public let placeholders: Int
+    /// Pages that still have posts.
     public let pages: Int
+    /// Places where posts may be missing.
     public let gaps: Int
     /// Joins that only the server's numbering claims (R25).
     public let unverifiedJoins: Int

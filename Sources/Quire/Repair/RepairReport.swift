@@ -2,6 +2,7 @@
 public struct RepairReport: Sendable, Hashable {
     /// What is left of one feed.
     public struct Feed: Sendable, Hashable {
+        /// The name of the feed.
         public let name: String
         /// Its record is lost, and with it its order class: it is gone.
         public let isLost: Bool
@@ -13,6 +14,7 @@ public struct RepairReport: Sendable, Hashable {
         public let lostBodies: Int
         /// Gaps in it now, and how many more these are than before.
         public let gaps: Int
+        /// How many gaps it has more than before.
         public let newGaps: Int
 
         /// Nothing of it is known to be lost, and it has no gap that it had not before.
@@ -43,5 +45,6 @@ public struct RepairReport: Sendable, Hashable {
     /// Nothing of what could be read was believed in the end: the cache is empty.
     let isEmptied: Bool
 
+    /// Nothing was wrong, and nothing was done.
     public var isSound: Bool { findings.isEmpty }
 }

@@ -17,6 +17,7 @@ public struct Crawl: Sendable {
         case gap(GapID)
     }
 
+    /// Where its first page lies.
     public private(set) var start: Start
     /// Page number -> its last entry.
     private(set) var ends: [Int: PostID] = [:]
@@ -30,6 +31,7 @@ public struct Crawl: Sendable {
     /// Page numbers beyond this, either way, cannot be counted on from.
     public static let numberLimit = 1 << 53
 
+    /// A crawl without pages yet.
     public init(startingAt start: Start) { self.start = start }
 
     init(start: Start, ends: [Int: PostID], links: [Int: Link], lastNumber: Int?) {

@@ -11,13 +11,16 @@ public struct PrunePolicy: Sendable, Hashable {
     /// Most posts, pages, bytes of bodies to keep. Pages outside the top segment leave first, then
     /// others, each from the tail up.
     public var maximumPosts: Int?
+    /// Most pages to keep.
     public var maximumPages: Int?
+    /// Most bytes of bodies to keep.
     public var maximumBytes: Int?
     /// Posts on the screen: their pages stay.
     public var visible: Set<PostID> = []
     /// Stop after forgetting this many posts; call again to go on. At least one page leaves per call.
     public var budget: Int = 10_000
 
+    /// A policy that forgets nothing.
     public init() {}
 }
 

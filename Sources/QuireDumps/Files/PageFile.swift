@@ -2,11 +2,13 @@ import Foundation
 
 /// A file with one response in it.
 public struct PageFile: Sendable, Hashable {
+    /// Its path, as given.
     public let path: String
     /// The number of the page, if the file is named by it: `17.json`, `page-17.json`, `page_17.json`,
     /// `page17.json`, `p17.json`, `17.json.gz`.
     public let number: Int?
 
+    /// The file at a path; it is not opened.
     public init(path: String) {
         self.path = path
         number = Self.pageNumber(inName: lastPart(of: path))

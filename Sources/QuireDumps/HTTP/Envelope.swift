@@ -29,6 +29,7 @@ public struct Envelope: Sendable, Hashable {
     /// How many bytes it may have.
     static let limit = 1 << 20
 
+    /// An envelope without headers. `request` is the address that was asked; `status` the status of the response.
     public init(request: String? = nil, status: Int? = nil) {
         self.request = request.map(Self.withoutUsualPort)
         self.status = status
@@ -45,6 +46,7 @@ public struct Envelope: Sendable, Hashable {
         }
     }
 
+    /// Adds a header. One name may be added several times.
     public mutating func add(_ name: String, _ value: String) {
         headers.append(Header(name: name.lowercased(), value: value))
     }

@@ -14,8 +14,11 @@ public struct InputPage: Sendable {
         case syndication
     }
 
+    /// What was read.
     public enum Content: Sendable {
+        /// A page with posts.
         case response(Response)
+        /// It could not be read, for this reason.
         case failure(DumpError)
         /// A file of a folder or an archive that is not part of the feed; the text says why.
         case passedOver(String)
@@ -26,10 +29,13 @@ public struct InputPage: Sendable {
         /// Inputs that were read, files of the next one, and pages of the next of these.
         public var inputs = 0, entries = 0, pages = 0
 
+        /// The beginning of the first input.
         public init() {}
     }
 
+    /// What was read.
     public var content: Content
+    /// What kind of document it is from.
     public var kind: Kind
     /// For messages: the file, and the file within it.
     public var place: String
@@ -48,10 +54,12 @@ public struct InputPage: Sendable {
         (self.content, self.kind, self.place) = (content, kind, place)
     }
 
+    /// The response, nil if it could not be read or is not part of the feed.
     public var response: Response? {
         if case .response(let response) = content { response } else { nil }
     }
 
+    /// The answer of the response, as ``Feed/ingest(_:for:)`` takes it.
     public var answer: Answer? { response?.answer }
 
     /// How much memory it takes, about.

@@ -9,6 +9,7 @@ public struct Profile: Sendable {
     public enum IDType: String, Sendable, CaseIterable {
         /// A number from 0 to 2⁶³ − 1.
         case integer
+        /// A string.
         case string
         /// A string, or a whole number as it is written.
         case any

@@ -3,6 +3,7 @@ import Quire
 
 /// How well a profile fits a response, and why.
 public struct ProfileFit: Sendable {
+    /// The profile that was tried.
     public let profile: Profile
     /// What the profile reads in the response, or why it does not fit.
     public let result: Result<Response, DumpError>
@@ -17,6 +18,7 @@ public struct ProfileFit: Sendable {
     /// How many posts the profile finds.
     public var posts: Int { (try? result.get().answer.posts.count) ?? 0 }
 
+    /// Reads a response with a profile. `envelope` is what was recorded with it, nil if nothing was.
     public init(_ profile: Profile, to bytes: [UInt8], envelope: Envelope?) {
         self.profile = profile
         let parser = PageParser(profile: profile)
@@ -91,6 +93,7 @@ extension Profile {
 public struct ArrayPlace: Sendable, Hashable {
     /// As a profile names it.
     public let path: String
+    /// How many items the array has.
     public let count: Int
 
     /// Those of up to `depth` keys, in the order of their paths; none if the bytes are no JSON.

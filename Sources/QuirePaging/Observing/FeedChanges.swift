@@ -48,6 +48,7 @@ public struct FeedChanges: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(changes: self, generation: generation) }
 
+    /// Delivers the changes one commit at a time.
     public struct Iterator: AsyncIteratorProtocol {
         let changes: FeedChanges
         var generation: UInt64?

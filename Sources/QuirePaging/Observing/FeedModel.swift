@@ -21,6 +21,7 @@ import Quire
 /// It belongs to the main actor and never waits there: requests and commits are the pager's. One pager may
 /// serve several models.
 @MainActor @Observable public final class FeedModel<Model> {
+    /// The pager that asks for what is missing.
     public nonisolated let pager: Pager
     /// Top first.
     public private(set) var rows: [Row] = []

@@ -3,6 +3,7 @@ import Quire
 extension FeedModel {
     /// What a list shows in one row.
     public enum Row: Sendable, Identifiable {
+        /// A post.
         case post(TypedPost<Model>)
         /// Posts may be missing here.
         case gap(GapRow)
@@ -11,8 +12,11 @@ extension FeedModel {
 
         /// Stays the same while the row moves or changes.
         public enum ID: Sendable, Hashable {
+            /// That of a post.
             case post(PostID)
+            /// That of a gap.
             case gap(GapID)
+            /// That of the row at this end of the feed.
             case more(Place)
         }
 
@@ -24,6 +28,7 @@ extension FeedModel {
             }
         }
 
+        /// The post, nil for other rows.
         public var post: TypedPost<Model>? { if case .post(let post) = self { post } else { nil } }
 
         /// Where what is missing here is asked for: posts, or the body of a post; nil if nothing is.
@@ -39,7 +44,9 @@ extension FeedModel {
 
 /// What goes on at a place of a feed.
 public enum LoadState: Sendable {
+    /// Nothing is asked for here.
     case idle
+    /// A request is on its way.
     case loading
     /// There is nothing more to ask for.
     case end
@@ -48,7 +55,9 @@ public enum LoadState: Sendable {
     /// The last answers led nowhere, for this reason. The list asks here again when it is told to.
     case stopped(Outcome.Verdict)
 
+    /// A request is on its way.
     public var isLoading: Bool { if case .loading = self { true } else { false } }
+    /// Why the last request failed, nil if it did not.
     public var error: (any Error)? { if case .failed(let error) = self { error } else { nil } }
 }
 

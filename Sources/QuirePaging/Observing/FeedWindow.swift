@@ -28,7 +28,9 @@ extension Feed {
 /// Some rows of a feed around an anchor. When posts arrive above, the same rows are still there after
 /// ``updated()``, and the anchor has the same neighbours: nothing jumps. A value.
 public struct FeedWindow: Sendable {
+    /// The feed it shows.
     public let feed: Feed
+    /// The rows, top first.
     public let rows: [FeedRow]
     /// The post the window is kept around; nil: the top of the feed.
     public let anchor: PostID?

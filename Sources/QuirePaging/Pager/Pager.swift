@@ -18,6 +18,7 @@ import Quire
 public actor Pager {
     /// Its rows are read with ``Cache/withSnapshot(_:)``, whatever the pager does meanwhile.
     public nonisolated let feed: Feed
+    /// How it asks.
     public nonisolated let options: PagerOptions
     let clock: PagerClock
     let source: any PagingSource

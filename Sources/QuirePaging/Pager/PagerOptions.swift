@@ -13,6 +13,7 @@ public struct PagerOptions: Sendable {
         case startAfresh
     }
 
+    /// What a refresh does that does not reach what is cached.
     public var refresh: RefreshPolicy
     /// Most posts that stay after a refresh, those on the screen and pinned ones beside; nil: all. Nothing
     /// leaves before the app has said what is on the screen (``Pager/setVisible(_:)``). What left is asked
@@ -26,10 +27,12 @@ public struct PagerOptions: Sendable {
     public var staleWhileRevalidate: Duration
     /// How much longer it may be shown when fetching it again fails.
     public var staleIfError: Duration
+    /// When a failed request is tried again.
     public var retries: RetryPolicy
     /// A call waits so long at most for a server that wants to be left alone; then it throws.
     public var patience: Duration
 
+    /// Options, with the defaults for what is not named.
     public init(
         refresh: RefreshPolicy = .keepGap, keeps: Int? = nil, pageSize: Int? = nil,
         lifetime: Duration = .seconds(300), staleWhileRevalidate: Duration = .zero,
@@ -53,10 +56,12 @@ public struct RetryPolicy: Sendable {
     public var attempts: Int
     /// The pause after the first failure; it doubles with each further one.
     public var firstDelay: Duration
+    /// No pause between two attempts is longer.
     public var longestDelay: Duration
     /// Which errors may pass by themselves.
     public var isTransient: @Sendable (any Error) -> Bool
 
+    /// A policy, with the defaults for what is not named.
     public init(
         attempts: Int = 3, firstDelay: Duration = .seconds(1), longestDelay: Duration = .seconds(60),
         isTransient: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isUsuallyTransient
@@ -96,6 +101,7 @@ public struct PagerClock: Sendable {
     /// A number from 0 to below 1.
     public var luck: @Sendable () -> Double
 
+    /// A clock of the caller's, for tests.
     public init(
         now: @escaping @Sendable () -> Int64, sleep: @escaping @Sendable (Duration) async throws -> Void,
         luck: @escaping @Sendable () -> Double

@@ -28,6 +28,7 @@ extension Pager {
 /// The posts of a feed, fetched as far as somebody looks. A value; use it from any thread. Methods throw what
 /// the pager's throw.
 public struct LazyPosts<Model>: Sendable {
+    /// The pager that fetches what is missing.
     public let pager: Pager
     /// What is cached.
     let stored: TypedPosts<Model>
@@ -100,6 +101,7 @@ extension TypedPost {
 
 /// What a feed should show is not here, and asking for it did not bring it.
 public struct IncompleteFeed: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name of the feed.
     public let feed: String
     /// What the last request came to, nil if none was permitted.
     public let last: PageResult?

@@ -24,6 +24,7 @@ extension Feed {
 
 /// The posts of a feed as values of a model. A value; use it from any thread.
 public struct TypedPosts<Model>: Sendable {
+    /// The feed whose posts these are.
     public let feed: Feed
     let formats: [WireFormat<Model>]
 
@@ -68,15 +69,20 @@ public struct TypedPosts<Model>: Sendable {
 
 /// A row of a feed: a post with its model, or a gap where posts may be missing.
 public enum TypedRow<Model>: Sendable {
+    /// A post with its model.
     case post(TypedPost<Model>)
+    /// A place where posts may be missing.
     case gap(GapRow)
 
+    /// The post, nil for a gap.
     public var post: TypedPost<Model>? { if case .post(let post) = self { post } else { nil } }
+    /// The gap, nil for a post.
     public var gap: GapRow? { if case .gap(let gap) = self { gap } else { nil } }
 }
 
 /// A post with the bytes that were received for it. A value that outlives its snapshot.
 public struct TypedPost<Model>: Sendable, Identifiable {
+    /// Where the post stands, and what is known about it without its body.
     public let row: PostRow
     /// The body as received; empty if the post's place is known and its body is not.
     public let bytes: [UInt8]
@@ -108,8 +114,11 @@ public struct TypedPost<Model>: Sendable, Identifiable {
 
 /// A post whose bytes are not what the model expects.
 public struct PostDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name of the feed.
     public let feed: String
+    /// The post.
     public let id: PostID
+    /// What is wrong with its bytes, in words.
     public let reason: String
 
     public var description: String { "feed \(feed): post \(id): \(reason)" }

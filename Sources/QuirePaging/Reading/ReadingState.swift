@@ -9,6 +9,7 @@ extension Feed {
 
 /// See ``Feed/reading``. A value; every method throws ``QuireError`` and may be called from any thread.
 public struct ReadingState: Sendable {
+    /// The feed whose state this is.
     public let feed: Feed
 
     // MARK: Flags

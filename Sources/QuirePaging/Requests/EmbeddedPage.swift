@@ -15,6 +15,7 @@ public struct EmbeddedPage: Sendable {
     /// Its first posts, top first. In a feed of ids the list of all ids; bodies are welcome, not needed.
     public var answer: Answer
 
+    /// The first page of this feed.
     public init(of feed: String, options: FeedOptions, _ answer: Answer) {
         (self.feed, self.options, self.answer) = (feed, options, answer)
     }

@@ -27,6 +27,7 @@ public protocol PagingSource: Sendable {
 public struct PageRequest: Sendable, Hashable {
     /// The name of the feed.
     public let feed: String
+    /// The place of the feed where a page is asked for.
     public let place: Place
     /// The engine's plan. It cannot be rewritten: the ticket permits the answer to this and nothing else.
     public let plan: Request
@@ -89,7 +90,9 @@ extension Request.Target {
 
 /// What a source, or an interceptor in its place, answers.
 public struct PageResponse: Sendable {
+    /// What the server had to say about the page.
     public enum Content: Sendable {
+        /// A page.
         case page(Answer)
         /// The server says that the first page is what the request's validators stand for (HTTP 304).
         case notModified
@@ -97,6 +100,7 @@ public struct PageResponse: Sendable {
         case fresh
     }
 
+    /// The page, or why there is none.
     public var content: Content
     /// What to send along with the next request for this page.
     public var validators: Validators?
@@ -104,10 +108,12 @@ public struct PageResponse: Sendable {
     public var lifetime: Duration?
     /// How long the server wants to be left alone: Stack Exchange's `backoff`, `Retry-After`.
     public var pause: Duration?
+    /// How many requests the server still permits; nil if it does not say.
     public var quota: Quota?
     /// First pages of other feeds that came along. They are taken in if the page is.
     public var embedded: [EmbeddedPage] = []
 
+    /// A response, with what else the server said.
     public init(
         _ content: Content, validators: Validators? = nil, lifetime: Duration? = nil,
         pause: Duration? = nil, quota: Quota? = nil
@@ -131,6 +137,7 @@ public struct Validators: Sendable, Hashable, Codable {
     /// server that sends both should be asked with the entity tag.
     public var lastModified: String?
 
+    /// What the server sent; nil for what it did not send.
     public init(etag: String? = nil, lastModified: String? = nil) {
         self.etag = etag
         self.lastModified = lastModified
@@ -139,10 +146,12 @@ public struct Validators: Sendable, Hashable, Codable {
 
 /// How many requests a server still permits.
 public struct Quota: Sendable, Hashable {
+    /// Requests that are left.
     public var remaining: Int
     /// When there are new ones; nil if the server does not say: in a day at the latest.
     public var renewsIn: Duration?
 
+    /// A quota as the server told it.
     public init(remaining: Int, renewsIn: Duration? = nil) {
         self.remaining = remaining
         self.renewsIn = renewsIn
@@ -151,13 +160,16 @@ public struct Quota: Sendable, Hashable {
 
 /// A request that failed: what a source throws.
 public struct PageFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What failed, in words.
     public var message: String
     /// The same request may succeed later: a lost connection, HTTP 429, 502, 503.
     public var isTransient: Bool
     /// How long the server wants to be left alone: `Retry-After`, `backoff`.
     public var pause: Duration?
+    /// How many requests the server still permits; nil if it does not say.
     public var quota: Quota?
 
+    /// A failure, and what the server said about further requests.
     public init(
         _ message: String, isTransient: Bool, pause: Duration? = nil, quota: Quota? = nil
     ) {
