@@ -19,7 +19,7 @@ public func quire_plan(
         let link = try Arguments.link(wish.link)
         let plan = try write(feed, batch) {
             try $0.plan(
-                place, in: $1, limit: limit == 0 ? nil : limit, isBounded: isBounded,
+                place, limit: limit == 0 ? nil : limit, isBounded: isBounded,
                 link: link == .unknown ? nil : link)
         }
         switch plan {
@@ -96,7 +96,7 @@ public func quire_help_name(_ help: Int32) -> UnsafePointer<CChar>? { Names.help
 public func quire_cancel(
     _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64
 ) -> quire_status {
-    attempt { try write(feed, batch) { try $0.cancel(Ticket(ticket), in: $1) } }
+    attempt { try write(feed, batch) { try $0.cancel(Ticket(ticket)) } }
 }
 
 // MARK: Ingest
@@ -109,7 +109,7 @@ public func quire_ingest(
     attempt(clearStructure(out)) {
         let answer = try Answer(answer)
         let outcome = try write(feed, batch) {
-            try $0.ingest(answer, for: Ticket(ticket), in: $1)
+            try $0.ingest(answer, for: Ticket(ticket))
         }
         try out!.pointee.fill(outcome)
     }
@@ -216,7 +216,7 @@ public func quire_push(
         let number = try Arguments.number(number, "the number of a message")
         let follows = follows.size == 0 ? nil : try Arguments.id(follows)
         let outcome = try write(feed, batch) {
-            try $0.push(answer, number: number, follows: follows, to: $1)
+            try $0.push(answer, number: number, follows: follows)
         }
         try out!.pointee.fill(outcome)
     }
@@ -228,13 +228,13 @@ public func quire_begin_live(
 ) -> quire_status {
     attempt {
         let after = try Arguments.number(after, "the number of a message")
-        try write(feed, batch) { try $0.beginLive($1, after: after) }
+        try write(feed, batch) { try $0.beginLive(after: after) }
     }
 }
 
 @_cdecl("quire_end_live") @implementation
 public func quire_end_live(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
-    attempt { try write(feed, batch) { try $0.endLive($1) } }
+    attempt { try write(feed, batch) { try $0.endLive() } }
 }
 
 // MARK: Crawls
@@ -278,7 +278,7 @@ public func quire_record(
         var after = before
         let outcome = try write(box.feed.cache, batch) {
             after = before  // this may be the second time
-            return try $0.record(answer, page: page, in: &after, of: box.feed)
+            return try $0[box.feed].record(answer, page: page, in: &after)
         }
         batchBox?.note(box, at: before)
         box.run.withLock { $0 = after }

@@ -86,7 +86,7 @@ public func quire_delete(
 ) -> quire_status {
     attempt {
         let id = try Arguments.id(id)
-        try write(feed, batch) { try $0.delete(id, from: $1) }
+        try write(feed, batch) { try $0.delete(id) }
     }
 }
 
@@ -97,7 +97,7 @@ public func quire_evict(
 ) -> quire_status {
     attempt(clear(out)) {
         let ids = try Arguments.ids(ids, "the ids")
-        out!.pointee = count(try write(feed, batch) { try $0.evict(ids, from: $1) })
+        out!.pointee = count(try write(feed, batch) { try $0.evict(ids) })
     }
 }
 
@@ -129,7 +129,7 @@ private func setPinned(
     _ pinned: Bool, _ id: quire_bytes, _ feed: OpaquePointer?, _ batch: OpaquePointer?
 ) throws {
     let id = try Arguments.id(id)
-    if try !write(feed, batch, { try $0.setPinned(pinned, id, in: $1) }) {
+    if try !write(feed, batch, { try pinned ? $0.pin(id) : $0.unpin(id) }) {
         throw Failure(QUIRE_NOT_FOUND, "the feed does not hold post \(id)")
     }
 }
@@ -142,7 +142,7 @@ public func quire_insert_local(
     attempt(clear(out)) {
         let id = try Arguments.id(id)
         let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
-        let isDone = try write(feed, batch) { try $0.insertLocal(id, body: body, in: $1) }
+        let isDone = try write(feed, batch) { try $0.insertLocal(id, body: body) }
         out!.pointee = isDone ? 1 : 0
     }
 }
@@ -154,7 +154,7 @@ public func quire_remove_local(
 ) -> quire_status {
     attempt(clear(out)) {
         let id = try Arguments.id(id)
-        out!.pointee = try write(feed, batch) { try $0.removeLocal(id, from: $1) } ? 1 : 0
+        out!.pointee = try write(feed, batch) { try $0.removeLocal(id) } ? 1 : 0
     }
 }
 
@@ -166,18 +166,18 @@ public func quire_confirm_local(
     attempt(clear(out)) {
         let id = try Arguments.id(id)
         let server = try Arguments.id(server)
-        out!.pointee = try write(feed, batch) { try $0.confirmLocal(id, as: server, in: $1) }.number
+        out!.pointee = try write(feed, batch) { try $0.confirmLocal(id, as: server) }.number
     }
 }
 
 @_cdecl("quire_reset") @implementation
 public func quire_reset(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
-    attempt { try write(feed, batch) { try $0.reset($1) } }
+    attempt { try write(feed, batch) { try $0.reset() } }
 }
 
 @_cdecl("quire_feed_drop") @implementation
 public func quire_feed_drop(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
-    attempt { try write(feed, batch) { try $0.drop($1) } }
+    attempt { try write(feed, batch) { try $0.drop() } }
 }
 
 @_cdecl("quire_feed_rename") @implementation
@@ -186,7 +186,7 @@ public func quire_feed_rename(
 ) -> quire_status {
     attempt {
         let name = try feedName(name)
-        try write(feed, batch) { _ = try $0.rename($1, to: name) }
+        try write(feed, batch) { _ = try $0.rename(to: name) }
     }
 }
 
@@ -213,7 +213,7 @@ public func quire_set_attribute(
         let value = try Arguments.array(value, value == nil ? 0 : 1, "the value")
             .bindMemory(to: quire_bytes.self).first
             .map { Array(try Arguments.bytes($0, atMost: limit, "the value")) }
-        try write(feed, batch) { try $0.setAttribute(name, to: value, of: $1) }
+        try write(feed, batch) { try $0.setAttribute(name, to: value) }
     }
 }
 
@@ -229,10 +229,11 @@ public func quire_prune(
         let policy = try PrunePolicy(wish)
         let result: PruneResult
         if wish.flags & UInt32(QUIRE_PRUNE_REHEARSE) == 0 {
-            result = try write(feed, batch) { try $0.prune($1, policy) }
+            result = try write(feed, batch) { try $0.prune(policy) }
         } else {
-            if batch != nil { throw Arguments.bad("a batch cannot rehearse") }
-            result = try Handles.object(feed, as: FeedBox.self).feed.rehearsePrune(policy)
+            if batch != nil { throw Arguments.bad("a batch cannot do a dry run") }
+            let feed = try Handles.object(feed, as: FeedBox.self).feed
+            result = try feed.cache.dryRun { try $0[feed].prune(policy) }
         }
         out!.pointee.is_done = result.isDone ? 1 : 0
         out!.pointee.pages = count(result.pages)

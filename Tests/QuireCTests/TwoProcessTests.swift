@@ -43,8 +43,8 @@ import Testing
             for id in (max(1, number - min(2, number - 1))...number).reversed() {
                 answer.append(id: PostID(id), body: Array(String(id).utf8))
             }
-            let request = try batch.plan(.head, in: feed).request!
-            let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+            let request = try batch[feed].plan(.head).request!
+            let outcome = try batch[feed].ingest(answer, for: request.ticket)
             #expect(outcome.new.count == 1)
         }
     }

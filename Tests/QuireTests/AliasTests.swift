@@ -58,8 +58,8 @@ import Testing
         try refresh(feed, [("x", "server"), ("a", "A")])
         if isOneBatch {
             try cache.batch {
-                try $0.insertLocal("L", body: Array("draft".utf8), in: feed)
-                let result = try $0.confirmLocal("L", as: "x", in: feed)
+                try $0[feed].insertLocal("L", body: Array("draft".utf8))
+                let result = try $0[feed].confirmLocal("L", as: "x")
                 #expect(result == .united)
             }
         } else {

@@ -105,7 +105,7 @@ import Testing
     private func refresh(
         _ batch: borrowing Batch, _ feed: Feed, _ answer: Answer
     ) throws -> Outcome {
-        try batch.ingest(answer, for: try batch.plan(.head, in: feed).request!.ticket, in: feed)
+        try batch[feed].ingest(answer, for: try batch[feed].plan(.head).request!.ticket)
     }
 
     private func feed(_ name: String) throws -> Feed {
@@ -169,15 +169,15 @@ import Testing
         let feed = try feed("a")
         try cache.batch { batch in
             _ = try refresh(batch, feed, answer(10...29, "x"))
-            #expect(try batch.evict((10...29).map { PostID($0) }, from: feed) == 20)
+            #expect(try batch[feed].evict((10...29).map { PostID($0) }) == 20)
         }
         #expect(try space() == [0, 0, 0])
         #expect(try cache.withSnapshot { try $0.statistics().posts } == 0)
         // and comes again
         try cache.batch { batch in
             _ = try refresh(batch, feed, answer(10...29, "x"))
-            _ = try batch.evict([12, 13], from: feed)
-            try batch.reset(feed)
+            _ = try batch[feed].evict([12, 13])
+            try batch[feed].reset()
             _ = try refresh(batch, feed, answer(12...13, "x"))
         }
         #expect(try bodies(feed) == ["x13", "x12"])
@@ -203,7 +203,7 @@ import Testing
             _ = try refresh(batch, a, answer(1...3, "x"))
             #expect(try refresh(batch, b, answer(3...4, "yy")).updated == 2)
             #expect(try refresh(batch, a, answer(3...3, "yy")).updated == 0)
-            _ = try batch.evict([1, 2], from: a)
+            _ = try batch[a].evict([1, 2])
         }
         #expect(try bodies(a) == ["yy3"])
         #expect(try bodies(b) == ["yy4", "yy3", "x2"])
@@ -225,8 +225,8 @@ import Testing
                     total += size
                 }
                 let place: Place = page == 0 ? .head : .tail
-                let ticket = try batch.plan(place, in: feed).request!.ticket
-                #expect(try batch.ingest(answer, for: ticket, in: feed).new.count == 4)
+                let ticket = try batch[feed].plan(place).request!.ticket
+                #expect(try batch[feed].ingest(answer, for: ticket).new.count == 4)
             }
         }
         // 3 pages, 3 pages, page 6, the large one, 3 pages, page 11
@@ -252,10 +252,10 @@ import Testing
                 _ = try refresh(batch, a, answer(30...50, "y"))
                 _ = try refresh(batch, b, answer(1...60, "z"))
                 _ = try batch.update(1, body: [UInt8](repeating: 1, count: 1 << 17))
-                try batch.delete(35, from: a)
-                _ = try batch.evict([40], from: b)
-                try batch.setAttribute("x", to: [1], of: a)
-                try batch.reset(b)
+                try batch[a].delete(35)
+                _ = try batch[b].evict([40])
+                try batch[a].setAttribute("x", to: [1])
+                try batch[b].reset()
                 throw Stop()
             }
         }

@@ -101,7 +101,7 @@ import Testing
         let feed = try cache.batch { batch in
             let feed = try batch.feed(named: "a", options: options)
             #expect(try batch.feed(named: "a").number == feed.number)
-            #expect(try batch.insertLocal(7, body: [1], in: feed))
+            #expect(try batch[feed].insertLocal(7, body: [1]))
             return feed
         }
         #expect(try cache.feeds().map(\.number) == [feed.number])

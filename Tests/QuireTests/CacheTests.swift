@@ -205,8 +205,8 @@ import Testing
         let generation = try cache.withSnapshot { try $0.generation }
         #expect(throws: Stop.self) {
             try cache.batch { batch in
-                let request = try batch.plan(.head, in: feed).request!
-                _ = try batch.ingest(answer([1], .end), for: request.ticket, in: feed)
+                let request = try batch[feed].plan(.head).request!
+                _ = try batch[feed].ingest(answer([1], .end), for: request.ticket)
                 throw Stop()
             }
         }

@@ -17,7 +17,7 @@ import Testing
                     answer.append(id: PostID(20_000 - page * 60 - id), body: [1])
                 }
                 let place: Place = page == 0 ? .head : .tail
-                _ = try batch.ingest(answer, for: batch.plan(place, in: feed).request!.ticket, in: feed)
+                _ = try batch[feed].ingest(answer, for: batch[feed].plan(place).request!.ticket)
             }
         }
     }

@@ -106,8 +106,8 @@ import Testing
             for (feed, text) in [(a, "a"), (b, "b")] {
                 var answer = Answer(next: .token("n"))
                 for id in ids { answer.append(id: id, body: Array("\(text) \(id)".utf8)) }
-                let ticket = try batch.plan(.head, in: feed).request!.ticket
-                _ = try batch.ingest(answer, for: ticket, in: feed)
+                let ticket = try batch[feed].plan(.head).request!.ticket
+                _ = try batch[feed].ingest(answer, for: ticket)
             }
         }
         for feed in [a, b] { try feed.evict(Array(ids[3...])) }
@@ -146,7 +146,7 @@ import Testing
         func fill(_ feed: Feed, _ batch: borrowing Batch) throws {
             var answer = Answer(next: .token("n"))
             answer.append(id: 1, body: Array(String(repeating: feed.name, count: Int(feed.number)).utf8))
-            _ = try batch.ingest(answer, for: try batch.plan(.head, in: feed).request!.ticket, in: feed)
+            _ = try batch[feed].ingest(answer, for: try batch[feed].plan(.head).request!.ticket)
         }
         if shareRecord {
             try cache.batch { batch in

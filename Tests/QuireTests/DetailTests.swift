@@ -103,9 +103,9 @@ import Testing
         try cache.batch { batch in
             for (number, order) in orders.enumerated() {
                 for at in order {
-                    let ticket = try batch.plan(.head, in: feed).request!.ticket
+                    let ticket = try batch[feed].plan(.head).request!.ticket
                     let page = answer([(PostID(UInt64(number)), sent[at])])
-                    _ = try batch.ingest(page, for: ticket, in: feed)
+                    _ = try batch[feed].ingest(page, for: ticket)
                 }
             }
         }

@@ -70,9 +70,9 @@ import Testing
             let feed = try batch.feed(named: "a", options: FeedOptions(collection: "C"))
             var answer = Answer()
             answer.append(id: 1, body: [1])
-            _ = try batch.ingest(answer, for: try batch.plan(.head, in: feed).request!.ticket, in: feed)
-            _ = try batch.plan(.tail, in: feed)
-            try batch.drop(feed)
+            _ = try batch[feed].ingest(answer, for: try batch[feed].plan(.head).request!.ticket)
+            _ = try batch[feed].plan(.tail)
+            try batch[feed].drop()
             _ = try batch.feed(named: "a", options: FeedOptions(order: .stable))
         }
         #expect(try cache.feed(named: "a").options == FeedOptions(order: .stable))

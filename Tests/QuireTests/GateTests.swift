@@ -166,7 +166,7 @@ import Testing
         let feed = try cache.feed(named: "f")
         let error = Mutex<QuireError?>(nil)
         try cache.batch { batch in
-            try batch.insertLocal(1, body: [1], in: feed)
+            try batch[feed].insertLocal(1, body: [1])
             let done = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 do {

@@ -83,7 +83,7 @@ import Testing
             let isThere = try? cache.withSnapshot { try $0.contains([id], in: feed) }
             #expect(isThere == [true])
         } lead: { batch in
-            try batch.insertLocal(99, body: [], in: feed)
+            try batch[feed].insertLocal(99, body: [])
         }
         #expect(own)
         for number in 0..<15 { #expect(results.all[number] == (number % 2 == 0)) }
@@ -125,13 +125,13 @@ import Testing
                     runs.add()
                     if number == 3 { throw Stop(number: number) }
                     if number == 4 { throw QuireError(.notFound, "no") }
-                    try batch.insertLocal(PostID(UInt64(number)), body: [], in: feed)
+                    try batch[feed].insertLocal(PostID(UInt64(number)), body: [])
                 }
             } catch {
                 errors.set(number, error)
             }
         } lead: { batch in
-            try batch.insertLocal(99, body: [], in: feed)
+            try batch[feed].insertLocal(99, body: [])
         }
         #expect(errors.all.count == 2)
         #expect(errors.all[3] as? Stop == Stop(number: 3))
@@ -155,18 +155,18 @@ import Testing
                     if number == 2 {
                         var answer = Answer(next: .end)
                         answer.append(id: 77, body: [7])
-                        let outcome = try batch.ingest(answer, for: ticket, in: other)
+                        let outcome = try batch[other].ingest(answer, for: ticket)
                         #expect(outcome.new == [77])
                         throw Stop(number: 2)
                     }
-                    try batch.insertLocal(PostID(UInt64(number)), body: [], in: feed)
+                    try batch[feed].insertLocal(PostID(UInt64(number)), body: [])
                 }
             } catch {
                 errors.set(number, error)
             }
         } lead: { batch in
             leads.add()
-            return try batch.insertLocal(99, body: [], in: feed)
+            return try batch[feed].insertLocal(99, body: [])
         }
         #expect(own && leads.count == 2)
         #expect(errors.all.count == 1 && errors.all[2] as? Stop == Stop(number: 2))
@@ -190,7 +190,7 @@ import Testing
                 _ = try? feed.insertLocal(PostID(UInt64(number)), body: [])
             } lead: { batch in
                 leads.add()
-                try batch.insertLocal(99, body: [], in: feed)
+                try batch[feed].insertLocal(99, body: [])
                 throw Stop()
             }
         }
@@ -217,7 +217,7 @@ import Testing
                     codes.set(number, (error as? QuireError)?.code ?? .closed)
                 }
             } lead: { batch in
-                try batch.insertLocal(99, body: [], in: feed)
+                try batch[feed].insertLocal(99, body: [])
                 dup2(full, descriptor)
             }
             Issue.record("it did not throw")
@@ -250,7 +250,7 @@ import Testing
                 } catch let error as QuireError {
                     codes.set(number, error.code)
                 }
-                try batch.insertLocal(PostID(UInt64(10 + number)), body: [], in: feed)
+                try batch[feed].insertLocal(PostID(UInt64(10 + number)), body: [])
             }
         } lead: { _ in
             try inner(3)
@@ -305,7 +305,7 @@ import Testing
                     errors.set(number, error)
                 }
             } lead: { batch in
-                try batch.insertLocal(leadsLarge ? 2 : 1, body: leadsLarge ? large : [], in: feed)
+                try batch[feed].insertLocal(leadsLarge ? 2 : 1, body: leadsLarge ? large : [])
             }
         }
         #expect(errors.all.isEmpty)
@@ -320,10 +320,10 @@ import Testing
         try together(1, in: cache) { _ in
             try? cache.batch { batch in
                 let body = [UInt8](repeating: 2, count: 3_000_000)
-                _ = try? batch.insertLocal(2, body: body, in: feed)
+                _ = try? batch[feed].insertLocal(2, body: body)
             }
         } lead: { batch in
-            try batch.insertLocal(1, body: [1], in: feed)
+            try batch[feed].insertLocal(1, body: [1])
         }
         #expect(try cache.withSnapshot { try $0.contains([1, 2], in: feed) } == [true, true])
         #expect(try cache.check().isEmpty)
@@ -347,8 +347,8 @@ import Testing
                             let lost = answer
                             #expect(throws: Stop.self) {
                                 try cache.batch { batch in
-                                    let ticket = try batch.plan(.head, in: feed).request!.ticket
-                                    _ = try batch.ingest(lost, for: ticket, in: feed)
+                                    let ticket = try batch[feed].plan(.head).request!.ticket
+                                    _ = try batch[feed].ingest(lost, for: ticket)
                                     throw Stop()
                                 }
                             }

@@ -84,9 +84,9 @@ import Testing
         try apart.evict(ids)
         let together = try Self.feed(in: storage.cache, segments: 7, named: "together")
         try storage.cache.batch { batch in
-            let request = try batch.plan(.head, in: together).request!
-            _ = try batch.ingest(Self.page(7), for: request.ticket, in: together)
-            _ = try batch.evict(ids, from: together)
+            let request = try batch[together].plan(.head).request!
+            _ = try batch[together].ingest(Self.page(7), for: request.ticket)
+            _ = try batch[together].evict(ids)
         }
         #expect(try storage.cache.check().isEmpty)
         try storage.cache.withSnapshot { snapshot in

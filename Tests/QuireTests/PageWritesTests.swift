@@ -45,9 +45,9 @@ import Testing
             try feed.cache.batch { batch in
                 for number in start..<min(pages, start + 64) {
                     let place: Place = number == 0 ? .head : .tail
-                    let request = try batch.plan(place, in: feed).request!
+                    let request = try batch[feed].plan(place).request!
                     let answer = page(top - Int64(number) * 10, .token("p\(number + 1)"))
-                    let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+                    let outcome = try batch[feed].ingest(answer, for: request.ticket)
                     #expect(outcome.new.count == 10)
                 }
             }

@@ -25,9 +25,11 @@ enum Compiler {
     static func buildAndRun(_ source: String, with targets: [String] = ["Quire"]) throws -> String {
         let build = URL(fileURLWithPath: modules!).deletingLastPathComponent()
         let names = try targets.flatMap { target in
+            // Objects of sources that are gone may still lie there.
             let objects = build.appendingPathComponent("\(target).build").path
-            return try FileManager.default.contentsOfDirectory(atPath: objects)
-                .filter { $0.hasSuffix(".o") }.map { objects + "/" + $0 }
+            return try FileManager.default.subpathsOfDirectory(atPath: package + "/Sources/" + target)
+                .filter { $0.hasSuffix(".swift") }
+                .map { objects + "/" + URL(fileURLWithPath: $0).lastPathComponent + ".o" }
         }
         return try inFolder(source) { folder in
             let complaints = try run(

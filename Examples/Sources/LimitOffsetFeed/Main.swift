@@ -23,7 +23,7 @@ import Stage
         /// What the server says has changed since the last time: no page is fetched for it.
         func apply(deleted: [PostID], likes: [PostID: Int]) throws {
             try feed.cache.batch { batch in
-                for id in deleted { try batch.delete(id, from: feed) }
+                for id in deleted { try batch[feed].delete(id) }
                 for (id, count) in likes {
                     _ = try batch.update(id, fields: ["likes": Array("\(count)".utf8)], version: Int64(count))
                 }

@@ -6,7 +6,7 @@
 /// Any number of threads and processes may use one file at the same time: writers take turns, readers
 /// never wait. Opening the same file twice in a process is safe, both share one environment. A cache
 /// must not be used after `fork()` in the child, and not on a network file system.
-public final class Cache: Sendable {
+public final class Cache: Sendable, PostWriting {
     let environment: Environment
     let tuning: Tuning
 
@@ -71,20 +71,20 @@ public final class Cache: Sendable {
     // MARK: Writing
 
     /// Runs `body` in the one write transaction of all processes.
-    func write<R>(_ body: (WriteSession) throws -> R) throws -> R {
-        try environment.write { transaction in
+    func write<R>(commits: Bool = true, _ body: (WriteSession) throws -> R) throws -> R {
+        try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)
-            try session.finish()
+            if commits { try session.finish() }
             return result
         }
     }
 
-    /// Several writes in one commit, which is much faster than one each: `body` calls the methods of
-    /// ``Batch``. All of them are undone if it throws. Keep batches to 16 to 64 pages.
+    /// Several writes in one commit, which is much faster than one each: `body` writes through a ``Batch``.
+    /// All of it is undone if it throws. Keep batches to 16 to 64 pages.
     ///
     ///     try cache.batch { batch in
-    ///         for page in pages { _ = try batch.record(page.answer, page: page.number, in: &run) }
+    ///         for page in pages { _ = try batch[feed].record(page.answer, page: page.number, in: &crawl) }
     ///     }
     ///
     /// It runs on the calling thread. A write through another handle inside `body` throws
@@ -92,10 +92,15 @@ public final class Cache: Sendable {
     /// start, if the file had to grow or another of them failed; and it must not wait for the writes of
     /// other threads.
     public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
-        try write { session in
-            let batch = Batch(session: session, cache: self)
-            return try body(batch)
-        }
+        try write { try body(Batch(session: $0, cache: self)) }
+    }
+
+    /// What a batch would do, without doing it: runs `body` as ``batch(_:)`` does and undoes all of it.
+    /// Other writers wait meanwhile.
+    ///
+    ///     let result = try cache.dryRun { try $0[feed].prune(policy) }
+    public func dryRun<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
+        try write(commits: false) { try body(Batch(session: $0, cache: self)) }
     }
 
     // MARK: Reading

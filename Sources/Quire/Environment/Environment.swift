@@ -132,10 +132,10 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
-    /// it is committed; undoes everything when it throws. Writers that wait at the same time share a
+    /// it is committed; undoes everything when it throws, or if it is not to commit. Writers that wait at the same time share a
     /// commit, see ``WriteQueue``. If the map was full, or another writer of the commit failed after it
     /// had written, `body` runs again from its start.
-    func write<R>(_ body: (Transaction) throws -> R) throws -> R {
+    func write<R>(commits: Bool = true, _ body: (Transaction) throws -> R) throws -> R {
         try requireThisProcess()
         if writer.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
             throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
@@ -144,7 +144,7 @@ final class Environment: @unchecked Sendable {
         var wasInterrupted = false
         while true {
             do {
-                return try writeInTurn(&patience, body)
+                return try writeInTurn(commits, &patience, body)
             } catch let error as Interrupted {
                 if wasInterrupted { throw error.reason }
                 wasInterrupted = true
@@ -159,10 +159,10 @@ final class Environment: @unchecked Sendable {
     }
 
     private func writeInTurn<R>(
-        _ patience: inout Patience, _ body: (Transaction) throws -> R
+        _ commits: Bool, _ patience: inout Patience, _ body: (Transaction) throws -> R
     ) throws -> R {
-        guard let place = queue.enter() else {
-            return try lead(WriteGroup(isAlone: false), &patience, body)
+        guard let place = queue.enter(alone: !commits) else {
+            return try lead(WriteGroup(isAlone: !commits, commits: commits), &patience, body)
         }
         var result: Result<R, any Error>?
         while true {
@@ -170,7 +170,7 @@ final class Environment: @unchecked Sendable {
             case nil:
                 throw gate.busy(patience)
             case .lead:
-                return try lead(WriteGroup(isAlone: place.isAlone), &patience, body)
+                return try lead(WriteGroup(isAlone: place.isAlone, commits: commits), &patience, body)
             case .run(let group):
                 let ran = Result { try run(body, in: group.transaction!) }
                 // What it threw before it wrote anything is its own affair; anything else undoes all.
@@ -233,6 +233,10 @@ final class Environment: @unchecked Sendable {
         } catch {
             mdb_txn_abort(transaction.handle)
             throw error
+        }
+        if !group.commits {
+            mdb_txn_abort(transaction.handle)
+            return result
         }
         // Frees the handle, even on failure.
         let committed = DiskSpace.withoutSizeSignal { mdb_txn_commit(transaction.handle) }

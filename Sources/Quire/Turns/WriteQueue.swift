@@ -37,10 +37,11 @@ final class WriteQueue: @unchecked Sendable {
     final class Place {
         fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
         fileprivate var turn: Turn?
-        /// Its group was undone: it shares no transaction a second time.
-        fileprivate(set) var isAlone = false
+        /// Shares no transaction: its group was undone, or it does not commit.
+        fileprivate(set) var isAlone: Bool
 
-        fileprivate init() {
+        fileprivate init(alone isAlone: Bool = false) {
+            self.isAlone = isAlone
             condition = .allocate(capacity: 1)
             #if os(Linux)
                 var attributes = pthread_condattr_t()
@@ -73,10 +74,10 @@ final class WriteQueue: @unchecked Sendable {
     var waitingCount: Int { withLock { waiting.count } }
 
     /// Nil: the caller leads. Else it has to ``wait(at:)``.
-    func enter() -> Place? {
+    func enter(alone isAlone: Bool = false) -> Place? {
         withLock {
             if isLed {
-                let place = Place()
+                let place = Place(alone: isAlone)
                 waiting.append(place)
                 return place
             }
@@ -178,6 +179,8 @@ final class WriteQueue: @unchecked Sendable {
 /// Writers that share one transaction. Only who has the baton touches it.
 final class WriteGroup {
     private(set) var isAlone: Bool
+    /// False for a dry run.
+    let commits: Bool
     /// Set by the leader before it gives the baton away.
     var transaction: Transaction?
     /// Nothing of this transaction may be committed.
@@ -187,7 +190,7 @@ final class WriteGroup {
 
     var isShared: Bool { !followers.isEmpty }
 
-    init(isAlone: Bool) { self.isAlone = isAlone }
+    init(isAlone: Bool, commits: Bool = true) { (self.isAlone, self.commits) = (isAlone, commits) }
 
     fileprivate func isolate() {
         (isAlone, transaction, isUndone, leader, followers) = (true, nil, false, nil, [])

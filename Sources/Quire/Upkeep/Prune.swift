@@ -34,28 +34,11 @@ public struct PruneResult: Sendable, Hashable {
     public var isDone = true
 }
 
-extension Batch {
-    /// R17. Forgets whole pages until the policy is met or its budget is spent.
-    public borrowing func prune(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
-        try session.prune(feed.number, policy)
-    }
-}
-
-extension Feed {
-    /// See ``Batch/prune(_:_:)``.
-    public func prune(_ policy: PrunePolicy) throws -> PruneResult {
-        try cache.batch { try $0.prune(self, policy) }
-    }
-
-    /// What ``prune(_:)`` would do, without doing it.
-    public func rehearsePrune(_ policy: PrunePolicy) throws -> PruneResult {
-        struct Rehearsal: Error { let result: PruneResult }
-        do {
-            try cache.batch { throw Rehearsal(result: try $0.prune(self, policy)) }
-        } catch let rehearsal as Rehearsal {
-            return rehearsal.result
-        }
-        preconditionFailure("a rehearsal always ends by throwing")
+extension FeedWriting where Self: ~Copyable & ~Escapable {
+    /// R17. Forgets whole pages until the policy is met or its budget is spent. ``Cache/dryRun(_:)`` says
+    /// what would leave.
+    public borrowing func prune(_ policy: PrunePolicy) throws -> PruneResult {
+        try batch { try $0.session.prune(feed.number, policy) }
     }
 }
 

@@ -158,14 +158,14 @@ extension Pager {
                     "\(feed.name): \"not modified\" to a request without validators", isTransient: false)
             }
             try feed.cache.batch { batch in
-                try batch.cancel(request.plan.ticket, in: feed)
+                try batch[feed].cancel(request.plan.ticket)
                 try ServerState.change(of: feed, in: batch, at: now) { confirm(response, &$0, now) }
             }
             return .notModified
         case .page(var answer):
             if answer.fetchedAt == 0 { answer.fetchedAt = now }
             return try feed.cache.batch { batch in
-                let outcome = try batch.ingest(answer, for: request.plan.ticket, in: feed)
+                let outcome = try batch[feed].ingest(answer, for: request.plan.ticket)
                 if !outcome.isUnchanged {
                     for page in response.embedded {
                         try page.ingest(in: batch, at: now, lifetime: options.lifetime)

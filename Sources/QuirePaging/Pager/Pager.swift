@@ -184,7 +184,7 @@ public actor Pager {
     public func endLive() throws { try feed.endLive() }
 
     /// A message: posts that the server says are on top now, topmost first. See
-    /// ``Batch/push(_:number:follows:to:)``.
+    /// ``FeedWriting/push(_:number:follows:)``.
     @discardableResult
     public func push(
         _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil

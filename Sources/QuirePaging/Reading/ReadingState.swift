@@ -146,10 +146,10 @@ public struct ReadingState: Sendable {
 
     private func change(_ body: (inout Stored) -> Void) throws {
         try feed.cache.batch { batch in
-            var stored = try decode(try batch.attribute(Self.attribute, of: feed))
+            var stored = try decode(try batch[feed].attribute(Self.attribute))
             body(&stored)
             let bytes = Array(try JSONEncoder().encode(stored))
-            try batch.setAttribute(Self.attribute, to: bytes, of: feed)
+            try batch[feed].setAttribute(Self.attribute, to: bytes)
         }
     }
 }

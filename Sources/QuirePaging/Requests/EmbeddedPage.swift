@@ -48,10 +48,10 @@ extension EmbeddedPage {
     /// confirmed, whatever was asked for.
     func ingest(in batch: borrowing Batch, at now: Int64, lifetime: Duration) throws {
         let feed = try batch.feed(named: feed, options: options)
-        guard let plan = try batch.plan(.head, in: feed).request else { return }
+        guard let plan = try batch[feed].plan(.head).request else { return }
         var answer = answer
         if answer.fetchedAt == 0 { answer.fetchedAt = now }
-        let outcome = try batch.ingest(answer, for: plan.ticket, in: feed)
+        let outcome = try batch[feed].ingest(answer, for: plan.ticket)
         if options.paging == .ids { try ingestBodies(answer, in: batch, of: feed) }
         guard outcome.confirmsFirstPage, answer.next == .end || options.paging == .ids else { return }
         try ServerState.change(of: feed, in: batch, at: now) { serverState in
@@ -64,7 +64,7 @@ extension EmbeddedPage {
         var bodies = answer
         bodies.posts.removeAll(where: \.body.isEmpty)
         let ids = bodies.posts.map(\.id)
-        guard let plan = try batch.plan(.bodies(ids), in: feed, limit: ids.count).request else { return }
-        _ = try batch.ingest(bodies, for: plan.ticket, in: feed)
+        guard let plan = try batch[feed].plan(.bodies(ids), limit: ids.count).request else { return }
+        _ = try batch[feed].ingest(bodies, for: plan.ticket)
     }
 }

@@ -98,14 +98,14 @@ struct ServerState: Codable, Equatable {
     static func change(
         of feed: Feed, in batch: borrowing Batch, at now: Int64, _ body: (inout ServerState) -> Void
     ) throws {
-        let stored = ServerState(try batch.attribute(attribute, of: feed))
+        let stored = ServerState(try batch[feed].attribute(attribute))
         var serverState = stored
         serverState.settle(at: now)
         body(&serverState)
         if serverState == stored { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try batch.setAttribute(attribute, to: Array(try encoder.encode(serverState)), of: feed)
+        try batch[feed].setAttribute(attribute, to: Array(try encoder.encode(serverState)))
     }
 }
 

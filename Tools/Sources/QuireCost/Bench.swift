@@ -46,10 +46,10 @@ final class Bench {
     func take(
         _ answer: Answer, at place: Place, of feed: Feed, in batch: borrowing Batch
     ) throws {
-        var plan = try batch.plan(place, in: feed)
-        if plan == .refused(.empty) { plan = try batch.plan(.head, in: feed) }
+        var plan = try batch[feed].plan(place)
+        if plan == .refused(.empty) { plan = try batch[feed].plan(.head) }
         guard let request = plan.request else { throw Unexpected(what: "\(place): \(plan)") }
-        let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+        let outcome = try batch[feed].ingest(answer, for: request.ticket)
         if outcome.verdict != .ok { throw Unexpected(what: "\(place): \(outcome)") }
     }
 

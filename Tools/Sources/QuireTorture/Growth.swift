@@ -66,10 +66,10 @@ struct Growth: TortureCommand {
                     snapshot = nil
                     // Nothing is read before: it is the write that finds the file larger than the map.
                     try cache.batch { batch in
-                        let post = 1 + (try batch.attribute("posts", of: feed)?.first ?? 0)
+                        let post = 1 + (try batch[feed].attribute("posts")?.first ?? 0)
                         let body = [UInt8](repeating: post, count: 1 << 19)
-                        try batch.insertLocal(PostID(UInt64(post)), body: body, in: feed)
-                        try batch.setAttribute("posts", to: [post], of: feed)
+                        try batch[feed].insertLocal(PostID(UInt64(post)), body: body)
+                        try batch[feed].setAttribute("posts", to: [post])
                     }
                 case .begin: snapshot = try OpenSnapshot(cache)
                 default: break

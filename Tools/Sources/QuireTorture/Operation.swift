@@ -69,35 +69,35 @@ struct Step {
             try expect(
                 try batch.update(random.pick(posts).id, fields: ["likes": value], version: Int64(state))
                     == .changed)
-        case .delete: try batch.delete(random.pick(serverPosts).id, from: feed)
+        case .delete: try batch[feed].delete(random.pick(serverPosts).id)
         case .evict:
             let start = random.below(posts.count - 4)
             let ids = posts[start..<start + 4].map(\.id)
-            try expect(try batch.evict(ids, from: feed) > 0)
+            try expect(try batch[feed].evict(ids) > 0)
         case .prune:
             var policy = PrunePolicy()
             (policy.maximumPosts, policy.dropsOutOfSequence) = (50, state.isMultiple(of: 2))
-            try expect(try batch.prune(feed, policy).posts > 0)
+            try expect(try batch[feed].prune(policy).posts > 0)
         case .pin:
             if let pinned = posts.first(where: \.isPinned) {
-                try expect(try batch.setPinned(false, pinned.id, in: feed))
+                try expect(try batch[feed].unpin(pinned.id))
             } else {
-                try expect(try batch.setPinned(true, random.pick(serverPosts).id, in: feed))
+                try expect(try batch[feed].pin(random.pick(serverPosts).id))
             }
         case .local:
             if let local = posts.first(where: { $0.key == nil }) {
-                try expect(try batch.removeLocal(local.id, from: feed))
+                try expect(try batch[feed].removeLocal(local.id))
             } else {
                 try expect(
-                    try batch.insertLocal(PostID(1 << 40 + state), body: bytes(800), in: feed))
+                    try batch[feed].insertLocal(PostID(1 << 40 + state), body: bytes(800)))
             }
-        case .attribute: try batch.setAttribute("note", to: bytes(2_000), of: feed)
+        case .attribute: try batch[feed].setAttribute("note", to: bytes(2_000))
         case .ticket:
-            guard let abandoned = try batch.plan(.tail, in: feed).request,
-                try batch.plan(.head, in: feed).request != nil
+            guard let abandoned = try batch[feed].plan(.tail).request,
+                try batch[feed].plan(.head).request != nil
             else { throw Unexpected("no ticket") }
-            try batch.cancel(abandoned.ticket, in: feed)
-        case .reset: try batch.reset(story.mirror)
+            try batch[feed].cancel(abandoned.ticket)
+        case .reset: try batch[story.mirror].reset()
         case .feed, .reclaim, .copy: break
         }
     }
@@ -123,7 +123,7 @@ struct Step {
 
     /// The page that a link leads to.
     private mutating func take(_ batch: borrowing Batch, at place: Place) throws {
-        guard case .link(.token(let token)) = try batch.plan(place, in: story.feed).request?.target,
+        guard case .link(.token(let token)) = try batch[story.feed].plan(place).request?.target,
             let border = UInt64(token.dropFirst("below ".count))
         else { throw Unexpected("no link at \(place)") }
         try take(page(from: border - 1, downTo: border - 10, size: 500), batch, at: place, of: story.feed)
@@ -138,8 +138,8 @@ struct Step {
     private func take(
         _ answer: Answer, _ batch: borrowing Batch, at place: Place, of feed: Feed
     ) throws {
-        guard let request = try batch.plan(place, in: feed).request else { throw Unexpected("no request") }
-        let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+        guard let request = try batch[feed].plan(place).request else { throw Unexpected("no request") }
+        let outcome = try batch[feed].ingest(answer, for: request.ticket)
         if ![.ok, .gap].contains(outcome.verdict) { throw Unexpected("\(place): \(outcome)") }
     }
 
@@ -155,19 +155,19 @@ struct Step {
     private mutating func record(_ batch: borrowing Batch) throws {
         let feed = story.crawl
         var run =
-            try batch.attribute("run", of: feed).map { try Crawl(checkpoint: $0) }
+            try batch[feed].attribute("run").map { try Crawl(checkpoint: $0) }
             ?? Crawl(startingAt: .head(page: 1))
-        let first = try batch.attribute("page", of: feed).map { Int($0[0]) } ?? 1
+        let first = try batch[feed].attribute("page").map { Int($0[0]) } ?? 1
         for number in first..<first + 2 {
             var answer = Answer(next: .more)
             for id in 0..<8 as Range<UInt64> {
                 answer.append(id: PostID(900_000 + UInt64(number) * 8 + id), body: bytes(400))
             }
-            let outcome = try batch.record(answer, page: number, in: &run, of: feed)
+            let outcome = try batch[feed].record(answer, page: number, in: &run)
             if ![.ok, .gap].contains(outcome.verdict) { throw Unexpected("recorded: \(outcome)") }
         }
-        try batch.setAttribute("run", to: run.checkpoint, of: feed)
-        try batch.setAttribute("page", to: [UInt8(first + 2)], of: feed)
+        try batch[feed].setAttribute("run", to: run.checkpoint)
+        try batch[feed].setAttribute("page", to: [UInt8(first + 2)])
     }
 
     private mutating func update(_ batch: borrowing Batch, _ rows: [PostRow], size: Int) throws {

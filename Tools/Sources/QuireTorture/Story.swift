@@ -44,7 +44,7 @@ struct Story {
             var attempt = step  // the closure may run twice
             try attempt.perform(operation, in: batch)
             let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
-            try batch.setAttribute("state", to: bytes, of: feed)
+            try batch[feed].setAttribute("state", to: bytes)
         }
         return number
     }

@@ -69,7 +69,7 @@ struct Suspended: TortureCommand {
                 while try story.state() < UInt64(chapter) {
                     if try story.state() + 1 == UInt64(stopping ?? 0) {
                         try story.cache.batch { batch in
-                            try batch.setAttribute("half", to: [1], of: story.feed)
+                            try batch[story.feed].setAttribute("half", to: [1])
                             kill(getpid(), SIGSTOP)
                         }
                     }

@@ -84,7 +84,7 @@ private struct Turns {
             let before = try OpenSnapshot(cache)
             var reply = try change(order, feed, batch, before)
             reply["base"] = try before.read { try $0.generation }
-            try batch.setAttribute("turn", to: Array(order.text("turn").utf8), of: feed)
+            try batch[feed].setAttribute("turn", to: Array(order.text("turn").utf8))
             return reply
         }
     }
@@ -95,16 +95,16 @@ private struct Turns {
         let ticket = Ticket(UInt64(order.number("ticket")))
         switch order.text("op") {
         case "plan": return try plan(order, feed, batch, before)
-        case "ingest": return describe(try batch.ingest(order.answer, for: ticket, in: feed))
-        case "cancel": try batch.cancel(ticket, in: feed)
-        case "delete": try batch.delete(order.id, from: feed)
-        case "evict": return ["count": try batch.evict(order.ids("posts"), from: feed)]
+        case "ingest": return describe(try batch[feed].ingest(order.answer, for: ticket))
+        case "cancel": try batch[feed].cancel(ticket)
+        case "delete": try batch[feed].delete(order.id)
+        case "evict": return ["count": try batch[feed].evict(order.ids("posts"))]
         case "evict-page": return try evictPage(order.number("index"), feed, batch, before)
         case "pin", "unpin":
             let pinned = order.text("op") == "pin"
-            return ["done": try batch.setPinned(pinned, order.id, in: feed) ? 1 : 0]
-        case "insert-local": return ["done": try batch.insertLocal(order.id, body: [], in: feed) ? 1 : 0]
-        case "remove-local": return ["done": try batch.removeLocal(order.id, from: feed) ? 1 : 0]
+            return ["done": (try pinned ? batch[feed].pin(order.id) : batch[feed].unpin(order.id)) ? 1 : 0]
+        case "insert-local": return ["done": try batch[feed].insertLocal(order.id, body: []) ? 1 : 0]
+        case "remove-local": return ["done": try batch[feed].removeLocal(order.id) ? 1 : 0]
         case "update":
             let values = order.list("values").map { Array($0.utf8) }
             let fields = Dictionary(uniqueKeysWithValues: zip(order.list("names"), values))
@@ -116,8 +116,8 @@ private struct Turns {
             policy.maximumPosts = order.members["maximum_posts"] as? Int
             policy.visible = Set(order.ids("visible"))
             policy.budget = order.number("budget")
-            return ["done": try batch.prune(feed, policy).isDone ? 1 : 0]
-        case "reset": try batch.reset(feed)
+            return ["done": try batch[feed].prune(policy).isDone ? 1 : 0]
+        case "reset": try batch[feed].reset()
         case let other: preconditionFailure("unknown operation \(other)")
         }
         return [:]
@@ -131,7 +131,7 @@ private struct Turns {
                 try snapshot.posts(of: page, in: feed).map(\.id)
             }
         }
-        return ["count": try batch.evict(ids, from: feed)]
+        return ["count": try batch[feed].evict(ids)]
     }
 
     private func plan(
@@ -148,8 +148,8 @@ private struct Turns {
             case "open-head": .openHead
             default: .around(PostID(order.text("target"))!)
             }
-        switch try batch.plan(
-            place, in: feed, limit: order.number("limit"), isBounded: order.number("bounded") != 0)
+        switch try batch[feed].plan(
+            place, limit: order.number("limit"), isBounded: order.number("bounded") != 0)
         {
         case .refused(let refusal): return ["refusal": refusal.rawValue]
         case .request(let request):

@@ -68,11 +68,11 @@ class QuireEngine: Engine {
     private static func ingest(
         _ answer: Answer, at place: Place, of feed: Feed, _ batch: borrowing Batch
     ) throws -> Int {
-        let plan = try batch.plan(place, in: feed)
+        let plan = try batch[feed].plan(place)
         guard let request = plan.request else {
             throw EngineFailure("quire: \(feed.name): \(plan) at \(place)")
         }
-        let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+        let outcome = try batch[feed].ingest(answer, for: request.ticket)
         // Every page of the workload attaches to what is cached: nothing may be lost, moved or gapped.
         guard outcome.verdict == .ok, outcome.gapsOpened == 0, outcome.moved.isEmpty,
             outcome.removed.isEmpty, outcome.ignored.isEmpty

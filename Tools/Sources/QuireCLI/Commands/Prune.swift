@@ -63,7 +63,7 @@ struct Prune: ToolCommand {
         (policy.maximumPosts, policy.maximumPages) = (maxPosts, maxPages)
         (policy.maximumBytes, policy.maximumAge) = (maxBytes, maxAge?.milliseconds)
         policy.now = millisecondsNow()
-        let result = dryRun ? try rehearse(feed, policy) : try prune(feed, policy)
+        let result = dryRun ? try whatWouldLeave(feed, policy) : try prune(feed, policy)
         if json.isOn {
             try JSONLines(output).print(
                 Line(done: result.isDone, dryRun: dryRun, pages: result.pages, posts: result.posts))
@@ -77,10 +77,10 @@ struct Prune: ToolCommand {
         return .ok
     }
 
-    private func rehearse(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
+    private func whatWouldLeave(_ feed: Feed, _ policy: PrunePolicy) throws -> PruneResult {
         var policy = policy
         policy.budget = budget ?? .max
-        return try feed.rehearsePrune(policy)
+        return try feed.cache.dryRun { try $0[feed].prune(policy) }
     }
 
     /// In commits of the policy's own budget, so that other writers get their turn.

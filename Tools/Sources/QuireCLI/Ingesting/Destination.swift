@@ -82,7 +82,7 @@ final class Destination {
     func feed(in batch: borrowing Batch) throws -> Feed {
         if let feed { return feed }
         let feed =
-            try empty.map { try batch.setOptions(planned, of: $0) }
+            try empty.map { try batch[$0].setOptions(planned) }
             ?? batch.feed(named: name, options: planned)
         try reading.remember(with: feed, batch)
         return feed

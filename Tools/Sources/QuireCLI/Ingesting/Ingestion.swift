@@ -222,13 +222,13 @@ struct Ingestion {
             ).map { ($0, response.answer) }
         }
         if case .around(let id)? = response.asked {
-            guard let request = try batch.plan(.around(id), in: feed).request else { return nil }
-            return (try batch.ingest(response.answer, for: request.ticket, in: feed), response.answer)
+            guard let request = try batch[feed].plan(.around(id)).request else { return nil }
+            return (try batch[feed].ingest(response.answer, for: request.ticket), response.answer)
         }
         var advanced = effect.run
         let counted = page.number.map { $0 + (effect.point.shift ?? 0) }
         let (answer, number) = response.place(number: counted, in: &advanced)
-        let outcome = try batch.record(answer, page: number, in: &advanced, of: feed)
+        let outcome = try batch[feed].record(answer, page: number, in: &advanced)
         // The run goes on as if a refused page had never been there.
         if !outcome.isUnchanged {
             effect.run = advanced

@@ -79,7 +79,7 @@ struct Reading: Codable, Equatable {
     func remember(with feed: Feed, _ batch: borrowing Batch) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try batch.setAttribute(Self.attribute, to: Array(encoder.encode(self)), of: feed)
+        try batch[feed].setAttribute(Self.attribute, to: Array(encoder.encode(self)))
     }
 }
 

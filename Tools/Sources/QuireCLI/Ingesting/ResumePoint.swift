@@ -34,8 +34,8 @@ struct ResumePoint: Codable {
     func write(_ run: Crawl, to feed: Feed, _ batch: borrowing Batch) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        try batch.setAttribute(Self.attribute, to: Array(encoder.encode(self)), of: feed)
-        try batch.setAttribute(Self.runAttribute, to: run.checkpoint, of: feed)
+        try batch[feed].setAttribute(Self.attribute, to: Array(encoder.encode(self)))
+        try batch[feed].setAttribute(Self.runAttribute, to: run.checkpoint)
     }
 
     /// A number that other files, or files that have changed, do not have.

@@ -21,9 +21,9 @@ struct RowMerging {
     ) throws -> Outcome? {
         guard let first = answer.posts.first, let key = first.key else { return nil }
         let isAbove = isTop || top.map { key >= $0 } ?? true
-        let plan = try batch.plan(isAbove ? .head : .around(first.id), in: feed)
+        let plan = try batch[feed].plan(isAbove ? .head : .around(first.id))
         guard let request = plan.request else { return nil }
-        let outcome = try batch.ingest(answer, for: request.ticket, in: feed)
+        let outcome = try batch[feed].ingest(answer, for: request.ticket)
         if !outcome.isUnchanged { top = isAbove ? key : max(top ?? key, key) }
         return outcome
     }
