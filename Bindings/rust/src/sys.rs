@@ -5,6 +5,7 @@
 #![allow(non_camel_case_types)]
 
 mod constants;
+mod layout;
 mod types;
 
 pub use constants::*;

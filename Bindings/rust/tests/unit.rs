@@ -334,3 +334,13 @@ fn types_are_shared_as_the_thread_tags_allow() {
     one::<quire::Outcome>();
     one::<quire::Request>();
 }
+
+#[test]
+fn versions_agree() {
+    // SAFETY: takes nothing.
+    let running = u64::from(unsafe { quire::sys::quire_version_number() });
+    assert!(running >= quire::sys::QUIRE_VERSION_NUMBER);
+    assert_eq!(running / 10_000, quire::sys::QUIRE_VERSION_NUMBER / 10_000);
+    let text = format!("{}.{}.{}", running / 10_000, running / 100 % 100, running % 100);
+    assert_eq!(quire::version(), text);
+}
