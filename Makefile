@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check torture fuzz soak cost deps build lib install sbom test-c bench bench-report clean
+.PHONY: help demo examples test check tidy torture fuzz soak cost deps build lib install sbom test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -27,7 +27,9 @@ examples: deps              ## five small programs, each with a server of its ow
 test: deps                  ## all tests; ends with "N passed, N failed, N skipped"
 	@Scripts/test
 
-check: test cost sbom       ## tests, cost, the bill of materials, and the rules about the code itself
+check: test cost sbom tidy  ## tests, cost, the bill of materials, and the rules about the code itself
+
+tidy:                       ## the rules about the code itself
 	@Scripts/tidy
 
 torture: deps               ## crashes, power cuts, failing calls, full disks, damaged files; LONG=1 for a night of it
