@@ -45,7 +45,7 @@ static quire_status page(quire_batch *batch)
     answer.next.kind = QUIRE_LINK_TOKEN;
     answer.next.text.data = "next";
     answer.next.text.size = 4;
-    quire_status status = quire_record(run, batch, QUIRE_PAGE_FOLLOWING, &answer, &outcome);
+    quire_status status = quire_crawl_ingest(run, batch, QUIRE_PAGE_FOLLOWING, &answer, &outcome);
     quire_outcome_free(&outcome);
     return status;
 }

@@ -19,8 +19,8 @@ OUTPUT = HERE / "conformance.json"
 
 # Cases whose start no sequence of requests leads to, and why.
 UNREACHABLE = {
-    "174": "a rider below the last post of a segment",
-    "215": "a rider below the last post of a segment",
+    "174": "a detached below the last post of a segment",
+    "215": "a detached below the last post of a segment",
     "205": "a link that overlaps without the eviction that makes it so",
     "428": "pages of a feed paged by position that are proven to follow, without a post that they share",
     "506": "a border that no answer has just shown",
@@ -286,7 +286,7 @@ class Prelude:
             for i in reversed(range(len(segments))):
                 self.segment(segments[i], downs[i], is_bottom=i == len(segments) - 1,
                              head=head if i == 0 else None)
-        self.riders(segments)
+        self.detached(segments)
         if self.evicted:
             self.case.add("evict", feed=self.feed, posts=self.evicted)
         self.case.add("look", feed=self.feed)["=picture"] = self.start
@@ -356,7 +356,7 @@ class Prelude:
         line = self.case.plan(self.feed, op, step, self.case.label(), {})
         self.case.ingest(self.feed, line["as"], step)
 
-    def riders(self, segments):
+    def detached(self, segments):
         """A local post stands on top; one further down is a post that was pinned and then left."""
         for words in segments:
             for i, word in enumerate(words):

@@ -306,7 +306,7 @@ typedef struct quire_cache_options {
 
 /*
  * Opens the cache at a path (UTF-8, NUL-terminated), creating it if there is none. The file gets two
- * companions, <path>-lock and <path>-gate. Opening one file several times in a process is fine: the handles
+ * companions, <path>-lock and <path>-open. Opening one file several times in a process is fine: the handles
  * share it, and the options of the first hold. Two copies of this library in one process cannot share one:
  * the second gets QUIRE_BUSY.
  * options: NULL is the defaults.
@@ -961,7 +961,7 @@ typedef struct quire_outcome {
     /* Posts, known before in whatever feed, whose stored body this answer replaced. */
     uint64_t updated;
     /*
-     * QUIRE_VERDICT_STALE: "used", "generation", "edge-changed", "feed-changed", "sizes-changed", of a message
+     * QUIRE_VERDICT_STALE: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", of a message
      * "repeated"; else empty.
      */
     quire_bytes reason;
@@ -1091,7 +1091,7 @@ void quire_crawl_end(quire_crawl *QUIRE_NULLABLE crawl);
  * undone takes it back.
  * page: its number, or QUIRE_PAGE_FOLLOWING. batch: NULL is a commit of its own. [one] Since 0.1
  */
-quire_status quire_record(
+quire_status quire_crawl_ingest(
     quire_crawl *QUIRE_NONNULL crawl, quire_batch *QUIRE_NULLABLE batch, uint64_t page,
     const quire_answer *QUIRE_NONNULL answer, quire_outcome *QUIRE_NONNULL out_outcome);
 
@@ -1278,7 +1278,7 @@ enum {
     QUIRE_PRUNE_BY_PAGES = 8,
     QUIRE_PRUNE_BY_BYTES = 16,
     /* Say what would be done, without doing it. Not in a batch. */
-    QUIRE_PRUNE_REHEARSE = 32
+    QUIRE_PRUNE_DRY_RUN = 32
 };
 
 /* What to forget. Whole pages leave, never one with a pinned or visible post; gaps open in their place. */
@@ -1357,7 +1357,7 @@ typedef struct quire_feed_info {
     quire_ids sticky;
     /* Posts of the server's sequence, and posts outside of it. */
     uint64_t posts;
-    uint64_t riders;
+    uint64_t detached;
     /* Posts whose place is known and whose body is missing. */
     uint64_t placeholders;
     uint64_t pages;
@@ -1418,7 +1418,7 @@ enum {
     /* A page delivered it, and `page` is its number. */
     QUIRE_ROW_HAS_PAGE = 2,
     /* Not part of the server's sequence: a local post, a sticky one, a pinned one that left. */
-    QUIRE_ROW_RIDER = 4,
+    QUIRE_ROW_DETACHED = 4,
     QUIRE_ROW_PINNED = 8,
     /* Its place is known, its body is missing. */
     QUIRE_ROW_PLACEHOLDER = 16,

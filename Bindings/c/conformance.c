@@ -149,7 +149,7 @@ static void look_at_joins(const struct line *line, quire_snapshot *snapshot, qui
     size_t count;
     must(quire_read_after(snapshot, feed, NULL, rows, 128, &count));
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].kind != QUIRE_ROW_POST || rows[i].flags & QUIRE_ROW_RIDER) continue;
+        if (rows[i].kind != QUIRE_ROW_POST || rows[i].flags & QUIRE_ROW_DETACHED) continue;
         if (rows[i].flags & QUIRE_ROW_UNVERIFIED && above) {
             append(&joins, above->id.data, above->id.size);
             append_string(&joins, " ");

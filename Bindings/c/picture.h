@@ -67,7 +67,7 @@ static void append_row(struct text *picture, const quire_row *row, int is_first)
         return;
     }
     if (!is_first) append_string(picture, " ");
-    if (row->flags & QUIRE_ROW_RIDER) append_string(picture, "+");
+    if (row->flags & QUIRE_ROW_DETACHED) append_string(picture, "+");
     if (row->flags & QUIRE_ROW_PLACEHOLDER) append_string(picture, "?");
     append(picture, row->id.data, row->id.size);
 }

@@ -173,7 +173,7 @@ static void ingest(const struct line *line, quire_feed *feed, quire_crawl *run)
         must(quire_push(feed, NULL, &answer, find(line, "number") ? &number : NULL,
                         bytes_of(text_of(line, "follows")), &outcome));
     } else if (run) {
-        must(quire_record(run, NULL, (uint64_t)number_of(line, "page"), &answer, &outcome));
+        must(quire_crawl_ingest(run, NULL, (uint64_t)number_of(line, "page"), &answer, &outcome));
     } else {
         must(quire_ingest(feed, NULL, tickets[ticket_of(line)].ticket, &answer, &outcome));
     }

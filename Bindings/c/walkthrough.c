@@ -122,7 +122,7 @@ static quire_status record_three(void *context, quire_batch *batch)
         answer.posts = posts;
         answer.count = 2;
         quire_status status =
-            quire_record(crawl->run, batch, QUIRE_PAGE_FOLLOWING, &answer, &outcome);
+            quire_crawl_ingest(crawl->run, batch, QUIRE_PAGE_FOLLOWING, &answer, &outcome);
         quire_outcome_free(&outcome);
         if (status != QUIRE_OK) return status;
     }

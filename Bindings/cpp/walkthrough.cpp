@@ -68,14 +68,14 @@ static void walk(const char *path)
     show(cache, feed, "a c ~ e x y z");
 
     quire::feed archive = cache.feed("archive");
-    quire::crawl run = archive.crawl_from_head(1);
+    quire::crawl crawl = archive.crawl_from_head(1);
     cache.batch([&](quire::batch batch) { // three pages of an old crawl in one commit
         for (int number = 1; number <= 3; number++) {
             const std::string first = std::to_string(100 - number * 2);
             const std::string second = std::to_string(99 - number * 2);
             quire::answer answer;
             answer.add(first).add(second);
-            run.record(answer, QUIRE_PAGE_FOLLOWING, batch);
+            crawl.ingest(answer, QUIRE_PAGE_FOLLOWING, batch);
         }
     });
     show(cache, archive, "98 97 96 95 94 93");

@@ -25,13 +25,13 @@ final class FeedBox: Handle {
 }
 
 final class CrawlBox: Handle {
-    static let name: StaticString = "run"
+    static let name: StaticString = "crawl"
     let feed: Feed
-    let run: Mutex<Crawl>
+    let crawl: Mutex<Crawl>
 
     init(_ feed: Feed, _ start: Crawl.Start) {
         self.feed = feed
-        run = Mutex(Crawl(startingAt: start))
+        crawl = Mutex(Crawl(startingAt: start))
     }
 }
 
@@ -71,13 +71,13 @@ final class BatchBox: Handle, @unchecked Sendable {
     private let cache: Cache
     private let batch: UnsafePointer<Batch>
     private let thread = pthread_self()
-    private let runs: RunLog
+    private let crawls: CrawlLog
     /// The first failure inside the engine: what it left behind must not be committed.
     private(set) var doom: (any Error)?
 
     /// `batch` is valid until the callback has returned.
-    init(_ cache: Cache, _ batch: UnsafePointer<Batch>, _ runs: RunLog) {
-        (self.cache, self.batch, self.runs) = (cache, batch, runs)
+    init(_ cache: Cache, _ batch: UnsafePointer<Batch>, _ crawls: CrawlLog) {
+        (self.cache, self.batch, self.crawls) = (cache, batch, crawls)
     }
 
     func perform<R>(in cache: Cache, _ body: (borrowing Batch) throws -> R) throws -> R {
@@ -96,21 +96,21 @@ final class BatchBox: Handle, @unchecked Sendable {
         }
     }
 
-    /// The run is about to advance.
-    func note(_ run: CrawlBox, at position: Crawl) { runs.note(run, at: position) }
+    /// The crawl is about to advance.
+    func note(_ crawl: CrawlBox, at position: Crawl) { crawls.note(crawl, at: position) }
 }
 
-/// Where the runs of a batch stood before it, to be restored if it is undone.
-final class RunLog {
-    private var positions: [ObjectIdentifier: (run: CrawlBox, position: Crawl)] = [:]
+/// Where the crawls of a batch stood before it, to be restored if it is undone.
+final class CrawlLog {
+    private var positions: [ObjectIdentifier: (crawl: CrawlBox, position: Crawl)] = [:]
 
-    func note(_ run: CrawlBox, at position: Crawl) {
-        let id = ObjectIdentifier(run)
-        if positions[id] == nil { positions[id] = (run, position) }
+    func note(_ crawl: CrawlBox, at position: Crawl) {
+        let id = ObjectIdentifier(crawl)
+        if positions[id] == nil { positions[id] = (crawl, position) }
     }
 
     func restore() {
-        for (run, position) in positions.values { run.run.withLock { $0 = position } }
+        for (crawl, position) in positions.values { crawl.crawl.withLock { $0 = position } }
         positions = [:]
     }
 }

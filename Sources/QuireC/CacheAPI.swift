@@ -219,12 +219,12 @@ public func quire_batch_run(
     attempt {
         let cache = try Handles.object(cache, as: CacheBox.self).cache
         guard let callback else { throw Arguments.bad("the callback is NULL") }
-        let runs = RunLog()
+        let crawls = CrawlLog()
         do {
             try cache.batch { batch in
-                runs.restore()  // this may be the second time
+                crawls.restore()  // this may be the second time
                 try withUnsafePointer(to: batch) { pointer in
-                    let box = BatchBox(cache, pointer, runs)
+                    let box = BatchBox(cache, pointer, crawls)
                     let handle = try Handles.add(box)
                     defer { Handles.release(handle, as: BatchBox.self) }
                     let status = callback(context, handle)
@@ -233,7 +233,7 @@ public func quire_batch_run(
                 }
             }
         } catch {
-            runs.restore()
+            crawls.restore()
             throw error
         }
     }

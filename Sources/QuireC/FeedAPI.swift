@@ -251,7 +251,7 @@ public func quire_crawl_begin(
             case QUIRE_CRAWL_HEAD: .head(page: try pageNumber(start))
             case QUIRE_CRAWL_TAIL where start == 0: .tail
             case QUIRE_CRAWL_GAP: .gap(GapID(start))
-            default: throw Arguments.bad("a run of unknown kind \(kind), or at the tail with a start")
+            default: throw Arguments.bad("a crawl of unknown kind \(kind), or at the tail with a start")
             }
         out!.pointee = try Handles.add(CrawlBox(feed, place))
     }
@@ -262,26 +262,26 @@ private func pageNumber(_ number: UInt64) throws(Failure) -> Int {
 }
 
 @_cdecl("quire_crawl_end") @implementation
-public func quire_crawl_end(_ run: OpaquePointer?) { Handles.release(run, as: CrawlBox.self) }
+public func quire_crawl_end(_ crawl: OpaquePointer?) { Handles.release(crawl, as: CrawlBox.self) }
 
-@_cdecl("quire_record") @implementation
-public func quire_record(
-    _ run: OpaquePointer?, _ batch: OpaquePointer?, _ page: UInt64,
+@_cdecl("quire_crawl_ingest") @implementation
+public func quire_crawl_ingest(
+    _ crawl: OpaquePointer?, _ batch: OpaquePointer?, _ page: UInt64,
     _ answer: UnsafePointer<quire_answer>?, _ out: UnsafeMutablePointer<quire_outcome>?
 ) -> quire_status {
     attempt(clearStructure(out)) {
-        let box = try Handles.object(run, as: CrawlBox.self)
+        let box = try Handles.object(crawl, as: CrawlBox.self)
         let batchBox = try batch.map { try Handles.object($0, as: BatchBox.self) }
         let page = page == .max ? nil : try pageNumber(page)
         let answer = try Answer(answer)
-        let before = box.run.withLock { $0 }
+        let before = box.crawl.withLock { $0 }
         var after = before
         let outcome = try write(box.feed.cache, batch) {
             after = before  // this may be the second time
-            return try $0[box.feed].record(answer, page: page, in: &after)
+            return try $0[box.feed].ingest(answer, page: page, of: &after)
         }
         batchBox?.note(box, at: before)
-        box.run.withLock { $0 = after }
+        box.crawl.withLock { $0 = after }
         try out!.pointee.fill(outcome)
     }
 }

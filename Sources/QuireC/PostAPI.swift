@@ -228,7 +228,7 @@ public func quire_prune(
         let wish = try Arguments.structure(policy, "the policy")
         let policy = try PrunePolicy(wish)
         let result: PruneResult
-        if wish.flags & UInt32(QUIRE_PRUNE_REHEARSE) == 0 {
+        if wish.flags & UInt32(QUIRE_PRUNE_DRY_RUN) == 0 {
             result = try write(feed, batch) { try $0.prune(policy) }
         } else {
             if batch != nil { throw Arguments.bad("a batch cannot do a dry run") }

@@ -61,7 +61,7 @@ extension quire_feed_info {
         first_page = UInt32(clamping: options.firstPage)
         sticky = arena.ids(Array(options.sticky))
         posts = count(info.posts)
-        riders = count(info.riders)
+        detached = count(info.detached)
         placeholders = count(info.placeholders)
         pages = count(info.pages)
         gaps = count(info.gaps)
@@ -193,7 +193,7 @@ extension quire_row {
         body = quire_bytes(data: bytes.baseAddress, size: bytes.count)
         if let key = row.key { (self.key, flags) = (key, flags | UInt32(QUIRE_ROW_HAS_KEY)) }
         if let page = row.page { (self.page, flags) = (page, flags | UInt32(QUIRE_ROW_HAS_PAGE)) }
-        if row.isRider { flags |= UInt32(QUIRE_ROW_RIDER) }
+        if row.isDetached { flags |= UInt32(QUIRE_ROW_DETACHED) }
         if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
         if row.isPlaceholder { flags |= UInt32(QUIRE_ROW_PLACEHOLDER) }
         if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_UNVERIFIED)) }

@@ -26,7 +26,7 @@ extension Response {
             if answer.next == .end { try attached.add(id, in: feed, snapshot) }
         case .above(let id):
             if try attached.add(id, in: feed, snapshot) {
-                let top = try snapshot.rows(of: feed, limit: 16).lazy.compactMap(\.post).first { !$0.isRider }
+                let top = try snapshot.rows(of: feed, limit: 16).lazy.compactMap(\.post).first { !$0.isDetached }
                 if top?.id == id, !answer.previous.isToken { attached.asked = .newer(id) }
             } else if !isOrdered {
                 return nil
@@ -41,7 +41,7 @@ extension Response {
     private mutating func add(
         _ id: PostID, in feed: Feed, _ snapshot: borrowing Snapshot
     ) throws -> Bool {
-        guard let row = try snapshot.find(id, in: feed), !row.isRider else { return false }
+        guard let row = try snapshot.find(id, in: feed), !row.isDetached else { return false }
         if answer.posts.contains(where: { $0.id == id }) { return true }
         answer.append(id: id, key: row.key)
         switch try snapshot.rows(of: feed, after: row.position, limit: 1).first {

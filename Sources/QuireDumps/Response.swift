@@ -47,22 +47,22 @@ public struct Response: Sendable {
         }
     }
 
-    /// The answer for a crawl, and the number of its page in the run; the run learns where it belongs.
+    /// The answer for a crawl, and the number of its page in the crawl; the crawl learns where it belongs.
     ///
     /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
     /// goes below the page that gave the link, in whatever order they come and however they are numbered.
-    /// Where nothing is known of the request, `number` says it: the page's own in the run. An answer around a
-    /// post is no page of a run; plan ``Place/around(_:)`` for it.
-    public func place(number: Int?, in run: inout Crawl) -> (answer: Answer, number: Int?) {
+    /// Where nothing is known of the request, `number` says it: the page's own in the crawl. An answer around a
+    /// post is no page of a crawl; plan ``Place/around(_:)`` for it.
+    public func place(number: Int?, in crawl: inout Crawl) -> (answer: Answer, number: Int?) {
         var answer = answer
         if let page, answer.next == .more || answer.next == .unknown {
             answer.next = .token("page=\(page + 1)")
         }
         switch asked {
-        case .head, .newer: return (answer, run.beginAtHead(by: own, number, page: page))
-        case .above(let id): return (answer, run.leap(to: .above(id), number))
+        case .head, .newer: return (answer, crawl.beginAtHead(by: own, number, page: page))
+        case .above(let id): return (answer, crawl.leap(to: .above(id), number))
         case .below, .around, nil:
-            return (answer, run.descend(by: own, number, isFirst: asked == nil, page: page))
+            return (answer, crawl.descend(by: own, number, isFirst: asked == nil, page: page))
         }
     }
 }

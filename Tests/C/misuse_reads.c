@@ -168,7 +168,7 @@ static quire_status share(void *context, quire_batch *batch)
     inner = quire_reset(other_feed, batch);
     quire_prune_policy policy = QUIRE_PRUNE_POLICY_INIT;
     quire_prune_result result = QUIRE_PRUNE_RESULT_INIT;
-    policy.flags = QUIRE_PRUNE_REHEARSE;
+    policy.flags = QUIRE_PRUNE_DRY_RUN;
     if (quire_prune(feed, batch, &policy, &result) != QUIRE_BAD_ARGUMENT) return -100;
     return QUIRE_OK; /* wrong arguments doom nothing */
 }

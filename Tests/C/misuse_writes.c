@@ -208,12 +208,12 @@ static void records(void)
     EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, UINT64_MAX, &out));
     EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, 1, NULL));
     EXPECT(QUIRE_BAD_HANDLE, quire_crawl_begin(NULL, QUIRE_CRAWL_HEAD, 1, &out));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_record(run, NULL, QUIRE_PAGE_LIMIT, &answer, &outcome));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_record(run, NULL, 1, NULL, &outcome));
-    EXPECT(QUIRE_BAD_HANDLE, quire_record((quire_crawl *)feed, NULL, 1, &answer, &outcome));
-    EXPECT(QUIRE_OK, quire_record(run, NULL, QUIRE_PAGE_LIMIT - 1, &answer, &outcome));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_ingest(run, NULL, QUIRE_PAGE_LIMIT, &answer, &outcome));
+    EXPECT(QUIRE_BAD_ARGUMENT, quire_crawl_ingest(run, NULL, 1, NULL, &outcome));
+    EXPECT(QUIRE_BAD_HANDLE, quire_crawl_ingest((quire_crawl *)feed, NULL, 1, &answer, &outcome));
+    EXPECT(QUIRE_OK, quire_crawl_ingest(run, NULL, QUIRE_PAGE_LIMIT - 1, &answer, &outcome));
     quire_outcome_free(&outcome);
-    EXPECT(QUIRE_OK, quire_record(run, NULL, QUIRE_PAGE_FOLLOWING, &answer, &outcome));
+    EXPECT(QUIRE_OK, quire_crawl_ingest(run, NULL, QUIRE_PAGE_FOLLOWING, &answer, &outcome));
     quire_outcome_free(&outcome);
 }
 
@@ -322,7 +322,7 @@ static void prunes(void)
     EXPECT(QUIRE_BAD_ARGUMENT, quire_prune(feed, NULL, &policy, NULL));
     policy.flags = 1u << 20;
     EXPECT(QUIRE_BAD_ARGUMENT, quire_prune(feed, NULL, &policy, &result));
-    policy.flags = QUIRE_PRUNE_BY_AGE | QUIRE_PRUNE_REHEARSE;
+    policy.flags = QUIRE_PRUNE_BY_AGE | QUIRE_PRUNE_DRY_RUN;
     policy.maximum_age = -1;
     EXPECT(QUIRE_BAD_ARGUMENT, quire_prune(feed, NULL, &policy, &result));
     policy.maximum_age = INT64_MAX;

@@ -101,7 +101,7 @@ class Replay:
         return {"done": 1}
 
     def remove_local(self, order, feed):
-        is_local = order["id"] in feed.entries and feed.entries[order["id"]].rider
+        is_local = order["id"] in feed.entries and feed.entries[order["id"]].detached
         feed.confirm_local(order["id"])
         return {"done": int(is_local)}
 

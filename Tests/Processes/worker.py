@@ -34,7 +34,7 @@ def picture(snapshot, feed):
     run = []
     for row in snapshot.rows(feed):
         if isinstance(row, quire.PostRow):
-            run.append("+" * row.is_rider + "?" * row.is_placeholder + row.id)
+            run.append("+" * row.is_detached + "?" * row.is_placeholder + row.id)
             continue
         up = "" if row.up.kind == quire.LinkKind.UNKNOWN else "^" + link_text(row.up)
         parts += [f"[{' '.join(run)}]", f"~{link_text(row.down)}{up}~"]

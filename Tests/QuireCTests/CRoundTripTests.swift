@@ -124,7 +124,7 @@ import Testing
             for letters in ["ab", "cd"] as [StaticString] {
                 var outcome = sized(quire_outcome())
                 job.program.answer(letters, next: "n") { answer in
-                    let status = quire_record(job.run, batch, UInt64.max, answer, &outcome)
+                    let status = quire_crawl_ingest(job.run, batch, UInt64.max, answer, &outcome)
                     if status != QUIRE_OK { job.result = status }
                 }
                 quire_outcome_free(&outcome)

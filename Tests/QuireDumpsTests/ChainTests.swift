@@ -91,14 +91,14 @@ struct ChainTests {
         let parser = PageParser(profile: profile)
         let given = numbers ?? Array(1...pages.count)
         for _ in 0..<times {
-            var run = Crawl(startingAt: .head(page: given[0]))
+            var crawl = Crawl(startingAt: .head(page: given[0]))
             for (number, page) in zip(given, pages) {
                 let envelope = numbers == nil ? page.envelope : nil
                 let read = try parser.read(page.bytes, envelope: envelope, name: page.request)
                 #expect(read.answer.posts.map(\.id.description) == page.ids, "\(page.request)")
                 let response = try #require(try cache.withSnapshot { try read.attached(to: feed, $0) })
-                let (answer, label) = response.place(number: number, in: &run)
-                let outcome = try feed.record(answer, page: label, in: &run)
+                let (answer, label) = response.place(number: number, in: &crawl)
+                let outcome = try feed.ingest(answer, page: label, of: &crawl)
                 #expect(outcome.isUnchanged == page.ids.isEmpty, "\(page.request): \(outcome.verdict)")
             }
         }

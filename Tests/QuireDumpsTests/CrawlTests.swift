@@ -25,12 +25,12 @@ struct CrawlTests {
     }
 
     private func record(
-        _ numbers: some Sequence<Int>, in run: inout Crawl
+        _ numbers: some Sequence<Int>, in crawl: inout Crawl
     ) throws -> [Outcome] {
         try numbers.map { number in
             let file = files.first { $0.number == number }!
             let answer = try parser.parse(file.read(), name: file.name)
-            let outcome = try feed.record(answer, page: number, in: &run)
+            let outcome = try feed.ingest(answer, page: number, of: &crawl)
             #expect([.ok, .gap, .joined].contains(outcome.verdict))
             return outcome
         }
@@ -46,8 +46,8 @@ struct CrawlTests {
 
     @Test func nothingIsLostAndEveryJoinIsProvenUnverifiedOrAGap() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var run = Crawl(startingAt: .head(page: 1))
-        let outcomes = try record(1...60, in: &run)
+        var crawl = Crawl(startingAt: .head(page: 1))
+        let outcomes = try record(1...60, in: &crawl)
         #expect(outcomes.reduce(0) { $0 + $1.new.count } == 1727)
         let rows = try posts()
         #expect(rows.count == 1727)
@@ -73,8 +73,8 @@ struct CrawlTests {
 
     @Test func aMissingPageIsAGapThatThePageCloses() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var run = Crawl(startingAt: .head(page: 1))
-        _ = try record((1...60).filter { $0 != 43 }, in: &run)
+        var crawl = Crawl(startingAt: .head(page: 1))
+        _ = try record((1...60).filter { $0 != 43 }, in: &crawl)
         let gaps = try cache.withSnapshot { try $0.gaps(of: feed) }
         #expect(gaps.contains { $0.down == .token("page=43") })
         var late = Crawl(startingAt: .head(page: 43))

@@ -74,7 +74,7 @@ struct FixtureTableTests {
             let started = set.arrangement == .chain ? run : nil
             var current = started ?? Crawl(startingAt: .head(page: index))
             let (placed, number) = response.place(number: index, in: &current)
-            let outcome = try feed.record(placed, page: number, in: &current)
+            let outcome = try feed.ingest(placed, page: number, of: &current)
             run = current
             if outcome.isUnchanged {
                 #expect(answer.posts.isEmpty, "\(file.path): \(outcome.verdict)")

@@ -61,12 +61,12 @@ import Testing
         let feed = try cache.feed(named: "example", options: profile.options)
         let parser = PageParser(profile: profile)
         let first = profile.firstPage
-        var run = Crawl(startingAt: .head(page: first))
+        var crawl = Crawl(startingAt: .head(page: first))
         for (index, page) in example.pages.enumerated() {
             let read = try parser.read(Array(page.utf8), name: "page \(index + 1)")
             let response = try #require(try cache.withSnapshot { try read.attached(to: feed, $0) })
-            let (answer, number) = response.place(number: first + index, in: &run)
-            let outcome = try feed.record(answer, page: number, in: &run)
+            let (answer, number) = response.place(number: first + index, in: &crawl)
+            let outcome = try feed.ingest(answer, page: number, of: &crawl)
             #expect(!outcome.isUnchanged, "\(outcome.verdict)")
         }
         #expect(try picture(of: feed) == example.picture)

@@ -23,7 +23,7 @@ import Testing
         try feed.cache.withSnapshot { snapshot in
             try snapshot.rows(of: feed, limit: .max).compactMap(\.post).map { row in
                 let body = try snapshot.body(of: row).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-                return "\(row.isRider ? "+" : "")\(row.id):\(body)"
+                return "\(row.isDetached ? "+" : "")\(row.id):\(body)"
             }.joined(separator: " ")
         }
     }

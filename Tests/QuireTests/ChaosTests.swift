@@ -135,7 +135,7 @@ struct Chaos {
         let answer = randomAnswer()
         let page = random.chance(0.7) ? random.number(in: 0...5) : nil
         log.append("\(feed.name): record \(page ?? -1): \(answer.posts.map(\.id)) \(answer.next)")
-        return try feed.record(answer, page: page, in: &runs[at])
+        return try feed.ingest(answer, page: page, of: &runs[at])
     }
 
     private mutating func randomAnswer() -> Answer {

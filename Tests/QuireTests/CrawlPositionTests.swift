@@ -5,25 +5,25 @@ import Testing
 @Suite("Crawls")
 struct CrawlPositionTests {
     /// Random pages, some of them missing or out of order, with and without links of their own.
-    @Test("a run goes on from its checkpoint as it would have", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test("a crawl goes on from its checkpoint as it would have", arguments: 1...40 as ClosedRange<UInt64>)
     func checkpoint(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        var run = Crawl(startingAt: [.head(page: 3), .tail, .gap(GapID(7))][Int(seed % 3)])
+        var crawl = Crawl(startingAt: [.head(page: 3), .tail, .gap(GapID(7))][Int(seed % 3)])
         var number = 1
         for step in 0..<(seed == 8 ? 3_000 : 40) {
-            var restored = run
+            var restored = crawl
             if seed != 8 || step % 500 == 0 {
-                restored = try Crawl(checkpoint: run.checkpoint)
-                #expect(Self.isSame(restored, run), "seed \(seed), step \(step)")
+                restored = try Crawl(checkpoint: crawl.checkpoint)
+                #expect(Self.isSame(restored, crawl), "seed \(seed), step \(step)")
             }
             number += Int(values.random.next() % 4) - (step % 3)
             let link: Link = values.random.next() % 3 == 0 ? .token("t\(step)") : .unknown
             let end = values.random.next() % 9 == 0 ? nil : PostID(values.random.next() >> 20)
-            run.note(number, endedAt: end, next: link)
-            if seed % 2 == 0 { run = restored.noting(number, end, link) }
+            crawl.note(number, endedAt: end, next: link)
+            if seed % 2 == 0 { crawl = restored.noting(number, end, link) }
         }
-        #expect(Array(run.earlier(than: .max)).count <= Crawl.pageLimit)
-        var damaged = run.checkpoint
+        #expect(Array(crawl.earlier(than: .max)).count <= Crawl.pageLimit)
+        var damaged = crawl.checkpoint
         damaged[damaged.count / 2] ^= 1
         #expect(throws: QuireError.self) { try Crawl(checkpoint: damaged) }
         #expect(throws: QuireError.self) { try Crawl(checkpoint: []) }
@@ -50,20 +50,20 @@ struct CrawlPositionTests {
 
     @Test("earlier pages come nearest first, however they arrived")
     func earlier() {
-        var run = Crawl(startingAt: .tail)
-        for number in [5, 3, 9, 4, 9] { run.note(number, endedAt: PostID(UInt64(number)), next: .unknown) }
-        #expect(Array(run.earlier(than: 9)) == [5, 4, 3])
-        #expect(Array(run.earlier(than: 100)) == [9, 5, 4, 3] && Array(run.earlier(than: 3)).isEmpty)
+        var crawl = Crawl(startingAt: .tail)
+        for number in [5, 3, 9, 4, 9] { crawl.note(number, endedAt: PostID(UInt64(number)), next: .unknown) }
+        #expect(Array(crawl.earlier(than: 9)) == [5, 4, 3])
+        #expect(Array(crawl.earlier(than: 100)) == [9, 5, 4, 3] && Array(crawl.earlier(than: 3)).isEmpty)
     }
 
     @Test("ids too long to be kept leave out the pages with the lowest numbers")
     func longIDs() throws {
-        var run = Crawl(startingAt: .tail)
+        var crawl = Crawl(startingAt: .tail)
         for number in 1...20 {
             let bytes = Array("\(number)".utf8) + [UInt8](repeating: 0x78, count: 9_000)
-            run.note(number, endedAt: PostID(bytes: bytes), next: .unknown)
+            crawl.note(number, endedAt: PostID(bytes: bytes), next: .unknown)
         }
-        let checkpoint = run.checkpoint
+        let checkpoint = crawl.checkpoint
         #expect(checkpoint.count <= 60_000)
         let restored = try Crawl(checkpoint: checkpoint)
         #expect(Array(restored.earlier(than: 100)) == Array((15...20).reversed()))
@@ -77,8 +77,8 @@ struct CrawlPositionTests {
 
 extension Crawl {
     fileprivate func noting(_ number: Int, _ end: PostID?, _ next: Link) -> Crawl {
-        var run = self
-        run.note(number, endedAt: end, next: next)
-        return run
+        var crawl = self
+        crawl.note(number, endedAt: end, next: next)
+        return crawl
     }
 }

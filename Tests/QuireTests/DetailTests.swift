@@ -161,9 +161,9 @@ import Testing
         let feed = try cache.feed(named: "f")
         #expect(try feed.plan(.bodies([1])).request == nil)
         let rows = (1...4).map { (PostID(UInt64($0)), Sent(body: "s\($0)", version: 1, detail: .summary)) }
-        var run = Crawl(startingAt: .head(page: 1))
+        var crawl = Crawl(startingAt: .head(page: 1))
         for (page, part) in [rows[..<2], rows[2...]].enumerated() {
-            _ = try feed.record(answer(Array(part)), page: page + 1, in: &run)
+            _ = try feed.ingest(answer(Array(part)), page: page + 1, of: &crawl)
         }
         let before = try cache.withSnapshot { try $0.info(of: feed) }
         #expect(before.unverifiedJoins == 1)

@@ -283,7 +283,7 @@ import Testing
         counter("posts with fields") { $0.fieldRecords += 1 },
         counter("feeds") { $0.feeds += 1 },
         count("entries") { $0.entries += 1 },
-        count("riders") { $0.riders += 1 },
+        count("detached") { $0.detached += 1 },
         count("placeholders") { $0.placeholders += 1 },
         count("pinned") { $0.pinned += 1 },
         count("pages") { $0.pages += 1 },
@@ -337,7 +337,7 @@ import Testing
             for number in 400...700 as ClosedRange<UInt64> {
                 let old = try ticket.value.withUnsafeBytes { try TicketRecord($0, "") }
                 let copy = TicketRecord(
-                    number: number, operation: old.operation, generation: 0, issued: 1, own: old.own,
+                    number: number, operation: old.operation, resets: 0, issued: 1, own: old.own,
                     edges: old.edges)
                 try forgery.put(ticket.table, Forgery.number(number), copy.encoded())
             }

@@ -126,7 +126,7 @@ import Testing
         /// What is no list prints fast and in one order.
         func rest(_ feed: FeedRecord) -> String {
             var rest = FeedRecord(name: feed.name, options: FeedOptions())
-            (rest.generation, rest.changed) = (feed.generation, feed.changed)
+            (rest.resets, rest.changed) = (feed.resets, feed.changed)
             (rest.edgeNumbers, rest.pageNumbers) = (feed.edgeNumbers, feed.pageNumbers)
             (rest.ticketNumbers, rest.gapNumbers) = (feed.ticketNumbers, feed.gapNumbers)
             rest.skippedAbove = feed.skippedAbove

@@ -14,9 +14,9 @@ import Testing
         return answer
     }
 
-    private func record(_ page: Int, number: Int?, in run: inout Crawl, of feed: Feed) throws {
-        run.follow(page == 1 ? .head : .token("n\(page)"), to: number)
-        let outcome = try feed.record(answer(page), page: number, in: &run)
+    private func record(_ page: Int, number: Int?, in crawl: inout Crawl, of feed: Feed) throws {
+        crawl.follow(page == 1 ? .head : .token("n\(page)"), to: number)
+        let outcome = try feed.ingest(answer(page), page: number, of: &crawl)
         #expect(!outcome.isUnchanged, "page \(page): \(outcome.verdict)")
     }
 
@@ -39,9 +39,9 @@ import Testing
         for pages in Self.arrivals {
             let feed = try temporary.cache.feed(
                 named: "\(pages)", options: FeedOptions(order: order, paging: .cursor))
-            var run = Crawl(startingAt: .head(page: 1))
+            var crawl = Crawl(startingAt: .head(page: 1))
             for (index, page) in pages.enumerated() {
-                try record(page, number: index + 1, in: &run, of: feed)
+                try record(page, number: index + 1, in: &crawl, of: feed)
             }
             let segments = try segments(of: feed)
             #expect(segments.joined().sorted() == pages.sorted(), "\(pages)")
@@ -69,17 +69,17 @@ import Testing
     }
 
     private func consecutive(_ pages: [Int]) -> [[Int]] {
-        pages.reduce(into: []) { runs, page in
-            if runs.last?.last == page - 1 { runs[runs.count - 1].append(page) } else { runs.append([page]) }
+        pages.reduce(into: []) { crawls, page in
+            if crawls.last?.last == page - 1 { crawls[crawls.count - 1].append(page) } else { crawls.append([page]) }
         }
     }
 
     @Test func aGapIsFilledByThePageThatItsLinkNames() throws {
         let temporary = try TemporaryCache()
         let feed = try temporary.cache.feed(named: "a", options: FeedOptions())
-        var run = Crawl(startingAt: .head(page: 1))
+        var crawl = Crawl(startingAt: .head(page: 1))
         for (index, page) in [1, 3, 4].enumerated() {
-            try record(page, number: index + 1, in: &run, of: feed)
+            try record(page, number: index + 1, in: &crawl, of: feed)
         }
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13 12 11] |end")
         let gap = try #require(try temporary.cache.withSnapshot { try $0.gaps(of: feed).first })
@@ -91,8 +91,8 @@ import Testing
     @Test func aPageThatDoesNotFollowTheTailIsNotAttachedToIt() throws {
         let temporary = try TemporaryCache()
         let feed = try temporary.cache.feed(named: "a", options: FeedOptions())
-        var run = Crawl(startingAt: .head(page: 1))
-        try record(1, number: nil, in: &run, of: feed)
+        var crawl = Crawl(startingAt: .head(page: 1))
+        try record(1, number: nil, in: &crawl, of: feed)
         var later = Crawl(startingAt: .tail)
         try record(3, number: nil, in: &later, of: feed)
         #expect(try Picture.show(feed) == "[18 17] ~n2~ [14 13] |n4")

@@ -57,7 +57,7 @@ struct UnloadedWorld {
     }
 
     private mutating func addGap() {
-        guard let last = feed.rows.last(where: { !feed.isRider($0) }), !last.isGap else { return }
+        guard let last = feed.rows.last(where: { !feed.isDetached($0) }), !last.isGap else { return }
         feed.gapNumbers += 1
         let link = random.chance(0.50) ? Link.token("d\(feed.gapNumbers)") : .unknown
         let down = feed.newEdge(link, after: random.chance(0.30) ? random.pick(feed.index.ids) : nil)
@@ -79,10 +79,10 @@ struct UnloadedWorld {
         if feed.options.order.hasKeys && !(lacksKeys && random.chance(0.05)) { entry.key = key }
         entry.confirmed = UInt64(random.number(in: 1...90))
         let isLast = feed.rows.last?.isGap ?? true
-        entry.isRider = !isLast && random.chance(0.15)
+        entry.isDetached = !isLast && random.chance(0.15)
         entry.isPinned = random.chance(0.10)
-        if !isLast && !entry.isRider && random.chance(0.20) { entry.claim = Claim() }
-        if !entry.isRider {
+        if !isLast && !entry.isDetached && random.chance(0.20) { entry.claim = Claim() }
+        if !entry.isDetached {
             entry.page = page
             if feed.pages[page]!.first == nil { feed.pages[page]!.first = id }
             feed.pages[page]!.last = id
@@ -103,7 +103,7 @@ struct UnloadedWorld {
     private mutating func ingest() -> Operation {
         let kind = random.pick([TicketRecord.Operation.refresh, .down, .up, .around, .recorded])
         var ticket = TicketRecord(
-            number: 1, operation: kind, generation: 0, issued: UInt64(random.number(in: 50...100)))
+            number: 1, operation: kind, resets: 0, issued: UInt64(random.number(in: 50...100)))
         ticket.own = .token("page=\(random.number(in: 1...6))")
         ticket.isOverlapping = random.chance(0.40)
         let gaps = feed.gapRows.map { feed.gaps[$0] }
@@ -188,7 +188,7 @@ struct UnloadedWorld {
             case .success(let text): return (text + state.canonical((feed, runs)), needs)
             case .failure(let need):
                 needs += 1
-                let server = runs[need.run].compactMap(\.entry).filter { !feed.entries[$0].isRider }
+                let server = runs[need.run].compactMap(\.entry).filter { !feed.entries[$0].isDetached }
                 switch need {
                 case .gaps: shown.formUnion(runs[need.run].compactMap(\.gap))
                 case .top: loaded.insert(server.first!)
@@ -232,7 +232,7 @@ extension FeedState {
         }
         func close() {
             let lowest = open.reversed().prefix { !$0.isGap }.reversed().compactMap(\.entry).filter {
-                !entries[$0].isRider
+                !entries[$0].isDetached
             }
             if lowest.isEmpty {
                 open.forEach(add)
@@ -275,7 +275,7 @@ extension FeedState {
         func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
         func text(_ number: Int, of feed: FeedState) -> String {
             let entry = feed.entries[number]
-            let flags = [entry.isRider, entry.isPinned, entry.isPlaceholder, entry.isUnverified]
+            let flags = [entry.isDetached, entry.isPinned, entry.isPlaceholder, entry.isUnverified]
             return
                 "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
         }

@@ -56,7 +56,7 @@ inline std::string show(const quire::snapshot &snapshot, const quire::feed &feed
             continue;
         }
         if (!segment.empty()) segment += ' ';
-        segment += row.is_rider() ? "+" : "";
+        segment += row.is_detached() ? "+" : "";
         segment += row.is_placeholder() ? "?" : "";
         segment += row.id();
     }
@@ -81,7 +81,7 @@ inline void doubts(const quire::snapshot &snapshot, const quire::feed &feed, jso
             since.push_back(std::to_string(row.since()));
             continue;
         }
-        if (row.is_rider()) continue;
+        if (row.is_detached()) continue;
         const std::string pair = above + " " + std::string(row.id());
         if (row.is_unverified()) unverified.push_back(pair);
         if (row.is_unverified()) joins.push_back(name(row.why()));

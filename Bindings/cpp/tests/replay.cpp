@@ -86,7 +86,7 @@ private:
             return;
         } else if (op == "record") {
             with_answer([&](const quire::answer &answer) {
-                describe(runs_.at(text("run")).record(answer, static_cast<std::uint64_t>(number("page"))));
+                describe(runs_.at(text("run")).ingest(answer, static_cast<std::uint64_t>(number("page"))));
             });
         } else {
             change(op, feed);

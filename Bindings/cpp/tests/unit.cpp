@@ -240,9 +240,9 @@ void upkeep()
     must(twin.snapshot().info(twin.feed("f")).posts() == 100, "the copy holds everything");
     quire::prune_policy policy;
     policy.maximum_posts = 0;
-    policy.rehearse = true;
-    must(feed.prune(policy).posts == 100, "rehearsed");
-    policy.rehearse = false;
+    policy.dry_run = true;
+    must(feed.prune(policy).posts == 100, "dry run");
+    policy.dry_run = false;
     must(feed.prune(policy).is_done && cache.snapshot().info(feed).posts() == 0, "pruned");
     while (cache.reclaim() != 0) {
     }
@@ -346,7 +346,7 @@ void files()
     must(status_of([&] { quire::cache::repair(path, false, [](double) { return false; }); })
              == quire::status::bad_argument,
          "stopped");
-    must(quire::cache::repair(path, true).kept_file.empty(), "rehearsed");
+    must(quire::cache::repair(path, true).kept_file.empty(), "dry run");
     const auto report = quire::cache::repair(path);
     must(!report.is_sound && std::filesystem::exists(report.kept_file), "the damaged file is kept");
     must(quire::cache::verify(path).empty() && quire::cache(path).check().empty(), "repaired");

@@ -70,10 +70,10 @@ def main(path: str) -> None:
         archive = cache.feed("archive")
         before = cache.generation
 
-        def record(batch: quire.Batch) -> int:
-            run = archive.crawl(CrawlKind.HEAD)
+        def add(batch: quire.Batch) -> int:
+            crawl = archive.crawl(CrawlKind.HEAD)
             for number in range(3):
-                run.record([(str(99 - 2 * number - k), b"") for k in range(2)], batch=batch)
+                crawl.ingest([(str(99 - 2 * number - k), b"") for k in range(2)], batch=batch)
             return 3
 
         print(f"{cache.batch(record)} pages in {cache.generation - before} commit")

@@ -41,7 +41,7 @@ def picture(snapshot: quire.Snapshot, feed: quire.Feed) -> str:
     run: list[str] = []
     for row in snapshot.rows(feed):
         if isinstance(row, quire.PostRow):
-            run.append("+" * row.is_rider + "?" * row.is_placeholder + row.id)
+            run.append("+" * row.is_detached + "?" * row.is_placeholder + row.id)
             continue
         up = "" if row.up.kind == LinkKind.UNKNOWN else "^" + link_text(row.up)
         parts += [f"[{' '.join(run)}]", f"~{link_text(row.down)}{up}~"]
@@ -57,7 +57,7 @@ def policy(sizes: quire.Sizes | None, rows: int) -> str:
 
 def posts_of(snapshot: quire.Snapshot, feed: quire.Feed) -> list[quire.PostRow]:
     """The posts of the server's sequence."""
-    return [row for row in snapshot.rows(feed) if isinstance(row, quire.PostRow) and not row.is_rider]
+    return [row for row in snapshot.rows(feed) if isinstance(row, quire.PostRow) and not row.is_detached]
 
 
 class Replay:
@@ -174,7 +174,7 @@ class Replay:
 
     def do_record(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
         run = self.runs[line["run"]]
-        return self.outcome(run.record(page=line["page"], **self.answer(line)))
+        return self.outcome(run.ingest(page=line["page"], **self.answer(line)))
 
     def do_cancel(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.cancel(self.tickets[line["ticket"]])

@@ -244,7 +244,7 @@ def test_a_failed_call_keeps_nothing(cache: quire.Cache, feed: quire.Feed) -> No
         row = first(snapshot, feed)
         calls = [
             lambda: feed.ingest(10**6, [("x", row.body), ("y", words), ("", b"")]),
-            lambda: feed.crawl().record([("x", row.body), ("", words)]),
+            lambda: feed.crawl().ingest([("x", row.body), ("", words)]),
             lambda: feed.insert_local("", row.body),
             lambda: cache.update_body("", row.body),
             lambda: cache.update_fields("", {"name": row.body}, 1)]

@@ -37,9 +37,9 @@ def test_a_batch_is_one_commit(cache: quire.Cache, feed: quire.Feed) -> None:
     before = cache.generation
 
     def work(batch: quire.Batch) -> int:
-        run = feed.crawl()
+        crawl = feed.crawl()
         for number in range(10):
-            run.record([(f"{number}-{k}", b"body") for k in range(3)], batch=batch)
+            crawl.ingest([(f"{number}-{k}", b"body") for k in range(3)], batch=batch)
         request = cache.feed("other").plan(batch=batch)
         cache.feed("other").ingest(request, [("x", b"")], batch=batch)
         assert ids(cache, feed) == []  # snapshots inside see the cache as it was before
@@ -53,16 +53,16 @@ def test_a_batch_is_one_commit(cache: quire.Cache, feed: quire.Feed) -> None:
 
 
 def test_an_exception_undoes_a_batch(cache: quire.Cache, feed: quire.Feed) -> None:
-    run = feed.crawl()
+    crawl = feed.crawl()
 
     def work(batch: quire.Batch) -> None:
-        run.record([("a", b"")], batch=batch)
+        crawl.ingest([("a", b"")], batch=batch)
         raise KeyError("of the program")
 
     with pytest.raises(KeyError, match="of the program"):
         cache.batch(work)
     assert ids(cache, feed) == []
-    run.record([("a", b"")])  # the run was taken back too
+    crawl.ingest([("a", b"")])  # the crawl was taken back too
     assert ids(cache, feed) == ["a"]
 
 
@@ -99,9 +99,9 @@ def test_a_batch_runs_again_when_the_file_grows(tmp_path: Path) -> None:
 
         def work(batch: quire.Batch) -> None:
             times.append(1)
-            run = feed.crawl()
+            crawl = feed.crawl()
             for number in range(40):
-                run.record([(f"{number}-{k}", bytes(20_000)) for k in range(5)], batch=batch)
+                crawl.ingest([(f"{number}-{k}", bytes(20_000)) for k in range(5)], batch=batch)
 
         cache.batch(work)
         assert len(times) > 1 and len(ids(cache, feed)) == 200
@@ -276,7 +276,7 @@ def test_local_posts_pins_eviction(cache: quire.Cache, feed: quire.Feed) -> None
     assert feed.insert_local("draft", b"my words") and not feed.insert_local("draft")
     with cache.snapshot() as snapshot:
         row = snapshot.find(feed, "draft")
-        assert row.is_rider and row.page is None and row.body == b"my words"
+        assert row.is_detached and row.page is None and row.body == b"my words"
     assert feed.remove_local("draft") and not feed.remove_local("draft")
     feed.pin("b")
     with cache.snapshot() as snapshot:
@@ -288,11 +288,11 @@ def test_local_posts_pins_eviction(cache: quire.Cache, feed: quire.Feed) -> None
 
 
 def test_prune(cache: quire.Cache, feed: quire.Feed) -> None:
-    run = feed.crawl()
+    crawl = feed.crawl()
     for number in range(10):
-        run.record([(f"{number}-{k}", b"body") for k in range(5)], fetched_at=1000 * number)
-    rehearsal = feed.prune(maximum_posts=20, rehearse=True)
-    assert rehearsal.posts >= 30 and len(ids(cache, feed)) == 50
+        crawl.ingest([(f"{number}-{k}", b"body") for k in range(5)], fetched_at=1000 * number)
+    dry_run = feed.prune(maximum_posts=20, dry_run=True)
+    assert dry_run.posts >= 30 and len(ids(cache, feed)) == 50
     step = feed.prune(maximum_posts=20, budget=1)
     assert (step.is_done, step.pages) == (False, 1)
     assert feed.prune(maximum_posts=20).is_done

@@ -115,9 +115,9 @@ def test_arguments(cache: quire.Cache, feed: quire.Feed) -> None:
 def test_closed_things(tmp_path: Path) -> None:
     cache = quire.Cache(tmp_path / "x.quire")
     feed = cache.feed("timeline")
-    run = feed.crawl()
+    crawl = feed.crawl()
     snapshot = cache.snapshot()
-    for thing in (snapshot, run, feed, cache):
+    for thing in (snapshot, crawl, feed, cache):
         thing.close()
         thing.close()
     uses = [
@@ -125,7 +125,7 @@ def test_closed_things(tmp_path: Path) -> None:
         lambda: cache.wait(0, 0), lambda: cache.generation, lambda: cache.copy(tmp_path / "y"),
         lambda: cache.update_body("a", b""), lambda: cache.batch(lambda batch: None),
         feed.plan, feed.reset, feed.crawl, lambda: feed.contains(["a"]), lambda: feed.ingest(1, []),
-        lambda: run.record([]), lambda: snapshot.info(feed), lambda: snapshot.changes(0),
+        lambda: crawl.ingest([]), lambda: snapshot.info(feed), lambda: snapshot.changes(0),
         lambda: list(snapshot.pages(feed)), lambda: snapshot.post("a"), lambda: snapshot.generation]
     for use in uses:
         with raises(Status.BAD_HANDLE) as expected:

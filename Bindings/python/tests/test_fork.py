@@ -32,7 +32,7 @@ def in_child(work: Callable[[], None]) -> int:
 
 def test_every_use_in_a_child_is_an_exception(cache: quire.Cache, feed: quire.Feed) -> None:
     fill(feed, ["a", "b"])
-    run = feed.crawl()
+    crawl = feed.crawl()
     snapshot = cache.snapshot()
     rows = snapshot.rows(feed)
     row = rows[0]
@@ -43,7 +43,7 @@ def test_every_use_in_a_child_is_an_exception(cache: quire.Cache, feed: quire.Fe
         uses = [
             cache.stats, cache.check, cache.snapshot, cache.feed_names, lambda: cache.feed("x"),
             lambda: cache.wait(0, 1), lambda: cache.generation, lambda: cache.batch(lambda batch: None),
-            feed.plan, feed.reset, lambda: feed.contains(["a"]), lambda: run.record([]),
+            feed.plan, feed.reset, lambda: feed.contains(["a"]), lambda: crawl.ingest([]),
             lambda: snapshot.find(feed, "a"), lambda: len(rows), lambda: quire.Cache(cache.path)]
         for use in uses:
             with pytest.raises(quire.ForkedError):
@@ -52,7 +52,7 @@ def test_every_use_in_a_child_is_an_exception(cache: quire.Cache, feed: quire.Fe
             body[0]
         with pytest.raises(ValueError):
             row.body
-        for thing in (snapshot, run, feed, cache):
+        for thing in (snapshot, crawl, feed, cache):
             thing.close()
         gc.collect()
 

@@ -134,9 +134,9 @@ def test_iterating_past_the_end_of_the_snapshot(cache: quire.Cache, feed: quire.
 
 def test_pages(cache: quire.Cache) -> None:
     feed = cache.feed("many pages")
-    run = feed.crawl()
+    crawl = feed.crawl()
     for number in range(150):
-        run.record([(f"{number}-{k}", b"") for k in range(3)])
+        crawl.ingest([(f"{number}-{k}", b"") for k in range(3)])
     with cache.snapshot() as snapshot:
         pages = list(snapshot.pages(feed))
         assert [page.index for page in pages] == list(range(150))

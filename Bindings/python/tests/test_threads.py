@@ -63,10 +63,10 @@ def test_readers_and_writers_at_the_same_time(cache: quire.Cache) -> None:
     stop = threading.Event()
 
     def write(feed: quire.Feed) -> int:
-        run = feed.crawl()
+        crawl = feed.crawl()
         for number in range(60):
             posts = [(f"{feed.name} {number}-{k}", f"{feed.name} {number}-{k}") for k in range(10)]
-            run.record(posts)
+            crawl.ingest(posts)
         return 60
 
     def read() -> int:
@@ -130,7 +130,7 @@ def test_a_batch_belongs_to_its_thread(cache: quire.Cache, feed: quire.Feed) -> 
 
 
 def test_a_run_is_for_one_thread_at_a_time(cache: quire.Cache, feed: quire.Feed) -> None:
-    run = feed.crawl()
+    crawl = feed.crawl()
     inside, go_on = threading.Event(), threading.Event()
 
     def hold(batch: quire.Batch) -> None:
@@ -140,12 +140,12 @@ def test_a_run_is_for_one_thread_at_a_time(cache: quire.Cache, feed: quire.Feed)
     with ThreadPoolExecutor(2) as pool:
         holder = pool.submit(cache.batch, hold)
         assert inside.wait(10)
-        recording = pool.submit(run.record, [("a", b"")])  # waits for the batch, holding the run
+        recording = pool.submit(crawl.ingest, [("a", b"")])  # waits for the batch, holding the crawl
         deadline = time.monotonic() + 10
-        while not run._lock.locked() and time.monotonic() < deadline:
+        while not crawl._lock.locked() and time.monotonic() < deadline:
             time.sleep(0.001)
         with pytest.raises(quire.QuireError) as caught:
-            run.record([("b", b"")])
+            crawl.ingest([("b", b"")])
         assert caught.value.status == Status.WRONG_THREAD
         go_on.set()
         holder.result(10)
@@ -156,8 +156,8 @@ def test_two_processes(cache: quire.Cache, feed: quire.Feed) -> None:
     program = (
         "import quire, sys\n"
         "with quire.Cache(sys.argv[1]) as cache:\n"
-        "    run = cache.feed('timeline').crawl()\n"
-        "    for n in range(100): run.record([(f'{n}-{k}', b'x') for k in range(5)])\n")
+        "    crawl = cache.feed('timeline').crawl()\n"
+        "    for n in range(100): crawl.ingest([(f'{n}-{k}', b'x') for k in range(5)])\n")
     before = cache.generation
     child = subprocess.Popen([sys.executable, "-c", program, os.fspath(cache.path)])
     seen = before

@@ -57,12 +57,12 @@ fn walk(path: &Path) -> Result<(), Error> {
     show(&cache, &feed, "a c ~ e x y z")?;
 
     let archive = cache.feed("archive")?;
-    let mut run = archive.crawl_from_head(1)?;
+    let mut crawl = archive.crawl_from_head(1)?;
     cache.batch(|batch| -> Result<(), Error> {
         // Three pages of an old crawl in one commit.
         for number in 1..=3 {
             let ids = [100 - number * 2, 99 - number * 2].map(|id| id.to_string());
-            run.record(Some(batch), None, &Answer::new(ids.iter().map(|id| Post::new(id, ""))))?;
+            crawl.ingest(Some(batch), None, &Answer::new(ids.iter().map(|id| Post::new(id, ""))))?;
         }
         Ok(())
     })?;

@@ -94,10 +94,10 @@ impl Feed {
     }
 
     fn begin_crawl(&self, kind: i32, start: u64) -> Result<Crawl, Error> {
-        let mut run = null_mut();
+        let mut crawl = null_mut();
         // SAFETY: see `plan`.
-        Error::check(unsafe { sys::quire_crawl_begin(self.c, kind, start, &mut run) })?;
-        Ok(Crawl { c: run })
+        Error::check(unsafe { sys::quire_crawl_begin(self.c, kind, start, &mut crawl) })?;
+        Ok(Crawl { c: crawl })
     }
 
     /// Which of these posts the feed holds, in the order asked.
@@ -237,19 +237,19 @@ pub struct Crawl {
     c: *mut sys::quire_crawl,
 }
 
-// SAFETY: quire_record() is [one]: one thread at a time, whichever it is; quire_crawl_end() is [any].
+// SAFETY: quire_crawl_ingest() is [one]: one thread at a time, whichever it is; quire_crawl_end() is [any].
 unsafe impl Send for Crawl {}
 
 impl Crawl {
     /// Takes in the page with this number, or with `None` the one after the page before.
-    pub fn record(
+    pub fn ingest(
         &mut self, batch: Option<&Batch>, page: Option<u64>, answer: &Answer<'_>,
     ) -> Result<Outcome, Error> {
         let mut outcome = Outcome::EMPTY;
         let page = page.unwrap_or(sys::QUIRE_PAGE_FOLLOWING);
         // SAFETY: the arguments live until the call returns.
         Error::check(unsafe {
-            sys::quire_record(self.c, batch::c(batch), page, &answer.c(), &mut outcome.c)
+            sys::quire_crawl_ingest(self.c, batch::c(batch), page, &answer.c(), &mut outcome.c)
         })?;
         Ok(outcome)
     }

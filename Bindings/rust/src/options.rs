@@ -159,7 +159,7 @@ pub struct PrunePolicy<'a> {
     /// Stop after this many posts; 0 is 10,000.
     pub budget: u64,
     /// Say what would be done, without doing it. Not in a batch.
-    pub rehearse: bool,
+    pub dry_run: bool,
 }
 
 impl PrunePolicy<'_> {
@@ -171,7 +171,7 @@ impl PrunePolicy<'_> {
                 (self.maximum_posts.is_some(), sys::QUIRE_PRUNE_BY_POSTS),
                 (self.maximum_pages.is_some(), sys::QUIRE_PRUNE_BY_PAGES),
                 (self.maximum_bytes.is_some(), sys::QUIRE_PRUNE_BY_BYTES),
-                (self.rehearse, sys::QUIRE_PRUNE_REHEARSE),
+                (self.dry_run, sys::QUIRE_PRUNE_DRY_RUN),
             ]),
             maximum_age: self.maximum_age.unwrap_or(0),
             now: self.now,

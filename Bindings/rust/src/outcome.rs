@@ -234,7 +234,7 @@ impl Outcome {
         self.c.updated
     }
 
-    /// `Verdict::Stale`: "used", "generation", "edge-changed", "feed-changed", "sizes-changed",
+    /// `Verdict::Stale`: "used", "reset", "edge-changed", "feed-changed", "sizes-changed",
     /// "repeated"; else empty.
     pub fn reason(&self) -> &str {
         // SAFETY: as for the lists.

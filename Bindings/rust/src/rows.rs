@@ -53,7 +53,7 @@ pub struct PostRow<'s> {
     /// Number of the page that last delivered it.
     pub page: Option<u64>,
     /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left.
-    pub is_rider: bool,
+    pub is_detached: bool,
     /// Never evicted or removed by an answer.
     pub is_pinned: bool,
     /// Its place is known, its body is missing.
@@ -107,7 +107,7 @@ impl<'s> Row<'s> {
             body: view(c.body),
             key: has(sys::QUIRE_ROW_HAS_KEY).then_some(c.key),
             page: has(sys::QUIRE_ROW_HAS_PAGE).then_some(c.page),
-            is_rider: has(sys::QUIRE_ROW_RIDER),
+            is_detached: has(sys::QUIRE_ROW_DETACHED),
             is_pinned: has(sys::QUIRE_ROW_PINNED),
             is_placeholder: has(sys::QUIRE_ROW_PLACEHOLDER),
             is_outdated: has(sys::QUIRE_ROW_OUTDATED),

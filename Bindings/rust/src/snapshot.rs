@@ -63,7 +63,7 @@ pub struct FeedInfo<'s> {
     /// Posts of the server's sequence.
     pub posts: u64,
     /// Posts outside of it.
-    pub riders: u64,
+    pub detached: u64,
     /// Posts whose place is known and whose body is missing.
     pub placeholders: u64,
     /// Pages stored.
@@ -149,7 +149,7 @@ impl<'cache> Snapshot<'cache> {
                     sizes: Sizes::new(c.sizes, c.rows_per_page),
                 },
                 posts: c.posts,
-                riders: c.riders,
+                detached: c.detached,
                 placeholders: c.placeholders,
                 pages: c.pages,
                 gaps: c.gaps,

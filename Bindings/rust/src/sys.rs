@@ -143,7 +143,7 @@ extern "C" {
         out_crawl: *mut *mut quire_crawl,
     ) -> quire_status;
     pub fn quire_crawl_end(crawl: *mut quire_crawl);
-    pub fn quire_record(
+    pub fn quire_crawl_ingest(
         crawl: *mut quire_crawl,
         batch: *mut quire_batch,
         page: u64,

@@ -68,7 +68,7 @@ impl Replay {
             "record" => {
                 let page = line.number("page").map(|page| page as u64);
                 let run = self.runs.get_mut(line.text("run")).expect("a run");
-                let outcome = with_answer(line, |answer| run.record(None, page, answer))?;
+                let outcome = with_answer(line, |answer| run.ingest(None, page, answer))?;
                 self.describe(&outcome);
             }
             "delete" => feed.delete(None, id())?,

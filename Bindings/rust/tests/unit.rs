@@ -181,20 +181,20 @@ fn a_batch_that_outgrows_the_file_runs_again() -> Result<(), Error> {
 
 #[test]
 fn crawls() -> Result<(), Error> {
-    let scratch = Scratch::new("runs");
+    let scratch = Scratch::new("crawls");
     let cache = Cache::open(scratch.path())?;
     let feed = cache.feed("f")?;
-    let mut run = feed.crawl_from_head(1)?;
+    let mut crawl = feed.crawl_from_head(1)?;
     cache.batch(|batch| -> Result<(), Error> {
         for page in 0..70 {
             let id = (1000 - page).to_string();
-            run.record(Some(batch), None, &Answer::new([Post::new(&id, "")]))?;
+            crawl.ingest(Some(batch), None, &Answer::new([Post::new(&id, "")]))?;
         }
         Ok(())
     })?;
     std::thread::scope(|scope| {
         scope
-            .spawn(|| run.record(None, Some(72), &Answer::new([Post::new("7", "")])).map(drop))
+            .spawn(|| crawl.ingest(None, Some(72), &Answer::new([Post::new("7", "")])).map(drop))
             .join()
             .unwrap()
     })?;

@@ -17,9 +17,9 @@ fn upkeep() -> Result<(), Error> {
     assert_eq!(status(cache.copy_to(&copy)), Status::BadArgument);
     let twin = Cache::open(&copy)?;
     assert_eq!(twin.snapshot()?.info(&twin.feed("f")?)?.posts, 100);
-    let mut policy = PrunePolicy { maximum_posts: Some(0), rehearse: true, ..PrunePolicy::default() };
+    let mut policy = PrunePolicy { maximum_posts: Some(0), dry_run: true, ..PrunePolicy::default() };
     assert_eq!(feed.prune(None, &policy)?.posts, 100);
-    policy.rehearse = false;
+    policy.dry_run = false;
     assert!(feed.prune(None, &policy)?.is_done);
     assert_eq!(cache.snapshot()?.info(&feed)?.posts, 0);
     while cache.reclaim(0)? != 0 {}

@@ -11,7 +11,7 @@ public final class Cache: Sendable, PostWriting {
     let tuning: Tuning
 
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
-    /// and `<path>-gate`. The options of the first open in a process hold for all.
+    /// and `<path>-openLock`. The options of the first open in a process hold for all.
     /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`,
     ///   `.diskFull`, `.io`, or `.busy` if another copy of this library has it open in this process, or
     ///   another process with which LMDB cannot share it. A file that is not a cache is left untouched.
@@ -84,7 +84,7 @@ public final class Cache: Sendable, PostWriting {
     /// All of it is undone if it throws. Keep batches to 16 to 64 pages.
     ///
     ///     try cache.batch { batch in
-    ///         for page in pages { _ = try batch[feed].record(page.answer, page: page.number, in: &crawl) }
+    ///         for page in pages { _ = try batch[feed].ingest(page.answer, page: page.number, of: &crawl) }
     ///     }
     ///
     /// It runs on the calling thread. A write through another handle inside `body` throws

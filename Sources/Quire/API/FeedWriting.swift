@@ -72,11 +72,11 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     /// follows the page recorded before.
     ///
     /// `crawl` advances when the page is taken in. In a batch that is undone the caller restores it.
-    public borrowing func record(_ answer: Answer, page: Int?, in crawl: inout Crawl) throws -> Outcome {
+    public borrowing func ingest(_ answer: Answer, page: Int?, of crawl: inout Crawl) throws -> Outcome {
         var advanced = crawl
         let outcome = try batch {
             advanced = crawl  // this may be the second time
-            return try $0.session.record(answer, page: page, in: &advanced, of: feed.number)
+            return try $0.session.ingest(answer, page: page, of: &advanced, in: feed.number)
         }
         crawl = advanced
         return outcome

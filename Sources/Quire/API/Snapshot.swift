@@ -38,7 +38,7 @@ public struct Snapshot: ~Copyable {
         state.take(record)
         return FeedInfo(
             name: record.name, options: record.options, posts: record.counts.entries,
-            riders: record.counts.riders, placeholders: record.counts.placeholders,
+            detached: record.counts.detached, placeholders: record.counts.placeholders,
             pages: record.counts.pages, gaps: record.counts.gaps,
             unverifiedJoins: record.counts.unverifiedJoins, bodyBytes: record.counts.bodyBytes,
             head: record.head.link, tail: record.tail.link, isEndAssumed: record.tail.isAssumed,

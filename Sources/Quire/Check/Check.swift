@@ -71,7 +71,7 @@ struct Check {
         guard try readCounters() else { return }
         try openIndex()
         var isRepeated = false
-        var bodies = try BodyTally(transaction, below: nil, atMost: atOnce)
+        var bodies = try BodyUsage(transaction, below: nil, atMost: atOnce)
         while !context.isStopped {
             // the first time everything is tested, later only the next body records are counted
             context.isMuted = isRepeated
@@ -80,7 +80,7 @@ struct Check {
             try checkBodies(bodies)
             isRepeated = true
             guard let last = bodies.last else { break }
-            bodies = try BodyTally(transaction, below: last, atMost: atOnce)
+            bodies = try BodyUsage(transaction, below: last, atMost: atOnce)
         }
         try checkIndex()
         try checkCollections()
@@ -109,7 +109,7 @@ struct Check {
             check.context.step()
             var feed = FeedCheck(check.transaction, record, number, check.counters, check.context)
             try feed.runQuickly()
-            all &+= UInt64(clamping: record.counts.entries) &+ UInt64(clamping: record.counts.riders)
+            all &+= UInt64(clamping: record.counts.entries) &+ UInt64(clamping: record.counts.detached)
         }
         if all != counters.entries {
             find(.count, "counters", "say \(counters.entries) entries, the feeds \(all)")
@@ -212,13 +212,13 @@ struct Check {
         }
     }
 
-    private mutating func checkFeeds(_ bodies: BodyTally) throws {
+    private mutating func checkFeeds(_ bodies: BodyUsage) throws {
         try eachFeed { check, number, record in
             var feed = FeedCheck(check.transaction, record, number, check.counters, check.context)
             try feed.run(check.index.of(record.collection), bodies, pagesAtOnce: check.atOnce)
             if check.context.isMuted { return }
             check.collections[number] = record.collection
-            check.entries[number] = feed.counts.entries + feed.counts.riders
+            check.entries[number] = feed.counts.entries + feed.counts.detached
             check.posts.add(feed.posts)
         }
     }
@@ -304,7 +304,7 @@ struct Check {
     // MARK: Bodies
 
     /// The records whose bytes in use were counted.
-    private mutating func checkBodies(_ bodies: BodyTally) throws {
+    private mutating func checkBodies(_ bodies: BodyUsage) throws {
         try bodies.forEach { number, seen, value in
             let place = "body record \(number)"
             if number > counters.bodyRecords {

@@ -14,10 +14,10 @@ struct FeedCheck {
     private var ups: [UInt64] = []
     private var segment = SegmentCount()
     private var lastKey: Int64?
-    /// What stands directly above, riders not counted.
+    /// What stands directly above, detached entries not counted.
     private var above = Row.nothing
     /// The body record that was looked at last.
-    private var shown: ShownRecord
+    private var shown: BodyRecordCursor
 
     private enum Row { case nothing, gap, entry }
 
@@ -27,7 +27,7 @@ struct FeedCheck {
     ) {
         (self.transaction, self.record, self.feed) = (transaction, record, feed)
         (self.counters, self.context) = (counters, context)
-        shown = ShownRecord(transaction)
+        shown = BodyRecordCursor(transaction)
     }
 
     private func find(_ code: Finding.Code, _ message: @autoclosure () -> String) {
@@ -36,7 +36,7 @@ struct FeedCheck {
     }
 
     /// `index` is that of the feed's collection.
-    mutating func run(_ index: PostIndex, _ bodies: BodyTally, pagesAtOnce: Int) throws {
+    mutating func run(_ index: PostIndex, _ bodies: BodyUsage, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)
         try eachChunk { check, position, chunk in
@@ -159,7 +159,7 @@ struct FeedCheck {
     }
 
     private mutating func check(
-        _ chunk: ChunkRecord, at position: UInt64, _ index: PostIndex, _ bodies: BodyTally
+        _ chunk: ChunkRecord, at position: UInt64, _ index: PostIndex, _ bodies: BodyUsage
     ) throws {
         if chunk.entries.isEmpty { find(.missing, "a chunk without entries") }
         if let epoch = chunk.epoch, epoch > record.shifts.epoch {
@@ -182,7 +182,7 @@ struct FeedCheck {
             {
                 find(damage.code, "post \(id): \(damage.what)")
             }
-            if entry.isRider { continue }
+            if entry.isDetached { continue }
             if entry.isUnverified && above != .entry {
                 find(.gap, "the join above post \(id) is unverified, but there is none")
             }
@@ -204,7 +204,7 @@ struct FeedCheck {
     /// it counts it.
     private mutating func checkBody(
         of id: PostID, _ entry: Entry, _ places: [(feed: UInt32, position: UInt64)],
-        _ bodies: BodyTally
+        _ bodies: BodyUsage
     ) throws {
         if !places.contains(where: { $0.feed < feed }) { posts.count += 1 }
         if entry.isPlaceholder {
@@ -299,7 +299,7 @@ struct FeedCheck {
         for (number, name) in [
             (record.edgeNumbers, "edges"), (record.pageNumbers, "pages"),
             (record.ticketNumbers, "tickets"), (record.gapNumbers, "gaps"),
-            (record.generation, "resets"),
+            (record.resets, "resets"),
         ] where number >= Numbers.limit { find(.ahead, "\(name): \(number)") }
         if record.changed > counters.clock { find(.ahead, "changed at \(record.changed)") }
         for case let time? in [record.subscription.headAsOf, record.subscription.live]
@@ -340,7 +340,7 @@ struct FeedCheck {
 
     private func check(_ ticket: TicketRecord) {
         if ticket.number == 0 || ticket.number > record.ticketNumbers
-            || ticket.issued > counters.clock || ticket.generation > record.generation
+            || ticket.issued > counters.clock || ticket.resets > record.resets
             || ticket.edges.contains(where: { $0 > record.edgeNumbers })
         {
             find(.ahead, "ticket \(ticket.number) is of the future")

@@ -23,7 +23,7 @@ final class Environment: @unchecked Sendable {
     private let options: CacheOptions
     private let process = getpid()
     private let file: FileKey
-    private let gate: Gate
+    private let openLock: OpenLock
     /// Read transactions that were reset and wait for their next use: renewing one costs 13 ns, a new
     /// one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
@@ -38,15 +38,15 @@ final class Environment: @unchecked Sendable {
     private let writer = Mutex<pthread_t?>(nil)
     let queue = WriteQueue()
     /// Of the body that runs: only one does.
-    private let mark = WriteMark()
+    private let mark = WriteProgress()
 
     /// Only by ``open(_:_:)``.
     init(
-        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile, gate: Gate,
+        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile, openLock: OpenLock,
         options: CacheOptions
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
-        (self.cacheFile, self.gate, self.options) = (cacheFile, gate, options)
+        (self.cacheFile, self.openLock, self.options) = (cacheFile, openLock, options)
     }
 
     deinit {
@@ -55,7 +55,7 @@ final class Environment: @unchecked Sendable {
             for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
             mdb_env_close(handle)
         }
-        gate.shut()
+        openLock.shut()
         Self.forget(file)
     }
 
@@ -140,11 +140,11 @@ final class Environment: @unchecked Sendable {
         if writer.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
             throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
         }
-        var patience = Patience(options.writeTimeout)
+        var deadline = Deadline(options.writeTimeout)
         var wasInterrupted = false
         while true {
             do {
-                return try writeInTurn(commits, &patience, body)
+                return try writeInTurn(commits, &deadline, body)
             } catch let error as Interrupted {
                 if wasInterrupted { throw error.reason }
                 wasInterrupted = true
@@ -159,18 +159,18 @@ final class Environment: @unchecked Sendable {
     }
 
     private func writeInTurn<R>(
-        _ commits: Bool, _ patience: inout Patience, _ body: (Transaction) throws -> R
+        _ commits: Bool, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
         guard let place = queue.enter(alone: !commits) else {
-            return try lead(WriteGroup(isAlone: !commits, commits: commits), &patience, body)
+            return try lead(WriteGroup(isAlone: !commits, commits: commits), &deadline, body)
         }
         var result: Result<R, any Error>?
         while true {
-            switch queue.wait(at: place, until: patience.end) {
+            switch queue.wait(at: place, until: deadline.end) {
             case nil:
-                throw gate.busy(patience)
+                throw openLock.busy(deadline)
             case .lead:
-                return try lead(WriteGroup(isAlone: place.isAlone, commits: commits), &patience, body)
+                return try lead(WriteGroup(isAlone: place.isAlone, commits: commits), &deadline, body)
             case .run(let group):
                 let ran = Result { try run(body, in: group.transaction!) }
                 // What it threw before it wrote anything is its own affair; anything else undoes all.
@@ -188,11 +188,11 @@ final class Environment: @unchecked Sendable {
 
     /// Runs `body` and those of the followers, and tells them how it ended.
     private func lead<R>(
-        _ group: WriteGroup, _ patience: inout Patience, _ body: (Transaction) throws -> R
+        _ group: WriteGroup, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
         while true {
             do {
-                let result = try writeOnce(group, &patience, body)
+                let result = try writeOnce(group, &deadline, body)
                 queue.finish(group, .committed)
                 return result
             } catch is Undone {
@@ -206,10 +206,10 @@ final class Environment: @unchecked Sendable {
     }
 
     private func writeOnce<R>(
-        _ group: WriteGroup, _ patience: inout Patience, _ body: (Transaction) throws -> R
+        _ group: WriteGroup, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
-        try gate.enter(&patience)
-        defer { gate.leave() }
+        try openLock.enter(&deadline)
+        defer { openLock.leave() }
         try enter()
         defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?

@@ -45,7 +45,7 @@ extension Environment {
         return try body(Transaction(handle: begun!, file: file))
     }
 
-    /// One name for all who may create the cache: behind the ``Gate`` there is only one of them.
+    /// One name for all who may create the cache: behind the ``OpenLock`` there is only one of them.
     private static func draft(of path: String) -> String {
         #if os(Linux)
             "\(path).new"

@@ -8,14 +8,14 @@ import CLMDB
     import Darwin
 #endif
 
-/// Exclusive access to a cache file, by its ``Gate``. Other openers wait up to five seconds, then get
+/// Exclusive access to a cache file, by its ``OpenLock``. Other openers wait up to five seconds, then get
 /// `.busy`. Needed to replace the file of a cache, which no open handle would survive. Only Linux notices
 /// other processes.
 struct ExclusiveUse: ~Copyable {
     /// Without links.
     let path: String
     private let file: FileKey
-    private let gate: Gate
+    private let openLock: OpenLock
     private let mode: mode_t
 
     /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has.
@@ -28,22 +28,22 @@ struct ExclusiveUse: ~Copyable {
         var status = stat()
         if stat(path, &status) != 0 { throw QuireError.system("cannot open the cache", path, errno) }
         let file = try Environment.reserve(path)
-        let gate: Gate
+        let openLock: OpenLock
         do throws(QuireError) {
-            gate = try Gate(path)
-            try gate.requireAlone()
+            openLock = try OpenLock(path)
+            try openLock.requireAlone()
         } catch {
             Environment.forget(file)
             throw error
         }
         self.path = path
         self.file = file
-        self.gate = gate
+        self.openLock = openLock
         mode = status.st_mode & 0o777
     }
 
     deinit {
-        gate.shut()
+        openLock.shut()
         Environment.forget(file)
     }
 
@@ -56,7 +56,7 @@ struct ExclusiveUse: ~Copyable {
 
     static func remove(_ draft: String) {
         Environment.removeDraft(of: draft)
-        for end in ["", "-lock", "-gate"] { unlink(draft + end) }
+        for end in ["", "-lock", "-openLock"] { unlink(draft + end) }
     }
 
     /// Gives the file a second name beside the first, which it keeps when another one takes its place.

@@ -54,15 +54,15 @@ extension Environment {
         }
         try FileCheck.requireLocalFileSystem(path)
         // An opener that uses a link must find the same companion files.
-        let gate = try Gate(FileCheck.resolved(path))
+        let openLock = try OpenLock(FileCheck.resolved(path))
         removeDraft(of: path)
         if isMissing {
             try create(path, options)
             try FileCheck.requireCache(path)
         }
         let file = try FileCheck.key(path)
-        try gate.settle(in: file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
-        let environment = try openFile(path, file, gate, options)
+        try openLock.settle(in: file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
+        let environment = try openFile(path, file, openLock, options)
         registry[file] = Entry(environment: environment)
         return environment
     }
@@ -88,7 +88,7 @@ extension Environment {
     }
 
     private static func openFile(
-        _ path: String, _ file: FileKey, _ gate: Gate, _ options: CacheOptions
+        _ path: String, _ file: FileKey, _ openLock: OpenLock, _ options: CacheOptions
     ) throws(QuireError) -> Environment {
         let handle = try openHandle(path, options)
         do throws(QuireError) {
@@ -96,7 +96,7 @@ extension Environment {
             mdb_reader_check(handle, &stale)
             let cacheFile = try CacheFile.open(in: handle, path: path)
             return Environment(
-                handle: handle, path: path, file: file, cacheFile: cacheFile, gate: gate,
+                handle: handle, path: path, file: file, cacheFile: cacheFile, openLock: openLock,
                 options: options)
         } catch {
             mdb_env_close(handle)

@@ -287,7 +287,7 @@ final class FeedLoader {
                 var bound = end
                 if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
                 let last = try self.position(before: bound) ?? position
-                if try hasOnlyRiders(position...last) {
+                if try hasOnlyDetached(position...last) {
                     try load(from: position, count: .max, upTo: last)
                     loaded = chunks.keys.sorted()
                     continue
@@ -315,7 +315,7 @@ final class FeedLoader {
             entry.chunk = position
             state.rows.append(.entry(state.entries.count))
             state.append(id, entry)
-            if !entry.isRider {
+            if !entry.isDetached {
                 rest.entries -= 1
                 if entry.key == nil { rest.unkeyed -= 1 }
             }
@@ -342,11 +342,11 @@ final class FeedLoader {
     }
 
     /// To the rules an unloaded span is a run of entries; one without any must not be unloaded.
-    private func hasOnlyRiders(_ range: ClosedRange<UInt64>) throws -> Bool {
-        if record.counts.riders == 0 { return false }
+    private func hasOnlyDetached(_ range: ClosedRange<UInt64>) throws -> Bool {
+        if record.counts.detached == 0 { return false }
         var isFound = false
         try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
-            isFound = $0 <= range.upperBound && $1.entries.contains { !$0.isRider }
+            isFound = $0 <= range.upperBound && $1.entries.contains { !$0.isDetached }
             return !isFound && $0 < range.upperBound
         }
         return !isFound
@@ -356,8 +356,8 @@ final class FeedLoader {
         var count = SegmentCount()
         try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
             if $0 > range.upperBound { return false }
-            count.entries += $1.entries.count { !$0.isRider }
-            count.unkeyed += $1.entries.count { !$0.isRider && $0.key == nil }
+            count.entries += $1.entries.count { !$0.isDetached }
+            count.unkeyed += $1.entries.count { !$0.isDetached && $0.key == nil }
             return true
         }
         return count

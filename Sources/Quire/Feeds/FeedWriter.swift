@@ -145,7 +145,7 @@ struct FeedWriter {
             case .gap:
                 segments.append((count, hidesGaps))
                 (count, hidesGaps) = (SegmentCount(), false)
-            case .entry(let entry) where !new.entries[entry].isRider:
+            case .entry(let entry) where !new.entries[entry].isDetached:
                 count.entries += 1
                 if new.entries[entry].key == nil { count.unkeyed += 1 }
             case .entry: continue
@@ -271,7 +271,7 @@ struct FeedWriter {
 
 extension FeedCounts {
     mutating func add(_ entry: Entry, _ sign: Int) {
-        if entry.isRider { riders += sign } else { entries += sign }
+        if entry.isDetached { detached += sign } else { entries += sign }
         if entry.isPlaceholder { placeholders += sign }
         if entry.isPinned { pinned += sign }
         if entry.isUnverified { unverifiedJoins += sign }

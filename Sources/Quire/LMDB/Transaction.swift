@@ -8,7 +8,7 @@ struct Transaction {
     let file: CacheFile
     var path: String { file.path }
     /// Of a write transaction; belongs to the environment, which outlives it.
-    unowned(unsafe) var mark: WriteMark?
+    unowned(unsafe) var mark: WriteProgress?
 
     /// LMDB's unnamed tree, the only one a cache has.
     static let tree: MDB_dbi = 1
@@ -181,7 +181,7 @@ extension UnsafeRawBufferPointer {
 }
 
 /// What the body that has the baton did to its transaction.
-final class WriteMark {
+final class WriteProgress {
     var hasWritten = false
     /// Of its first write that failed, 0 if none did.
     var failure: Int32 = 0

@@ -20,7 +20,7 @@ public struct PostRow: Sendable, Hashable {
     /// Number of the page that last delivered it, nil if none did.
     public let page: UInt64?
     /// It is not part of the server's sequence: a local post, a sticky one, a pinned one that left.
-    public let isRider: Bool
+    public let isDetached: Bool
     /// It is pinned: no eviction and no prune takes it.
     public let isPinned: Bool
     /// Its place is known, its body is missing.
@@ -118,7 +118,7 @@ public struct FeedInfo: Sendable, Hashable {
     /// Posts of the server's sequence.
     public let posts: Int
     /// Posts outside of it.
-    public let riders: Int
+    public let detached: Int
     /// Posts whose place is known and whose body is missing.
     public let placeholders: Int
     /// Pages that still have posts.

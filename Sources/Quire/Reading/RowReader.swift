@@ -129,7 +129,7 @@ extension PostRow {
         let entry = chunk.entries[slot]
         self.init(
             id: chunk.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
-            isRider: entry.isRider, isPinned: entry.isPinned, isPlaceholder: entry.isPlaceholder,
+            isDetached: entry.isDetached, isPinned: entry.isPinned, isPlaceholder: entry.isPlaceholder,
             doubt: entry.claim?.why, isChecked: entry.isChecked, detail: entry.detail,
             version: entry.version, isOutdated: entry.newest != nil, bodySize: Int(entry.body.length),
             position: RowPosition(chunk: position, slot: slot), body: entry.body)

@@ -1,5 +1,5 @@
 // Where a crawl stands, as bytes: kept with the feed in the same commit as its pages, they let
-// another process go on with the run as if nothing had happened.
+// another process go on with the crawl as if nothing had happened.
 
 extension Crawl {
     /// Up to 60,000 bytes, fit for ``FeedWriting/setAttribute(_:to:)``. Where the posts have ids so long
@@ -33,14 +33,14 @@ extension Crawl {
         return writer.sealed()
     }
 
-    /// The run whose ``checkpoint`` this was.
+    /// The crawl whose ``checkpoint`` this was.
     /// - Throws: ``QuireError`` with code `.corrupt` if it was none.
     public init(checkpoint: [UInt8]) throws(QuireError) {
         let bytes = checkpoint  // the closure of a pointer cannot throw a type of its own
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(QuireError) in
-                guard ByteReader.isSealed(bytes) else { throw .corrupt("the checkpoint of a run") }
-                return try ByteReader.read(bytes, "the checkpoint of a run", Self.read)
+                guard ByteReader.isSealed(bytes) else { throw .corrupt("the checkpoint of a crawl") }
+                return try ByteReader.read(bytes, "the checkpoint of a crawl", Self.read)
             }
         }
         self = try result.get()

@@ -20,7 +20,7 @@ struct ChunkRecord: Record {
     }
 
     private enum Flag {
-        static let rider: UInt8 = 1
+        static let detached: UInt8 = 1
         static let pinned: UInt8 = 2
         static let placeholder: UInt8 = 4
         static let unverified: UInt8 = 8
@@ -97,7 +97,7 @@ struct ChunkRecord: Record {
                 && (entry.body.record != expected.body.record
                     || entry.body.offset != expected.body.offset)
             writer.byte(
-                (entry.isRider ? Flag.rider : 0) | (entry.isPinned ? Flag.pinned : 0)
+                (entry.isDetached ? Flag.detached : 0) | (entry.isPinned ? Flag.pinned : 0)
                     | (entry.isPlaceholder ? Flag.placeholder : 0)
                     | (entry.isUnverified ? Flag.unverified : 0)
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
@@ -232,7 +232,7 @@ struct ChunkRecord: Record {
                 entry.newest = try reader.optional { r throws(QuireError) in try r.signed() }
             }
         }
-        entry.isRider = flags & Flag.rider != 0
+        entry.isDetached = flags & Flag.detached != 0
         entry.isPinned = flags & Flag.pinned != 0
         entry.isPlaceholder = flags & Flag.placeholder != 0
         expected.follow(entry)

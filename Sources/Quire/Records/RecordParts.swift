@@ -79,18 +79,18 @@ extension Edge: Record {
         link.encode(&writer)
         writer.number(number)
         writer.optional(after) { $1.encode(&$0) }
-        writer.list(barren) { $1.encode(&$0) }
+        writer.list(triedLinks) { $1.encode(&$0) }
         writer.byte(
-            (isSuspect ? 1 : 0) | (isLoose ? 2 : 0) | (isAssumed ? 4 : 0) | (search == nil ? 0 : 8))
+            (isDoubtful ? 1 : 0) | (isLoose ? 2 : 0) | (isAssumed ? 4 : 0) | (search == nil ? 0 : 8))
         search?.encode(&writer)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
         self.init(link: try Link(&reader), number: try reader.number())
         after = try reader.optional { r throws(QuireError) in try r.postID() }
-        barren = try reader.list { r throws(QuireError) in try Link(&r) }
+        triedLinks = try reader.list { r throws(QuireError) in try Link(&r) }
         let flags = try reader.byte()
-        isSuspect = flags & 1 != 0
+        isDoubtful = flags & 1 != 0
         isLoose = flags & 2 != 0
         isAssumed = flags & 4 != 0
         if flags & 8 != 0 { search = try Search(&reader) }
@@ -115,7 +115,7 @@ extension TicketRecord: Record {
     func encode(_ writer: inout ByteWriter) {
         writer.number(number)
         writer.byte(operation.rawValue)
-        writer.number(generation)
+        writer.number(resets)
         writer.number(issued)
         own.encode(&writer)
         writer.list(edges) { $0.number($1) }
@@ -140,7 +140,7 @@ extension TicketRecord: Record {
         let number = try reader.number()
         guard let operation = Operation(rawValue: try reader.byte()) else { throw ByteReader.damage }
         self.init(
-            number: number, operation: operation, generation: try reader.number(),
+            number: number, operation: operation, resets: try reader.number(),
             issued: try reader.number())
         own = try Link(&reader)
         edges = try reader.list { r throws(QuireError) in try r.number() }

@@ -34,7 +34,7 @@ struct Counters: Record {
     var bodyRecords: UInt64 = 0
     /// Distinct posts.
     var posts: UInt64 = 0
-    /// Entries of all feeds, riders included: what the id index leads to.
+    /// Entries of all feeds, detached entries included: what the id index leads to.
     var entries: UInt64 = 0
     var bodyBytes: UInt64 = 0
     /// Posts with fields.
@@ -77,7 +77,7 @@ struct FeedRecord: Record {
     var options: FeedOptions
     /// That of `options.collection`.
     var collection: UInt32 = 0
-    var generation: UInt64 = 0
+    var resets: UInt64 = 0
     var changed: UInt64 = 0
     var edgeNumbers: UInt64 = 2
     var pageNumbers: UInt64 = 0
@@ -118,7 +118,7 @@ struct FeedRecord: Record {
         writer.text(options.collection)
         writer.number(UInt64(collection))
         for counter in [
-            generation, changed, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers,
+            resets, changed, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers,
         ] { writer.number(counter) }
         head.encode(&writer)
         tail.encode(&writer)
@@ -150,7 +150,7 @@ struct FeedRecord: Record {
         options.sticky = Set(try reader.list { r throws(QuireError) in try r.postID() })
         options.collection = try reader.text()
         collection = UInt32(truncatingIfNeeded: try reader.number())
-        generation = try reader.number()
+        resets = try reader.number()
         changed = try reader.number()
         edgeNumbers = try reader.number()
         pageNumbers = try reader.number()
@@ -177,7 +177,7 @@ struct FeedRecord: Record {
 
 extension FeedState {
     mutating func take(_ record: FeedRecord) {
-        generation = record.generation
+        resets = record.resets
         changed = record.changed
         edgeNumbers = record.edgeNumbers
         pageNumbers = record.pageNumbers
@@ -194,7 +194,7 @@ extension FeedState {
 
 extension FeedRecord {
     mutating func take(_ state: FeedState) {
-        generation = state.generation
+        resets = state.resets
         changed = state.changed
         edgeNumbers = state.edgeNumbers
         pageNumbers = state.pageNumbers
@@ -233,7 +233,7 @@ struct SegmentCount: Record, Hashable {
 /// Totals of a feed. `check` recomputes them.
 struct FeedCounts: Record, Hashable {
     var entries = 0
-    var riders = 0
+    var detached = 0
     var placeholders = 0
     var pinned = 0
     var unverifiedJoins = 0
@@ -246,13 +246,13 @@ struct FeedCounts: Record, Hashable {
 
     func encode(_ writer: inout ByteWriter) {
         for count in [
-            entries, riders, placeholders, pinned, unverifiedJoins, pages, gaps, chunks, bodyBytes,
+            entries, detached, placeholders, pinned, unverifiedJoins, pages, gaps, chunks, bodyBytes,
         ] { writer.number(count) }
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
         entries = try reader.int()
-        riders = try reader.int()
+        detached = try reader.int()
         placeholders = try reader.int()
         pinned = try reader.int()
         unverifiedJoins = try reader.int()

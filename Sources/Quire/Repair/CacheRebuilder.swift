@@ -137,8 +137,8 @@ struct CacheRebuilder {
         let new = try cache.environment.read { try $0.feed(feed.number) }
         let (before, after) = (old.counts, new.counts)
         return RepairReport.Feed(
-            name: feed.name, isLost: false, posts: after.entries + after.riders,
-            lostPosts: max(part.lost, before.entries + before.riders - after.entries - after.riders),
+            name: feed.name, isLost: false, posts: after.entries + after.detached,
+            lostPosts: max(part.lost, before.entries + before.detached - after.entries - after.detached),
             lostBodies: part.placeholders, gaps: after.gaps, newGaps: max(0, after.gaps - before.gaps))
     }
 

@@ -47,7 +47,7 @@ struct RebuildBatch {
 
     /// The last row stays in the feed whatever comes below it.
     var endsInEntry: Bool {
-        if case .entry(_, let entry, _)? = rows.last { !entry.isRider } else { false }
+        if case .entry(_, let entry, _)? = rows.last { !entry.isDetached } else { false }
     }
 
     mutating func beginNext() {
@@ -62,14 +62,14 @@ struct RebuildBatch {
         bytes += body
     }
 
-    /// In a feed of ids the place stays. A rider is of no sequence, so it leaves no hole.
+    /// In a feed of ids the place stays. A detached entry is of no sequence, so it leaves no hole.
     mutating func addLost(_ id: PostID, _ entry: Entry) {
         if isIDs {
             var placeholder = entry
             (placeholder.isPlaceholder, placeholder.page) = (true, 0)
             rows.append(.entry(id, placeholder, body: 0..<0))
             placeholders += 1
-        } else if entry.isRider {
+        } else if entry.isDetached {
             lost += 1
         } else {
             rows.append(.lost(id, entry))
@@ -89,7 +89,7 @@ struct RebuildBatch {
         }
         for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
         var placements: [WriteSession.PlacedPost] = []
-        var doomed: [PostID] = []
+        var leaving: [PostID] = []
         let before = state.gapRows.map { state.gaps[$0] }
         var lost = 0
         for row in rows {
@@ -103,7 +103,7 @@ struct RebuildBatch {
             case .lost(let id, var entry) where state.cached(id) == nil:
                 entry.isPinned = false
                 place(id, entry, in: &state)
-                doomed.append(id)
+                leaving.append(id)
                 lost += 1
             case .gap(let gap):
                 state.rows.append(.gap(state.gaps.count))
@@ -112,23 +112,23 @@ struct RebuildBatch {
                 state.rows.append(
                     state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown), why: .damage))
             case .unknown, .entry, .lost:  // a post that stands in the feed already was put there by damage
-                doomed.append(placeholder(in: &state))
+                leaving.append(placeholder(in: &state))
             }
         }
         if isIDs {
             try state.setRows(state.rows)
             _ = state.assignGapIDs(since: before)
         } else {
-            try evict(doomed, from: &state)
+            try evict(leaving, from: &state)
         }
         return (placements, lost)
     }
 
     /// An eviction may bring back an end that the server once reported above what leaves. Here it is unknown
     /// what is missing, so nothing ends there.
-    private func evict(_ doomed: [PostID], from state: inout FeedState) throws(Interruption) {
+    private func evict(_ leaving: [PostID], from state: inout FeedState) throws(Interruption) {
         let (head, tail) = (state.head, state.tail)
-        try state.evict(doomed)
+        try state.evict(leaving)
         if state.serverRows.isEmpty { return }
         if state.head != head && state.head.link == .end { state.head = state.newEdge(.unknown) }
         if state.tail != tail && state.tail.link == .end { state.tail = state.newEdge(.unknown) }

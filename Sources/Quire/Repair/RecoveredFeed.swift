@@ -63,7 +63,7 @@ struct RecoveredFeed {
                     chunks.append(
                         Chunk(
                             place: place, position: number,
-                            entries: chunk.entries.count { !$0.isRider }, isAfterBreak: isAfterBreak))
+                            entries: chunk.entries.count { !$0.isDetached }, isAfterBreak: isAfterBreak))
                 case "gaps":
                     guard let number else { return false }
                     gaps.append((number, try GapRecord(bytes, table)))
@@ -173,8 +173,8 @@ extension FeedRecord {
     /// It can be counted on from: the bytes may be anybody's.
     fileprivate var canGoOn: Bool {
         let limit: UInt64 = 1 << 60
-        let numbers = [generation, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]
-        let sizes = [counts.entries, counts.riders, counts.gaps, lastSegment.entries, skippedAbove]
+        let numbers = [resets, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]
+        let sizes = [counts.entries, counts.detached, counts.gaps, lastSegment.entries, skippedAbove]
         return 1...255 ~= name.utf8.count && options.collection.utf8.count <= CollectionRecord.nameLimit
             && numbers.allSatisfy { $0 < limit }
             && sizes.allSatisfy { $0 < Int(limit) }

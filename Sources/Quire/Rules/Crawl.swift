@@ -1,19 +1,19 @@
 /// Where a crawl stands: which entry each of its pages ended at (R24, R25).
 ///
 /// Pages are told apart by their numbers; page n leads to page n + 1 unless its answer carries a link of
-/// its own. Pages may come in any order; a missing one is simply not recorded. Of a long run the 1,024
+/// its own. Pages may come in any order; a missing one is simply not recorded. Of a long crawl the 1,024
 /// pages with the highest numbers are remembered, so that it takes no more memory the longer it gets.
 ///
-///     var run = Crawl(startingAt: .head(page: 1))
-///     for page in pages { try feed.record(page.answer, page: page.number, in: &run) }
+///     var crawl = Crawl(startingAt: .head(page: 1))
+///     for page in pages { try feed.ingest(page.answer, page: page.number, of: &crawl) }
 public struct Crawl: Sendable {
-    /// Where the first page of the run lies.
+    /// Where the first page of the crawl lies.
     public enum Start: Sendable, Hashable {
         /// The page with this number is a refresh.
         case head(page: Int)
-        /// The run goes on below the last entry.
+        /// The crawl goes on below the last entry.
         case tail
-        /// The run goes on below the entry above this gap.
+        /// The crawl goes on below the entry above this gap.
         case gap(GapID)
     }
 
@@ -62,7 +62,7 @@ public struct Crawl: Sendable {
 
     /// Says that the page recorded next answers the request for the first page: nothing lay above it.
     /// `number` is how it is counted, `link` what it was asked for by, if that is known. Returns its number
-    /// in the run. A server that counts its pages gives it its `page`.
+    /// in the crawl. A server that counts its pages gives it its `page`.
     public mutating func beginAtHead(by link: Link?, _ number: Int?, page: Int? = nil) -> Int {
         let label = page ?? (isFresh ? self.number(number) : freeNumber)
         if let link = link ?? (isFresh ? nil : .head) { follow(link, to: label) }
@@ -71,7 +71,7 @@ public struct Crawl: Sendable {
     }
 
     /// Says that the page recorded next was asked for by this link, which need not continue any page of the
-    /// run, and is not the first one. Returns its number in the run.
+    /// crawl, and is not the first one. Returns its number in the crawl.
     public mutating func leap(to link: Link, _ number: Int?) -> Int {
         let label = isFresh ? self.number(number) : freeNumber
         if start == .head(page: label) { beginBelowHead(label, .unknown) }
@@ -81,7 +81,7 @@ public struct Crawl: Sendable {
 
     /// Says which link was followed to the page that is recorded next, where that is known: it lies below the
     /// page that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in the
-    /// run, nil if it follows the page before. A server that counts its pages gives it its `page`.
+    /// crawl, nil if it follows the page before. A server that counts its pages gives it its `page`.
     public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool, page: Int? = nil) -> Int? {
         if let page {
             if let link, links[page] != link { follow(link, to: page) }
@@ -111,7 +111,7 @@ public struct Crawl: Sendable {
             .map { $0 + 1 }
     }
 
-    /// The number of a page that continues none of the run.
+    /// The number of a page that continues none of the crawl.
     private var freeNumber: Int { max(lastNumber ?? 0, numbers.last ?? 0) + 2 }
 
     func isKnown(linkTo number: Int) -> Bool { links[number] != nil }
@@ -155,25 +155,25 @@ extension FeedState {
     /// The ticket for the next page of a crawl. `end` is where the page directly above it ended,
     /// `earlier` where the nearest page above it that is still cached did.
     mutating func planRecorded(
-        _ number: Int, in run: Crawl, named own: Link?, end: PostID?, earlier: PostID?
+        _ number: Int, in crawl: Crawl, named own: Link?, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> TicketRecord {
         var record = newTicket(.recorded, limit: 0)
-        record.own = own ?? run.link(to: number)
+        record.own = own ?? crawl.link(to: number)
         if isByNumber, own?.isAbove != true {
             let page = number - options.firstPage
             record.span = TicketRecord.Span(
                 start: page * unit, rows: unit, page: page, asked: sizes.asked ?? unit,
                 isDisproved: sizes.isDisproved)
         }
-        if case .head(page: number) = run.start {
+        if case .head(page: number) = crawl.start {
             record.isAtHead = true
-        } else if end.flatMap(cached).map({ entries[$0].isRider }) ?? true, !serverRows.isEmpty,
+        } else if end.flatMap(cached).map({ entries[$0].isDetached }) ?? true, !serverRows.isEmpty,
             head.link == record.own
         {
             record.isAboveHead = true
         } else if own?.isAbove != true {  // else it shows what it lies above
-            let start = try border(of: run, own: record.own, end: end, earlier: earlier)
-            if run.isFresh, own == nil, let start { record.own = start.link }
+            let start = try border(of: crawl, own: record.own, end: end, earlier: earlier)
+            if crawl.isFresh, own == nil, let start { record.own = start.link }
             record.after = start.map { id(of: $0.entry) }
         }
         ticketNumbers += 1
@@ -181,31 +181,31 @@ extension FeedState {
         return record
     }
 
-    /// R25.4. Only the head request closes the head: above the topmost page of a run that began further down,
+    /// R25.4. Only the head request closes the head: above the topmost page of a crawl that began further down,
     /// its link names the page above.
-    mutating func nameHead(above number: Int, in run: Crawl, _ answer: Answer) {
+    mutating func nameHead(above number: Int, in crawl: Crawl, _ answer: Answer) {
         var first = options.firstPage
-        if case .head(let page) = run.start { first = page }
+        if case .head(let page) = crawl.start { first = page }
         let topmost = answer.posts.first { cached($0.id) != nil }
         guard head.link == .unknown, number > first, case .entry(let top)? = serverRows.first,
             topmost?.id == id(of: top)
         else { return }
-        head = newEdge(run.link(to: number - 1))
+        head = newEdge(crawl.link(to: number - 1))
     }
 
     /// The end of the page before; else the edge that names this page; else (R24) the edge at which the
-    /// nearest earlier page of the run ends, else where the run starts. nil in an empty feed.
+    /// nearest earlier page of the crawl ends, else where the crawl starts. nil in an empty feed.
     private func border(
-        of run: Crawl, own: Link, end: PostID?, earlier: PostID?
+        of crawl: Crawl, own: Link, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> (entry: Int, link: Link)? {
         let rows = serverRows
         if rows.isEmpty { return nil }
         func isInSequence(_ id: PostID?) -> Int? {
-            guard let entry = id.flatMap(cached), !entries[entry].isRider else { return nil }
+            guard let entry = id.flatMap(cached), !entries[entry].isDetached else { return nil }
             return entry
         }
         if let entry = isInSequence(end) { return (entry, own) }
-        if run.isFresh, case .gap(let id) = run.start,
+        if crawl.isFresh, case .gap(let id) = crawl.start,
             let gap = try allGaps().first(where: { gaps[$0].id == id }),
             let entry = try entryAbove(edge: gaps[gap].down.number)
         {

@@ -1,6 +1,6 @@
 /// The effect of one answer, computed aside and committed only as a whole.
 ///
-/// `state` keeps the rows as they were until `commit`; `rows` is the list being built, without riders.
+/// `state` keeps the rows as they were until `commit`; `rows` is the list being built, without detached entries.
 struct Draft {
     var state: FeedState
     let ticket: TicketRecord
@@ -66,7 +66,7 @@ struct Draft {
     var moved: [Int] = []
     var removed: [Int] = []
     var kept: [Int] = []
-    var keptAsRiders: [Int] = []
+    var keptDetached: [Int] = []
     var displaced: [Int] = []
     var ignored: [Int] = []
     var sticky: [Int] = []
@@ -169,7 +169,7 @@ struct Draft {
 
     /// True for a cached entry of the server's sequence.
     func isEntry(_ entry: Int) -> Bool {
-        state.entries[entry].isCached && !state.entries[entry].isRider
+        state.entries[entry].isCached && !state.entries[entry].isDetached
     }
 
     func shownKey(_ entry: Int) -> Int64? {
@@ -214,11 +214,11 @@ struct Draft {
     /// Written after this request was issued: an older answer must not undo it.
     func isNewer(_ entry: Int) -> Bool { state.entries[entry].confirmed > ticket.issued }
 
-    /// Entries leave the feed; pinned ones stay as riders.
+    /// Entries leave the feed; pinned ones stay as detached entries.
     mutating func leave(_ entries: [Int]) {
         for entry in entries {
             if state.entries[entry].isPinned {
-                keptAsRiders.append(entry)
+                keptDetached.append(entry)
                 kept.append(entry)
             } else {
                 removed.append(entry)
@@ -230,7 +230,7 @@ struct Draft {
     /// dropped as outdated was not shown here: the next answer brings it back under its smaller key.)
     func requireShownStay() throws(Interruption) {
         let isShown = { (entry: Int) in shownPost[entry] >= 0 && !ignored.contains(entry) }
-        if removed.contains(where: isShown) || keptAsRiders.contains(where: isShown) {
+        if removed.contains(where: isShown) || keptDetached.contains(where: isShown) {
             throw .refused(.contradiction)
         }
     }

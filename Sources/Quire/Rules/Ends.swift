@@ -30,14 +30,14 @@ extension Draft {
         if link == .unknown { throw .refused(.empty) }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
         // the link may have been taken up again above
-        let barren = ticket.own == edge.link ? edge.barren + [edge.link] : [ticket.own]
-        if barren.contains(link) { throw .refused(.noProgress) }  // R12
+        let triedLinks = ticket.own == edge.link ? edge.triedLinks + [edge.link] : [ticket.own]
+        if triedLinks.contains(link) { throw .refused(.noProgress) }  // R12
         let border = try border(above: at)
         let isLoose = isLoose(.last, at: border) || (edge.isLoose && shown.isEmpty)
         let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
         var follow = state.newEdge(
-            link, after: after, barren: barren, isLoose: isLoose)
-        follow.isSuspect = edge.isSuspect || edge.link == .confirmEnd
+            link, after: after, triedLinks: triedLinks, isLoose: isLoose)
+        follow.isDoubtful = edge.isDoubtful || edge.link == .confirmEnd
         setEdge(follow, at: at)
         if isPositioned { moveLink(of: border, to: link, isLoose: isLoose) }
     }
@@ -59,7 +59,7 @@ extension Draft {
             tail.isAssumed = isAssumed
             return
         }
-        if edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd {
+        if edge.link == .confirmEnd || edge.isDoubtful || state.options.trustsEnd {
             // a second, independent confirmation
             let border = try border(above: at)
             if isDoubtful, !shown.contains(border),

@@ -12,7 +12,7 @@ extension Draft {
         var seen = EntrySet()
         var known: [(entry: Int, key: Int64?)] = []
         for post in answer.posts {
-            guard let entry = state.cached(post.id), !isNewer(entry), !state.entries[entry].isRider,
+            guard let entry = state.cached(post.id), !isNewer(entry), !state.entries[entry].isDetached,
                 seen.insert(entry)
             else { continue }
             if order == .bump && (post.key == nil || post.key != state.entries[entry].key) { continue }

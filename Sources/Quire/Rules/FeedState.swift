@@ -13,9 +13,9 @@ struct Edge: Hashable {
     /// Overlapping link: its answer starts below this entry, somewhere above the border.
     var after: PostID?
     /// Links followed here since the last new entry (R12).
-    var barren: [Link] = []
+    var triedLinks: [Link] = []
     /// "end" was reported once; confirming it takes several requests (R11).
-    var isSuspect = false
+    var isDoubtful = false
     /// The link begins beyond the border, at a post that was dropped when it arrived (R16).
     var isLoose = false
     /// This end was concluded: no answer showed it together with the border (R26.7).
@@ -58,7 +58,7 @@ struct Entry {
     // Entries are copied with every state: small values stand behind one that leaves room for them.
     var key: Int64?
     /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left (R13).
-    var isRider = false
+    var isDetached = false
     var isPinned = false
     /// The place is known, the body is missing.
     var isPlaceholder = false
@@ -95,7 +95,7 @@ struct Entry {
         key == other.key && page == other.page && confirmed == other.confirmed
             && asked == other.asked && pushed == other.pushed && spot == other.spot
             && isChecked == other.isChecked
-            && isRider == other.isRider && isPinned == other.isPinned && isPlaceholder == other.isPlaceholder
+            && isDetached == other.isDetached && isPinned == other.isPinned && isPlaceholder == other.isPlaceholder
             && claim == other.claim && isCached == other.isCached
             && hasSameBody(as: other) && chunk == other.chunk
     }
@@ -157,7 +157,7 @@ enum Row: Hashable {
 /// A run of chunks that was not loaded. They are of one segment, or of several, each whole, with the gaps
 /// between them; then it stands between two gaps.
 struct UnloadedSpan: Hashable {
-    /// Entries of the server's sequence in it; riders do not count. Of several runs of one segment the
+    /// Entries of the server's sequence in it; detached entries do not count. Of several runs of one segment the
     /// first has the count of all, unless counts were asked for. Of several segments only the lowest counts.
     var count: Int
     /// How many of them have no sort key.
@@ -194,8 +194,8 @@ struct FeedState {
     var options: FeedOptions
     /// Those of the options, by the names of their posts (R28).
     var sticky: Set<PostID> = []
-    /// Counts resets; tickets of an older generation are stale.
-    var generation: UInt64 = 0
+    /// Counts resets; tickets of an older resets are stale.
+    var resets: UInt64 = 0
     /// Clock of the last accepted answer or eviction.
     var changed: UInt64 = 0
     /// The cache's counter of requests, deletions and ingests.
@@ -246,10 +246,10 @@ extension FeedState {
     }
 
     mutating func newEdge(
-        _ link: Link, after: PostID? = nil, barren: [Link] = [], isLoose: Bool = false
+        _ link: Link, after: PostID? = nil, triedLinks: [Link] = [], isLoose: Bool = false
     ) -> Edge {
         edgeNumbers += 1
-        return Edge(link: link, number: edgeNumbers, after: after, barren: barren, isLoose: isLoose)
+        return Edge(link: link, number: edgeNumbers, after: after, triedLinks: triedLinks, isLoose: isLoose)
     }
 
     /// The bordering page was fetched again: take its link unless it says nothing new.
@@ -277,21 +277,21 @@ extension FeedState {
         entries.append(entry)
     }
 
-    /// The number of a cached entry, riders included.
+    /// The number of a cached entry, detached entries included.
     func cached(_ id: PostID) -> Int? {
         guard let entry = index[id], entries[entry].isCached else { return nil }
         return entry
     }
 
-    func isRider(_ row: Row) -> Bool {
+    func isDetached(_ row: Row) -> Bool {
         guard case .entry(let entry) = row else { return false }
-        return entries[entry].isCached && entries[entry].isRider
+        return entries[entry].isCached && entries[entry].isDetached
     }
 
     /// The rows of the server's sequence.
     var serverRows: [Row] {
-        let hasRiders = entries.contains { $0.isRider && $0.isCached }
-        return hasRiders ? rows.filter { !isRider($0) } : rows
+        let hasDetached = entries.contains { $0.isDetached && $0.isCached }
+        return hasDetached ? rows.filter { !isDetached($0) } : rows
     }
 
     /// Those that are not in an unloaded span.

@@ -119,7 +119,7 @@ extension Draft {
                 claim(between: upper, and: lower, why: why)
             }
         }
-        try state.setRows(state.withRiders(rows, old: oldRows))
+        try state.setRows(state.withDetached(rows, old: oldRows))
         try settleNewClaims(now)
         try settlePositions(spots)
         for gap in state.gapRows where state.gaps[gap].since == 0 { state.gaps[gap].since = now }
@@ -180,7 +180,7 @@ extension Draft {
 
     private mutating func applyPlacement(_ now: UInt64) {
         new = accepted.filter {
-            !state.entries[$0].isCached || state.entries[$0].isRider || state.entries[$0].isPlaceholder
+            !state.entries[$0].isCached || state.entries[$0].isDetached || state.entries[$0].isPlaceholder
         }
         for entry in rows.compactMap(\.entry) {
             if !state.entries[entry].isCached {
@@ -188,7 +188,7 @@ extension Draft {
                 state.entries[entry].isPlaceholder = ticket.operation == .snapshot
                 state.entries[entry].confirmed = now
             }
-            state.entries[entry].isRider = false
+            state.entries[entry].isDetached = false
         }
         for entry in shown + accepted {
             state.entries[entry].confirmed = now
@@ -202,7 +202,7 @@ extension Draft {
         if ticket.operation == .delta {
             for entry in shown { state.entries[entry].isPlaceholder = false }  // it brought their bodies
         }
-        for entry in keptAsRiders { state.entries[entry].isRider = true }
+        for entry in keptDetached { state.entries[entry].isDetached = true }
         for entry in removed { state.entries[entry].isCached = false }
         for entry in goneForGood { state.tombstones[state.id(of: entry)] = now }
     }
@@ -275,7 +275,7 @@ extension Draft {
     private mutating func putStickyOnTop(_ now: UInt64) throws(Interruption) {
         for entry in sticky where !state.entries[entry].isCached {
             state.entries[entry].isCached = true
-            state.entries[entry].isRider = true
+            state.entries[entry].isDetached = true
             state.entries[entry].confirmed = now
             try state.setRows([.entry(entry)] + state.rows)
         }

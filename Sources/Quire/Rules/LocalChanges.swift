@@ -29,38 +29,38 @@ extension FeedState {
     }
 
     /// R15. Eviction opens a gap with the links of the bordering pages; at the head it opens the head,
-    /// at the tail it moves the tail up. Pinned entries and riders stay. Returns what left.
+    /// at the tail it moves the tail up. Pinned entries and detached entries stay. Returns what left.
     @discardableResult
     mutating func evict(_ ids: [PostID]) throws(Interruption) -> [Int] {
-        let doomed = ids.compactMap(cached).filter {
-            !entries[$0].isRider && !entries[$0].isPinned
+        let leaving = ids.compactMap(cached).filter {
+            !entries[$0].isDetached && !entries[$0].isPinned
         }
-        if doomed.isEmpty { return [] }
+        if leaving.isEmpty { return [] }
         changed = tick()
         if options.paging == .ids {  // the place is known: keep it
-            for entry in doomed {
+            for entry in leaving {
                 entries[entry].isPlaceholder = true
                 entries[entry].page = 0
                 entries[entry].takeBody(of: Entry())
             }
-            return doomed
+            return leaving
         }
-        forgetBorders(doomed)
+        forgetBorders(leaving)
         let before = gapRows.map { gaps[$0] }
         let old = rows
-        let gone = EntrySet(doomed)
+        let gone = EntrySet(leaving)
         let left = try rowsAfterEvicting(gone)
-        for entry in doomed { entries[entry].isCached = false }
-        try setRows(withRiders(left, old: old))
+        for entry in leaving { entries[entry].isCached = false }
+        try setRows(withDetached(left, old: old))
         try rederive(from: [:], gone: gone)
         _ = assignGapIDs(since: before)
-        return doomed
+        return leaving
     }
 
     /// The server's rows with each evicted run, and the gaps around it, replaced by one gap.
-    private mutating func rowsAfterEvicting(_ doomed: EntrySet) throws(Interruption) -> [Row] {
+    private mutating func rowsAfterEvicting(_ leaving: EntrySet) throws(Interruption) -> [Row] {
         let old = serverRows
-        func leaves(_ row: Row) -> Bool { row.entry.map(doomed.contains) ?? false }
+        func leaves(_ row: Row) -> Bool { row.entry.map(leaving.contains) ?? false }
         var rows: [Row] = []
         var ends = PageEnds()
         var i = 0
@@ -116,7 +116,7 @@ extension FeedState {
 
     /// Forgets everything but the deletions; every outstanding ticket becomes stale.
     mutating func reset() {
-        generation += 1
+        resets += 1
         for entry in entries.indices { entries[entry].isCached = false }
         setClaims([:])
         rows = []
@@ -131,13 +131,13 @@ extension FeedState {
     /// R13. A local post rides on top; it is not part of the server's sequence.
     mutating func insertLocal(_ id: PostID) throws(Interruption) {
         if cached(id) != nil { return }
-        append(id, Entry(isRider: true, confirmed: tick()))
+        append(id, Entry(isDetached: true, confirmed: tick()))
         try setRows([.entry(entries.count - 1)] + rows)
     }
 
     /// R13. The server accepted a local post, which arrives under its own id; or it was given up.
     mutating func removeLocal(_ id: PostID) throws(Interruption) {
-        guard let entry = cached(id), entries[entry].isRider else { return }
+        guard let entry = cached(id), entries[entry].isDetached else { return }
         try setRows(rows.filter { $0 != .entry(entry) })
         entries[entry].isCached = false
     }

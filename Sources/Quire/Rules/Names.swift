@@ -12,7 +12,7 @@ extension FeedState {
         guard let old = cached(alias) else { return nil }
         let known = cached(id)
         let isPinned = entries[old].isPinned || known.map { entries[$0].isPinned } ?? false
-        let keepsPlace = known.map { entries[$0].isRider && !entries[old].isRider } ?? true
+        let keepsPlace = known.map { entries[$0].isDetached && !entries[old].isDetached } ?? true
         if let known {
             let before = gapRows.map { gaps[$0] }
             try leave(keepsPlace ? known : old)
@@ -54,7 +54,7 @@ extension Entry {
     /// It shows what a server sent, and not what a client made before the server had it.
     var isFromServer: Bool { !isPlaceholder && !isLocal }
 
-    var isLocal: Bool { isRider && page == 0 }
+    var isLocal: Bool { isDetached && page == 0 }
 }
 
 extension Edge {

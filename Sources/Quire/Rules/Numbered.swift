@@ -117,7 +117,7 @@ extension Draft {
         var search = state.search(of: old, at: border)
         change(&search)
         edge.search = search
-        edge.isSuspect = old.isSuspect || old.link == .confirmEnd
+        edge.isDoubtful = old.isDoubtful || old.link == .confirmEnd
         renewedEdges.insert(edge.number)
         setEdge(edge, at: at)
     }
@@ -252,7 +252,7 @@ extension Draft {
             return
         }
         let edge = edge(at: at)
-        let isConfirmed = edge.link == .confirmEnd || edge.isSuspect || state.options.trustsEnd
+        let isConfirmed = edge.link == .confirmEnd || edge.isDoubtful || state.options.trustsEnd
         if isConfirmed, try !isOutrun(at) {
             try cutBelow(at)
             tail.isAssumed = isAssumed

@@ -90,7 +90,7 @@ extension Draft {
         if ticket.operation == .recorded { return seen }
         let (isSeen, hasMoved) = (EntrySet(seen.map(\.entry)), EntrySet(moved))
         let known = seen.filter {
-            state.entries[$0.entry].isCached && !state.entries[$0.entry].isRider
+            state.entries[$0.entry].isCached && !state.entries[$0.entry].isDetached
                 && !hasMoved.contains($0.entry)
         }
         guard
@@ -128,7 +128,7 @@ extension Draft {
                 isMine = border != last && state.id(of: border) == search.border
             }
             var renewed = state.newEdge(old.link)
-            renewed.isSuspect = old.isSuspect || old.link == .confirmEnd
+            renewed.isDoubtful = old.isDoubtful || old.link == .confirmEnd
             if isMine {
                 renewed.search = Search(search.border)
                 renewed.search!.after = state.id(of: last)
@@ -144,7 +144,7 @@ extension Draft {
             let old = edge(at: at)
             if old.search == nil || renewedEdges.contains(old.number) || old.link == .end { continue }
             var renewed = state.newEdge(old.link)
-            renewed.isSuspect = old.isSuspect
+            renewed.isDoubtful = old.isDoubtful
             setEdge(renewed, at: at)
         }
     }

@@ -90,14 +90,14 @@ extension Draft {
     /// R7. Nothing is cached, and the answer holds no entries: what it leads to comes next.
     private mutating func noEntriesYet(blanks: Int) throws(Interruption) {
         let link = answer.next
-        var barren: [Link] = []
+        var triedLinks: [Link] = []
         if ticket.operation == .down {
             if link == .unknown { throw .refused(.empty) }
-            if link == ticket.own || tail.barren.contains(link) { throw .refused(.noProgress) }
-            barren = tail.barren + [ticket.own]
+            if link == ticket.own || tail.triedLinks.contains(link) { throw .refused(.noProgress) }
+            triedLinks = tail.triedLinks + [ticket.own]
         }
         rows = []
-        tail = state.newEdge(link, barren: barren)
+        tail = state.newEdge(link, triedLinks: triedLinks)
         guard link == .more, state.isNumbered, let span = ticket.span else { return }
         if blanks + 1 >= Search.echoDistance { throw .refused(.noProgress) }
         var search = Search(nil)
@@ -283,11 +283,11 @@ extension Draft {
             }
             return
         }
-        if link == edge.link || edge.barren.contains(link) { throw .refused(.noProgress) }
+        if link == edge.link || edge.triedLinks.contains(link) { throw .refused(.noProgress) }
         let after = isPositioned ? nil : state.id(of: border)
         let isLoose = isLoose(.first, at: border) || (edge.isLoose && shown.isEmpty)
         let follow = state.newEdge(
-            link, after: after, barren: edge.barren + [edge.link], isLoose: isLoose)
+            link, after: after, triedLinks: edge.triedLinks + [edge.link], isLoose: isLoose)
         if let gap { state.gaps[gap].up = follow } else { head = follow }
     }
 

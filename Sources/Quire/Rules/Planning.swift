@@ -48,14 +48,14 @@ extension FeedState {
 
     func newTicket(_ operation: TicketRecord.Operation, limit: Int) -> TicketRecord {
         TicketRecord(
-            number: ticketNumbers + 1, operation: operation, generation: generation,
+            number: ticketNumbers + 1, operation: operation, resets: resets,
             issued: clock + 1, limit: limit)
     }
 
     /// Two equal requests on the same edge share one ticket.
     mutating func issue(_ wish: PlannedRequest) -> Request {
         let shared = tickets.last {
-            !$0.isCancelled && $0.generation == generation && $0.isSameRequest(as: wish.record)
+            !$0.isCancelled && $0.resets == resets && $0.isSameRequest(as: wish.record)
         }
         if shared == nil {
             ticketNumbers += 1

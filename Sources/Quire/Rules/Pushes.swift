@@ -45,7 +45,7 @@ extension FeedState {
             (state.subscription.live, state.subscription.message) = (nil, nil)
         }
         var ticket = TicketRecord(
-            number: 0, operation: .push, generation: generation, issued: now)
+            number: 0, operation: .push, resets: resets, issued: now)
         ticket.after = follows
         var answer = answer
         (answer.next, answer.previous) = (.unknown, .unknown)  // a message tells no link

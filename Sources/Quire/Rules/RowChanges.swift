@@ -4,7 +4,7 @@ enum RowChanges {
     static let limit = 10_000
 
     static func between(_ old: FeedState, _ new: FeedState) -> [Change] {
-        if old.generation != new.generation { return [.reset] }
+        if old.resets != new.resets { return [.reset] }
         // Most of both states is the same: rows are compared by name only between the first and the
         // last row that differ.
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }

@@ -1,10 +1,10 @@
 // Keeping a list of rows well formed: I2 (no empty segment, no two neighbouring gaps, no gap at the head
-// or the tail), R13 (riders) and the carrying of unverified joins (R25).
+// or the tail), R13 (detached entries) and the carrying of unverified joins (R25).
 
 extension FeedState {
-    /// Takes these rows: normalised first; riders, which do not separate gaps, are put back afterwards.
+    /// Takes these rows: normalised first; detached entries, which do not separate gaps, are put back afterwards.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
-        var result = mergeGaps(new.filter { !isRider($0) })
+        var result = mergeGaps(new.filter { !isDetached($0) })
         if result.allSatisfy(\.isGap) {
             if !result.isEmpty { tail = newEdge(.unknown) }
             result = []
@@ -19,7 +19,7 @@ extension FeedState {
         }
         doubtTail(above: result)
         setClaims(try carriedClaims(from: rows, to: result))
-        rows = reattach(result, old: new, wanderers: new.filter(isRider))
+        rows = reattach(result, old: new, moving: new.filter(isDetached))
     }
 
     /// R26.7. An end below an unverified join whose lower entries left is no better than the join.
@@ -48,28 +48,28 @@ extension FeedState {
         return result
     }
 
-    /// R13. A rider stays below the nearest surviving entry above it, else on top.
-    func withRiders(_ rows: [Row], old: [Row]) -> [Row] {
-        reattach(rows, old: old, wanderers: old.filter(isRider))
+    /// R13. A detached entry stays below the nearest surviving entry above it, else on top.
+    func withDetached(_ rows: [Row], old: [Row]) -> [Row] {
+        reattach(rows, old: old, moving: old.filter(isDetached))
     }
 
     /// Puts rows that are missing back below the nearest row above them that is still there.
-    func reattach(_ rows: [Row], old: [Row], wanderers: [Row]) -> [Row] {
-        if wanderers.isEmpty { return rows }
-        let (wanderers, present) = (Set(wanderers), Set(rows))
+    func reattach(_ rows: [Row], old: [Row], moving: [Row]) -> [Row] {
+        if moving.isEmpty { return rows }
+        let (moving, present) = (Set(moving), Set(rows))
         var result: [Row] = []
         var below: [Row: [Row]] = [:]
         var upper: Row?
         for row in old where !row.isGap {
             if present.contains(row) {
                 upper = row
-            } else if wanderers.contains(row) {
+            } else if moving.contains(row) {
                 if let upper { below[upper, default: []].append(row) } else { result.append(row) }
             }
         }
         for row in rows {
             result.append(row)
-            if let riders = below[row] { result += riders }
+            if let detached = below[row] { result += detached }
         }
         return result
     }
@@ -120,7 +120,7 @@ extension FeedState {
             switch row {
             case .gap: onItsWay = nil
             case .unloaded(let run): if onItsWay != nil { throw .needs(.top(run)) }
-            case .entry(let entry) where !isRider(row):
+            case .entry(let entry) where !isDetached(row):
                 onItsWay = onItsWay ?? entries[entry].claim
                 guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }
                 carried[entry] = claim
@@ -130,7 +130,7 @@ extension FeedState {
         }
         var claims: [Int: Claim] = [:]
         var upper: Row?
-        for row in new where !isRider(row) {
+        for row in new where !isDetached(row) {
             if case .entry(let entry) = row, let upper, !upper.isGap, let claim = carried[entry] {
                 claims[entry] = claim
             }

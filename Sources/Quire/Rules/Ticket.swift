@@ -4,7 +4,7 @@ struct TicketRecord: Hashable {
 
     let number: UInt64
     let operation: Operation
-    let generation: UInt64
+    let resets: UInt64
     /// Clock when the request was planned: the answer is as of then or later.
     let issued: UInt64
     /// The link requested.
@@ -76,7 +76,7 @@ struct TicketRecord: Hashable {
 extension FeedState {
     /// R2. What makes an answer to this ticket unusable, nil if nothing does.
     func staleReason(_ ticket: TicketRecord) throws(Interruption) -> String? {
-        if ticket.generation != generation { return "generation" }
+        if ticket.resets != resets { return "reset" }
         let living = edges.map(\.number)
         if !ticket.edges.allSatisfy(living.contains) { return "edge-changed" }
         if let minted = ticket.minted, try border(of: ticket).map({ id(of: $0) }) != minted {

@@ -68,7 +68,7 @@ extension WriteSession {
         let local = try name(of: local, in: feed)
         let positions = try index(of: record.collection).positions(of: local)
         guard let position = positions.first(where: { $0.feed == feed })?.position,
-            try transaction.entry(of: local, at: position, of: feed).isRider
+            try transaction.entry(of: local, at: position, of: feed).isDetached
         else { return .missing }
         return try unite(local, with: id, in: record.options.collection)
     }

@@ -35,7 +35,7 @@ extension WriteSession {
     /// old one must not be answered under other options.
     func replace(_ feed: UInt32, with options: FeedOptions) throws -> (UInt32, FeedRecord) {
         let record = try transaction.feed(feed)
-        let held = record.counts.entries + record.counts.riders
+        let held = record.counts.entries + record.counts.detached
         if held > 0 {
             throw QuireError(
                 .optionsDiffer,

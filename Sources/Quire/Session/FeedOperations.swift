@@ -145,25 +145,25 @@ extension WriteSession {
     }
 
     /// R24, R25. The next page of a crawl; without a number it follows the page before.
-    func record(
-        _ answer: Answer, page number: Int?, in run: inout Crawl, of feed: UInt32
+    func ingest(
+        _ answer: Answer, page number: Int?, of crawl: inout Crawl, in feed: UInt32
     ) throws -> Outcome {
         try requireSound(answer)
         var answer = try named(answer, in: feed)
-        let named = number.map(run.link)
-        let number = run.number(number)
+        let named = number.map(crawl.link)
+        let number = crawl.number(number)
         if number.magnitude > Crawl.numberLimit {
             throw QuireError(.badArgument, "page number \(number) is out of range")
         }
         if answer.next == .unknown || answer.next == .more {
             answer.next = .token("page=\(number + 1)")
         }
-        let end = try run.ends[number - 1].map { try name(of: $0, in: feed) }
+        let end = try crawl.ends[number - 1].map { try name(of: $0, in: feed) }
         let index = try index(of: transaction.feed(feed).collection)
-        let earlier = try names(of: run.earlier(than: number).compactMap { [run] in run.ends[$0] }, in: feed)
+        let earlier = try names(of: crawl.earlier(than: number).compactMap { [crawl] in crawl.ends[$0] }, in: feed)
             .first { index.position(of: $0, in: feed) != nil }
         let replaced = replacedBodies
-        let (answerNow, runNow) = (answer, run)
+        let (answerNow, crawlNow) = (answer, crawl)
         var (outcome, last) = try change(
             feed,
             focus: { loader in
@@ -173,18 +173,18 @@ extension WriteSession {
                 if loader.record.head.link != .end { try loader.loadTop() }
             },
             { state throws(Interruption) in
-                let isNumbered = named != nil || !runNow.isFresh || runNow.isKnown(linkTo: number)
+                let isNumbered = named != nil || !crawlNow.isFresh || crawlNow.isKnown(linkTo: number)
                 let ticket = try state.planRecorded(
-                    number, in: runNow, named: isNumbered ? runNow.link(to: number) : nil,
+                    number, in: crawlNow, named: isNumbered ? crawlNow.link(to: number) : nil,
                     end: end, earlier: earlier)
                 var judged = try state.ingest(answerNow, ticket)
-                judged.draft?.state.nameHead(above: number, in: runNow, answerNow)
+                judged.draft?.state.nameHead(above: number, in: crawlNow, answerNow)
                 let after = judged.draft?.state ?? state
                 let last = answerNow.posts.last { after.cached($0.id) != nil }?.id
                 return Self.effect((judged.outcome, last), judged, answerNow, on: &state)
             })
         outcome.updated = replacedBodies - replaced
-        run.note(number, endedAt: last, next: answer.next)
+        crawl.note(number, endedAt: last, next: answer.next)
         return outcome
     }
 
@@ -276,7 +276,7 @@ extension WriteSession {
     func removeLocal(_ id: PostID, in feed: UInt32) throws -> Bool {
         let id = try name(of: id, in: feed)
         return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
-            let isLocal = state.cached(id).map { state.entries[$0].isRider } ?? false
+            let isLocal = state.cached(id).map { state.entries[$0].isDetached } ?? false
             if isLocal { try state.removeLocal(id) }
             return RuleResult(result: isLocal, isChange: isLocal)
         }

@@ -80,10 +80,10 @@ extension WriteSession {
     func takeBodies(
         _ answer: Answer, _ ticket: TicketRecord, in feed: UInt32, _ record: FeedRecord
     ) throws -> Outcome {
-        let isStale = ticket.generation != record.generation
+        let isStale = ticket.resets != record.resets
         if isStale || answer.posts.isEmpty {
             try cancel(Ticket(ticket.number), in: feed)
-            return isStale ? Outcome(.stale, reason: "generation") : Outcome(.empty)
+            return isStale ? Outcome(.stale, reason: "reset") : Outcome(.empty)
         }
         // before anything is written: the index lends bytes that a write may move
         let places = try index(of: record.collection).positions(of: answer.posts.map(\.id), in: feed)

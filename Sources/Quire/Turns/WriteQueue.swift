@@ -46,7 +46,7 @@ final class WriteQueue: @unchecked Sendable {
             #if os(Linux)
                 var attributes = pthread_condattr_t()
                 pthread_condattr_init(&attributes)
-                pthread_condattr_setclock(&attributes, Patience.clock)
+                pthread_condattr_setclock(&attributes, Deadline.clock)
                 pthread_cond_init(condition, &attributes)
                 pthread_condattr_destroy(&attributes)
             #else

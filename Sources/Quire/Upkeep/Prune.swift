@@ -60,7 +60,7 @@ extension WriteSession {
                 try setReceived(early, policy.now, in: feed)
             }
         }
-        // A rider keeps its page alive, so the counts may be too large still when all was said to leave.
+        // A detached entry keeps its page alive, so the counts may be too large still when all was said to leave.
         var before = -1
         while result.isDone, result.posts != before, try policy.isExceeded(by: counts(feed)) {
             before = result.posts
@@ -117,8 +117,8 @@ extension WriteSession {
             case .endsWalk: return false
             case .stays: return true
             case .leaves:
-                // a page whose last entries are riders stays, and uses up no budget (R13)
-                if page.hasOnlyRiders || page.isProtected(by: policy) { return true }
+                // a page whose last entries are detached entries stays, and uses up no budget (R13)
+                if page.hasOnlyDetached || page.isProtected(by: policy) { return true }
             }
             if result.pages > 0 && result.posts + leaving.count >= policy.budget {
                 isDone = false
@@ -205,7 +205,7 @@ private struct Leaving {
     /// How many pages they belong to.
     var pages: Int { Set(chunks.map(\.chunk.record.page)).subtracting([0]).count }
 
-    var hasOnlyRiders: Bool { chunks.allSatisfy { $0.chunk.record.entries.allSatisfy(\.isRider) } }
+    var hasOnlyDetached: Bool { chunks.allSatisfy { $0.chunk.record.entries.allSatisfy(\.isDetached) } }
 
     func isProtected(by policy: PrunePolicy) -> Bool {
         chunks.contains { _, chunk in

@@ -73,7 +73,7 @@ public struct ReadingState: Sendable {
                     }
                     if post.id == id { return unread }
                     if isBelow(post, marker) { return unread }
-                    if !post.isRider { unread.count += 1 }
+                    if !post.isDetached { unread.count += 1 }
                     position = post.position
                 }
                 guard rows.isEmpty else { continue }
@@ -85,7 +85,7 @@ public struct ReadingState: Sendable {
 
     /// In a feed of immutable keys they say where a marker stood that has left the cache.
     private func isBelow(_ post: PostRow, _ marker: Stored.Marker?) -> Bool {
-        guard feed.options.order == .stable, !post.isRider, let key = post.key, let last = marker?.key
+        guard feed.options.order == .stable, !post.isDetached, let key = post.key, let last = marker?.key
         else { return false }
         return key < last
     }

@@ -232,7 +232,7 @@ struct CallFuzzing {
             let batch = batch
             withAnswer { answer in
                 var outcome = sized(quire_outcome())
-                _ = quire_record(run, batch, page, answer, &outcome)
+                _ = quire_crawl_ingest(run, batch, page, answer, &outcome)
                 quire_outcome_free(&outcome)
             }
         }

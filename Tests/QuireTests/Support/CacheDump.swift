@@ -5,7 +5,7 @@ struct CacheDump: Equatable {
     struct Post: Equatable {
         var id: PostID
         var key: Int64?
-        var isRider: Bool
+        var isDetached: Bool
         var isPinned: Bool
         var isPlaceholder: Bool
         var isUnverified: Bool
@@ -29,7 +29,7 @@ struct CacheDump: Equatable {
         var tombstones: [[UInt8]: [UInt8]] = [:]
 
         /// Rows of the server's sequence.
-        var sequence: [Row] { rows.filter { $0.post?.isRider != true } }
+        var sequence: [Row] { rows.filter { $0.post?.isDetached != true } }
         var posts: [PostID: Post] {
             Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.post.map { ($0.id, $0) } })
         }
@@ -51,7 +51,7 @@ struct CacheDump: Equatable {
                         shown.rows.append(
                             .post(
                                 Post(
-                                    id: row.id, key: row.key, isRider: row.isRider, isPinned: row.isPinned,
+                                    id: row.id, key: row.key, isDetached: row.isDetached, isPinned: row.isPinned,
                                     isPlaceholder: row.isPlaceholder, isUnverified: row.isUnverified,
                                     body: Array(body),
                                     fields: try transaction.fields(of: row.id, in: feed.collection))))

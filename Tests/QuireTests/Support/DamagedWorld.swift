@@ -23,7 +23,7 @@ final class DamagedWorld {
         let isSettled: Bool
     }
 
-    /// Three feeds that share posts, with gaps, riders, pins, tombstones, fields, placeholders, short and
+    /// Three feeds that share posts, with gaps, detached entries, pins, tombstones, fields, placeholders, short and
     /// long bodies.
     init() throws {
         storage = try TemporaryCache(.cramped)

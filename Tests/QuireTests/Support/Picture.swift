@@ -5,7 +5,7 @@
 ///     [a b c] ~n2~ [x y z] |T        two segments, a gap, a tail link
 ///     [a b c] ~n2^u2~ [x y z] |end   the gap also knows a link upwards
 ///     u1| [c d e] |T                 open head: link u1 leads upwards
-///     [+L a ?b] |@p1                 + rider, ? placeholder, @ overlapping link
+///     [+L a ?b] |@p1                 + detached entry, ? placeholder, @ overlapping link
 enum Picture {
     // MARK: Showing
 
@@ -24,7 +24,7 @@ enum Picture {
             switch row {
             case .post(let post):
                 run.append(
-                    (post.isRider ? "+" : "") + (post.isPlaceholder ? "?" : "") + post.id.description)
+                    (post.isDetached ? "+" : "") + (post.isPlaceholder ? "?" : "") + post.id.description)
             case .gap(let gap):
                 close()
                 let down = (gap.isDownOverlapping ? "@" : "") + gap.down.description
@@ -139,12 +139,12 @@ enum Picture {
         case .segment(let words):
             segments.append([])
             for word in words {
-                let isRider = word.hasPrefix("+")
-                let rest = isRider ? word.dropFirst() : word[...]
+                let isDetached = word.hasPrefix("+")
+                let rest = isDetached ? word.dropFirst() : word[...]
                 let isPlaceholder = rest.hasPrefix("?")
                 let name = String(isPlaceholder ? rest.dropFirst() : rest)
                 var entry = Entry(key: keys[name])
-                (entry.isRider, entry.isPlaceholder) = (isRider, isPlaceholder)
+                (entry.isDetached, entry.isPlaceholder) = (isDetached, isPlaceholder)
                 state.rows.append(.entry(state.entries.count))
                 segments[segments.count - 1].append(state.entries.count)
                 state.append(PostID(name)!, entry)
@@ -177,7 +177,7 @@ enum Picture {
     private static func addPages(_ pages: [Page], to state: inout FeedState) {
         for page in pages {
             let entries = page.ids.map { state.index[PostID($0)!]! }
-                .filter { !state.entries[$0].isRider && !state.entries[$0].isPlaceholder }
+                .filter { !state.entries[$0].isDetached && !state.entries[$0].isPlaceholder }
             guard let first = entries.first, let last = entries.last else { continue }
             state.pageNumbers += 1
             var stored = StoredPage(number: state.pageNumbers, own: page.own)

@@ -60,8 +60,8 @@ struct RandomValues {
 
     mutating func edge() -> Edge {
         Edge(
-            link: link(), number: number(), after: optional { $0.id() }, barren: list { $0.link() },
-            isSuspect: bool(), isLoose: bool(), isAssumed: bool(), search: optional { $0.search() })
+            link: link(), number: number(), after: optional { $0.id() }, triedLinks: list { $0.link() },
+            isDoubtful: bool(), isLoose: bool(), isAssumed: bool(), search: optional { $0.search() })
     }
 
     mutating func search() -> Search {
@@ -124,7 +124,7 @@ struct RandomValues {
                 entry.spot = values.optional { $0.spot() }
                 entry.isChecked = values.bool()
             }
-            (entry.isRider, entry.isPinned) = (values.bool(), values.bool())
+            (entry.isDetached, entry.isPinned) = (values.bool(), values.bool())
             entry.isPlaceholder = values.bool()
             entry.claim = values.optional { Claim(why: $0.random.pick(Doubt.allCases), since: $0.number()) }
             entry.key = values.optional { $0.signed() }
@@ -183,7 +183,7 @@ struct RandomValues {
             sizes: random.pick([.free, .unknown, .fixed(max(1, int()))]), collection: text())
         var feed = FeedRecord(name: text(), options: options)
         feed.collection = short()
-        (feed.generation, feed.changed, feed.edgeNumbers) = (number(), number(), number())
+        (feed.resets, feed.changed, feed.edgeNumbers) = (number(), number(), number())
         (feed.pageNumbers, feed.ticketNumbers, feed.gapNumbers) = (number(), number(), number())
         (feed.head, feed.tail) = (edge(), edge())
         feed.skippedAbove = int()
@@ -194,7 +194,7 @@ struct RandomValues {
         feed.deltaToken = optional { DeltaToken(text: $0.text(), asOf: $0.number()) }
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
         feed.lastSegment = segment()
-        (feed.counts.entries, feed.counts.riders, feed.counts.placeholders) = (int(), int(), int())
+        (feed.counts.entries, feed.counts.detached, feed.counts.placeholders) = (int(), int(), int())
         (feed.counts.pinned, feed.counts.unverifiedJoins, feed.counts.pages) = (int(), int(), int())
         (feed.counts.gaps, feed.counts.chunks, feed.counts.bodyBytes) = (int(), int(), int())
         return feed
@@ -203,7 +203,7 @@ struct RandomValues {
     mutating func ticket() -> TicketRecord {
         let operation = TicketRecord.Operation(rawValue: UInt8(random.below(9)))!
         var ticket = TicketRecord(
-            number: number(), operation: operation, generation: number(), issued: number())
+            number: number(), operation: operation, resets: number(), issued: number())
         ticket.own = link()
         ticket.edges = list { $0.number() }
         (ticket.isOverlapping, ticket.isBounded, ticket.isCancelled) = (bool(), bool(), bool())

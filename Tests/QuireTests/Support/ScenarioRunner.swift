@@ -212,7 +212,7 @@ final class ScenarioRunner {
             seen["outcome"] = .text("error")
         } else {
             let page = step["page"]!.int!
-            describe(try feed.record(Answer(step), page: page, in: &run), into: &seen)
+            describe(try feed.ingest(Answer(step), page: page, of: &run), into: &seen)
         }
         runs[name] = run
     }
@@ -329,7 +329,7 @@ final class ScenarioRunner {
     }
 
     private static func unverifiedJoins(_ rows: [FeedRow]) -> [JSON] {
-        let posts = rows.compactMap(\.post).filter { !$0.isRider }
+        let posts = rows.compactMap(\.post).filter { !$0.isDetached }
         return zip(posts, posts.dropFirst()).filter { $1.isUnverified }.map {
             .list([.text($0.id.description), .text($1.id.description)])
         }

@@ -55,7 +55,7 @@ struct SessionChaos {
             return ("answer \(ticket.number) of \(feed.name): \(Self.text(answer))", "\(outcome)")
         case 12...13 where feed.options.paging != .ids:
             let answer = answer()
-            let outcome = try session.record(answer, page: nil, in: &run, of: feed.number)
+            let outcome = try session.ingest(answer, page: nil, of: &run, in: feed.number)
             return ("record \(Self.text(answer))", "\(outcome)")
         case 14:
             let id = random.pick(Self.ids)

@@ -41,8 +41,8 @@ final class SessionPlayer {
             if step["missing"]?.bool == true || step["error"] != nil { return }
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
-            let outcome = try session.record(
-                Answer(step), page: step["page"]!.int!, in: &run, of: feed.number)
+            let outcome = try session.ingest(
+                Answer(step), page: step["page"]!.int!, of: &run, in: feed.number)
             results.append("\(outcome)")
             runs[name] = run
         case "push":

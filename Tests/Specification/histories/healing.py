@@ -30,7 +30,7 @@ class Healing:
                 request = {"request": "fill", "gap": 0, "limit": 5}
             elif self.feed.head.link != END:
                 request = {"request": "refresh", "limit": 5}
-            elif self.feed.tail.link != END or any(e.placeholder and not e.rider for e in self.feed.entries.values()):
+            elif self.feed.tail.link != END or any(e.placeholder and not e.detached for e in self.feed.entries.values()):
                 request = {"request": "append", "limit": 5}
             elif not refreshed:
                 refreshed = True

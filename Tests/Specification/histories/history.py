@@ -217,9 +217,9 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
                        "budget": rng.choice((1, 5, 99))})
 
     def client_local(self, rng):
-        riders = [id for id in self.feed.ids() if self.feed.entries[id].rider and id.startswith("L")]
-        if riders and rng.random() < .6:
-            self.confirm(rng, rng.choice(riders))
+        detached = [id for id in self.feed.ids() if self.feed.entries[id].detached and id.startswith("L")]
+        if detached and rng.random() < .6:
+            self.confirm(rng, rng.choice(detached))
         else:
             self.labels += 1
             self.step({"op": "insert_local", "id": f"L{self.labels}"})

@@ -50,7 +50,7 @@ class Cache:
     def has_body(self, id):
         """Some feed shows the post (R21): not as a placeholder, a local entry or a sticky one."""
         entries = [feed.entries[id] for feed in self.feeds.values() if id in feed.entries]
-        return any(not e.placeholder and (e.page is not None or not e.rider) for e in entries)
+        return any(not e.placeholder and (e.page is not None or not e.detached) for e in entries)
 
     def bring_body(self, id):
         """R21. A body is the post's, whichever feed it came with."""

@@ -1,4 +1,4 @@
-"""Changes without the server: deletion, eviction, pruning, riders, reset (R13-R15, R17)."""
+"""Changes without the server: deletion, eviction, pruning, detached entries, reset (R13-R15, R17)."""
 from __future__ import annotations
 
 from .objects import END, Entry, Gap, UNKNOWN
@@ -37,7 +37,7 @@ class Changes:
 
     def evict(self, ids):
         """R15. Eviction leaves a gap with the links of the bordering pages."""
-        doomed = {id for id in map(self.cache.name, ids) if id in self.entries and not self.entries[id].rider
+        doomed = {id for id in map(self.cache.name, ids) if id in self.entries and not self.entries[id].detached
                   and not self.entries[id].pinned}
         if not doomed:
             return
@@ -84,7 +84,7 @@ class Changes:
         old_rows = self.rows
         for id in doomed:
             del self.entries[id]
-        self._set_rows(self._with_riders(rows, old_rows))
+        self._set_rows(self._with_detached(rows, old_rows))
         self._rederive({}, doomed)
         self._drop_empty_pages()
         self.cache.collect()
@@ -118,7 +118,7 @@ class Changes:
             ids = self.page_entries(number)
             if any(id in visible or self.entries[id].pinned for id in ids):
                 continue
-            if not all(self.entries[id].rider for id in ids):  # riders stay, and their page with them
+            if not all(self.entries[id].detached for id in ids):  # detached entries stay, and their page with them
                 pages.append((number, ids))
         expired = [p for p in pages if ttl is not None and self.pages[p[0]].fetched_at + ttl <= now]
         head, others = set(self.head_segment()), [p for p in pages if p not in expired]
@@ -128,22 +128,22 @@ class Changes:
             if page in others and count <= max_entries:
                 return
             if self.paging != "ids":                           # an id without its body still counts
-                count -= sum(not self.entries[id].rider for id in page[1])
+                count -= sum(not self.entries[id].detached for id in page[1])
             yield page[1]
 
     def insert_local(self, id):
         """R13. An optimistic entry rides on top; it is not part of the server's sequence."""
-        self.entries[id] = Entry(id, rider=True, confirmed=self.cache.tick())
+        self.entries[id] = Entry(id, detached=True, confirmed=self.cache.tick())
         self.cache.touch(id)
         self._set_rows([id] + self.rows)
 
     def confirm_local(self, local_id, server_id=None):
         """R13, R28. The server accepted the post: it is the one with this id, here, or it arrives later."""
         if server_id is not None:
-            if local_id not in self.entries or not self.entries[local_id].rider:
+            if local_id not in self.entries or not self.entries[local_id].detached:
                 return "missing"
             return self.cache.unite(local_id, server_id)
-        if local_id in self.entries and self.entries[local_id].rider:
+        if local_id in self.entries and self.entries[local_id].detached:
             self._set_rows([row for row in self.rows if row != local_id])
             del self.entries[local_id]
             self.cache.collect()

@@ -40,7 +40,7 @@ class Commit:
         feed._rederive(borders, set(out.moved) | set(out.removed))
         for id in out.sticky:
             if id not in feed.entries:
-                feed.entries[id] = Entry(id, rider=True, confirmed=now)
+                feed.entries[id] = Entry(id, detached=True, confirmed=now)
                 feed.cache.touch(id)
                 feed._set_rows([id] + feed.rows)
         feed._drop_empty_pages()
@@ -53,13 +53,13 @@ class Commit:
             if id in feed.entries:
                 feed._forget_border(id)
         out.new = [id for id in self.accepted if id not in feed.entries
-                   or feed.entries[id].rider or feed.entries[id].placeholder]
+                   or feed.entries[id].detached or feed.entries[id].placeholder]
         for id in [r for r in self.rows if isinstance(r, str)]:
             if id not in feed.entries:
                 placeholder = ticket.op == "snapshot" and not feed.cache.has_body(id)
                 feed.entries[id] = Entry(id, placeholder=placeholder, confirmed=now)
                 feed.cache.touch(id)
-            feed.entries[id].rider = False
+            feed.entries[id].detached = False
         for id in self.shown:
             feed.entries[id].confirmed, feed.entries[id].as_of = now, ticket.issued
             if ticket.op == "delta":
@@ -72,7 +72,7 @@ class Commit:
             feed.tombstones.pop(id, None)
             feed.cache.bring_body(id)
         for id in self.removed_keep_rider:
-            feed.entries[id].rider = True
+            feed.entries[id].detached = True
         for id in out.removed:
             del feed.entries[id]
         for id in self.gone_for_good:
@@ -88,7 +88,7 @@ class Commit:
             feed.unverified = {id: reason for id, reason in carried.items() if id not in proven or reason[1] > self.ticket.issued}
         for id, why in doubted.items():
             self.claim_between(self.rows[self.rows.index(id) - 1], id, why)
-        feed._set_rows(feed._with_riders(self.rows, old_rows))
+        feed._set_rows(feed._with_detached(self.rows, old_rows))
         rows = feed.server_rows()
         for a, b in zip(rows, rows[1:]):
             if b in self.claims and isinstance(a, str):
@@ -129,7 +129,7 @@ class Commit:
         """R6. An entry that this answer shows elsewhere, but does not place, has not moved: it goes back to
         where it was, on its own side of the gaps there."""
         feed, placed = self.feed, self.where()
-        lost = [id for id in self.out.moved if id in feed.entries and not feed.entries[id].rider
+        lost = [id for id in self.out.moved if id in feed.entries and not feed.entries[id].detached
                 and id not in placed]
         if not lost:
             return

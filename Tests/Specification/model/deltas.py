@@ -14,9 +14,9 @@ class Deltas:
         self.is_whole_delta = self.answer.next in (UNKNOWN, END)
         self.answer = replace(self.answer, next=UNKNOWN, prev=UNKNOWN)     # its links are not those of the list
         deleted = [id for id in dict.fromkeys(self.answer.deleted) if id]
-        out.kept += [id for id in deleted if id in feed.entries and not feed.entries[id].rider and self.is_newer(id)]
+        out.kept += [id for id in deleted if id in feed.entries and not feed.entries[id].detached and self.is_newer(id)]
         self.gone_for_good = [id for id in deleted if id not in out.kept]
-        gone = [id for id in self.gone_for_good if id in feed.entries and not feed.entries[id].rider]
+        gone = [id for id in self.gone_for_good if id in feed.entries and not feed.entries[id].detached]
         page = [id for id in page if id not in self.gone_for_good]
         if not page and not deleted and self.answer.since is None:
             raise Refused("empty")

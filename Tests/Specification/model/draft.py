@@ -79,19 +79,19 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
             if ticket.op != "delta" and any(a <= b for a, b in zip(page_keys, page_keys[1:])):
                 raise Refused("contradiction", "check-options")       # not in the declared order
             cached = [feed.entries.get(id) for id in page]
-            if any(e and not e.rider and e.key not in (None, key) for e, key in zip(cached, page_keys)):
+            if any(e and not e.detached and e.key not in (None, key) for e, key in zip(cached, page_keys)):
                 raise Refused("contradiction", "check-options")       # immutable keys do not change
         if feed.order == "bump":                              # R6: a changed key means moved
             for id in list(page):
                 entry = feed.entries.get(id)
-                if entry is None or entry.rider or id not in keys or entry.key is None:
+                if entry is None or entry.detached or id not in keys or entry.key is None:
                     continue
                 if keys[id] < entry.key:
                     page.remove(id)                           # older than what is cached
                     out.ignored.append(id)
                 elif keys[id] > entry.key:
                     out.moved.append(id)
-        out.duplicates = [id for id in page if id in feed.entries and not feed.entries[id].rider]
+        out.duplicates = [id for id in page if id in feed.entries and not feed.entries[id].detached]
         self.rows_without(out.moved)
         return page
 
@@ -159,7 +159,7 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         return id in self.feed.entries and self.feed.entries[id].confirmed > self.ticket.issued
 
     def leave(self, ids):
-        """Entries leave the feed; pinned ones stay as riders."""
+        """Entries leave the feed; pinned ones stay as detached entries."""
         for id in ids:
             if self.feed.entries[id].pinned:
                 self.removed_keep_rider.append(id)

@@ -11,7 +11,7 @@ class Evidence:
         feed, ticket = self.feed, self.ticket
         if ticket.op in ("snapshot", "ids", "recorded", "delta") or feed.order == "ranked":
             return []
-        shown = [id for id in dict.fromkeys(self.answer.items) if id in feed.entries and not feed.entries[id].rider
+        shown = [id for id in dict.fromkeys(self.answer.items) if id in feed.entries and not feed.entries[id].detached
                  and not self.is_newer(id)]
         keys = self.answer.keys
         if feed.order == "bump":

@@ -70,9 +70,9 @@ class Links:
         return edge
 
     def _leads_to(self, after, border):
-        """True while `after` lies above the border in the same segment; a rider lies in none."""
+        """True while `after` lies above the border in the same segment; a detached entry lies in none."""
         entry = self.entries.get(after)
-        return entry is not None and not entry.rider and \
+        return entry is not None and not entry.detached and \
             any(after in run and border in run and run.index(after) < run.index(border) for run in self.segments())
 
     def _edge_holders(self):

@@ -30,7 +30,7 @@ class Names:
             return
         loser = None
         if id in self.entries:
-            loser = id if self.entries[id].rider and not self.entries[alias].rider else alias
+            loser = id if self.entries[id].detached and not self.entries[alias].detached else alias
             pinned = self.entries[id].pinned or self.entries[alias].pinned
             self._drop(loser)
             self.entries[id if loser == alias else alias].pinned = pinned

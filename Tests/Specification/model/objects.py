@@ -68,7 +68,7 @@ class Entry:
     page: int | None = None        # number of the page that last delivered it
     confirmed: int = 0             # clock at which an answer last wrote or confirmed it
     as_of: int = 0                 # clock at which that answer was asked for
-    rider: bool = False            # not part of the server's sequence (optimistic, sticky, kept pin)
+    detached: bool = False            # not part of the server's sequence (optimistic, sticky, kept pin)
     pinned: bool = False
     placeholder: bool = False            # place known, body missing
     pushed: int = 0                # R27: clock at which it was pushed

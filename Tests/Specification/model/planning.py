@@ -154,7 +154,7 @@ class Planning:
         if ticket.used:
             return "used"
         if ticket.generation != self.generation:
-            return "generation"
+            return "reset"
         living = {edge.number for edge, _ in self._edge_holders()}
         if any(number not in living for number in ticket.edges):
             return "edge-changed"

@@ -1,4 +1,4 @@
-"""The rows of a feed: entries, segments, gaps, riders and pages, and what keeps them in order (I1-I6)."""
+"""The rows of a feed: entries, segments, gaps, detached entries and pages, and what keeps them in order (I1-I6)."""
 from __future__ import annotations
 
 from .objects import END, Gap, UNKNOWN
@@ -45,7 +45,7 @@ class Rows:
         return {id: reason for id, reason in carried.items() if id in joined}
 
     def _is_rider(self, row):
-        return isinstance(row, str) and row in self.entries and self.entries[row].rider
+        return isinstance(row, str) and row in self.entries and self.entries[row].detached
 
     def server_rows(self):
         return [row for row in self.rows if not self._is_rider(row)]
@@ -72,7 +72,7 @@ class Rows:
         return [id for id in self.ids() if self.entries[id].page == number]
 
     def _set_rows(self, rows):
-        """Normalise: no empty segment, no two neighbouring gaps, no gap at an edge.  Riders are put
+        """Normalise: no empty segment, no two neighbouring gaps, no gap at an edge.  Detached entries are put
         back afterwards, they do not separate gaps."""
         result = self._merge_gaps(row for row in rows if not self._is_rider(row))
         if not any(isinstance(row, str) for row in result):
@@ -89,7 +89,7 @@ class Rows:
                 self.tail.assumed |= bottom.pop() in self.unverified
             self.unverified = self._carry_claims(self.rows, result)
             self.checked &= self.unverified.keys()
-        self.rows = self._with_riders(result, rows)
+        self.rows = self._with_detached(result, rows)
 
     @staticmethod
     def _merge_gaps(rows):
@@ -102,8 +102,8 @@ class Rows:
                 result.append(row)
         return result
 
-    def _with_riders(self, rows, old_rows):
-        """R13. A rider stays below the nearest surviving entry above it, else on top."""
+    def _with_detached(self, rows, old_rows):
+        """R13. A detached entry stays below the nearest surviving entry above it, else on top."""
         return self._reattach(rows, old_rows, [r for r in old_rows if self._is_rider(r)])
 
     @staticmethod

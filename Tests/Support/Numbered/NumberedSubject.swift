@@ -5,7 +5,7 @@
 
 /// The engine under test, with one feed that asks by position.
 final class NumberedSubject {
-    /// A row of the feed, top first, without riders.
+    /// A row of the feed, top first, without detached entries.
     enum Row: Equatable {
         /// `isUnverified`: only the server's numbering joins the post to the row above.
         case post(PostID, page: UInt64?, isUnverified: Bool)
@@ -48,7 +48,7 @@ final class NumberedSubject {
         try engine.rows().compactMap { row in
             switch row {
             case .gap(let gap): .gap(gap)
-            case .post(_, isRider: true, _, _, _, _): nil
+            case .post(_, isDetached: true, _, _, _, _): nil
             case .post(let id, _, _, _, let page, let isUnverified):
                 .post(id, page: page, isUnverified: isUnverified)
             }

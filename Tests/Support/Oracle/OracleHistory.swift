@@ -232,7 +232,7 @@ extension OracleHistory {
     }
 
     /// Pruning comes to the first page last: while another page may go, the first one stays. A page whose
-    /// last entries are riders may not go.
+    /// last entries are detached entries may not go.
     private func requireTopKept(_ after: OracleView, _ visible: Set<PostID>) throws {
         let top = view.posts.lazy.compactMap { self.view.pages[$0] }.first
         guard let top, !after.pages.values.contains(top) else { return }
@@ -244,9 +244,9 @@ extension OracleHistory {
 
     /// An optimistic post appears, or is withdrawn because the server has it now.
     private func clientLocal(_ random: inout SplitMix64) throws {
-        let riders = view.riders.filter { $0.description.hasPrefix("L") }
-        if !riders.isEmpty && random.chance(0.6) {
-            let id = random.pick(riders)
+        let detached = view.detached.filter { $0.description.hasPrefix("L") }
+        if !detached.isEmpty && random.chance(0.6) {
+            let id = random.pick(detached)
             note("remove local \(id)")
             try feed.removeLocal(id)
         } else {

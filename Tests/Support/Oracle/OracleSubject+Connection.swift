@@ -4,7 +4,7 @@ import Quire
 // beyond `Feed`'s own methods is `prune` and `pruneOutOfSequence`.
 
 extension OracleSubject {
-    /// All rows of the feed, top first, riders included.
+    /// All rows of the feed, top first, detached entries included.
     func rows() throws -> [OracleRow] {
         try feed.cache.withSnapshot { snapshot in
             try snapshot.rows(of: feed, limit: .max).map { row in
@@ -12,7 +12,7 @@ extension OracleSubject {
                 case .gap(let gap): .gap(gap.id)
                 case .post(let post):
                     .post(
-                        post.id, isRider: post.isRider, isPinned: post.isPinned,
+                        post.id, isDetached: post.isDetached, isPinned: post.isPinned,
                         isPlaceholder: post.isPlaceholder, page: post.page, isUnverified: post.isUnverified)
                 }
             }

@@ -10,7 +10,7 @@ struct OracleView: Equatable {
         let isUnverified: Bool
     }
 
-    /// A row of the server's sequence. Riders are not among them.
+    /// A row of the server's sequence. Detached entries are not among them.
     enum Line: Equatable {
         case entry(Entry)
         case gap(GapID)
@@ -25,11 +25,11 @@ struct OracleView: Equatable {
     let tailIsAssumed: Bool
 
     let lines: [Line]
-    /// Every post of the feed, riders included, top first.
+    /// Every post of the feed, detached entries included, top first.
     let posts: [PostID]
-    let riders: [PostID]
+    let detached: [PostID]
     let pinned: Set<PostID>
-    /// The page that delivered each post, riders included.
+    /// The page that delivered each post, detached entries included.
     let pages: [PostID: UInt64]
     /// Position of each post of the server's sequence in `lines`.
     let places: [PostID: Int]
@@ -45,18 +45,18 @@ struct OracleView: Equatable {
         self.headIsClosed = headIsClosed
         self.tailIsEnd = tailIsEnd
         self.tailIsAssumed = tailIsAssumed
-        var (lines, posts, riders): ([Line], [PostID], [PostID]) = ([], [], [])
+        var (lines, posts, detached): ([Line], [PostID], [PostID]) = ([], [], [])
         var (pinned, pages): (Set<PostID>, [PostID: UInt64]) = ([], [:])
         for row in rows {
             switch row {
             case .gap(let id):
                 lines.append(.gap(id))
-            case .post(let id, let isRider, let isPinned, let isPlaceholder, let page, let isUnverified):
+            case .post(let id, let isDetached, let isPinned, let isPlaceholder, let page, let isUnverified):
                 posts.append(id)
                 if isPinned { pinned.insert(id) }
                 if let page { pages[id] = page }
-                guard !isRider else {
-                    riders.append(id)
+                guard !isDetached else {
+                    detached.append(id)
                     continue
                 }
                 lines.append(
@@ -68,7 +68,7 @@ struct OracleView: Equatable {
         }
         self.lines = lines
         self.posts = posts
-        self.riders = riders
+        self.detached = detached
         self.pinned = pinned
         self.pages = pages
         places = Dictionary(
@@ -107,7 +107,7 @@ struct OracleView: Equatable {
     /// An answer that is not placed changes nothing. It may show that two neighbours are none: then their
     /// join is unverified (R25.3).
     func isUnchanged(in after: OracleView) -> Bool {
-        posts == after.posts && riders == after.riders && pinned == after.pinned && pages == after.pages
+        posts == after.posts && detached == after.detached && pinned == after.pinned && pages == after.pages
             && places == after.places && gaps == after.gaps && headIsClosed == after.headIsClosed
             && tailIsEnd == after.tailIsEnd && unverified.isSubset(of: after.unverified)
     }
@@ -154,10 +154,10 @@ extension OracleView: CustomStringConvertible {
         for row in rows {
             switch row {
             case .gap: text += "] ~ ["
-            case .post(let id, let isRider, _, let isPlaceholder, _, let isUnverified):
+            case .post(let id, let isDetached, _, let isPlaceholder, _, let isUnverified):
                 if !text.hasSuffix("[") { text += " " }
                 text +=
-                    (isRider ? "+" : "") + (isPlaceholder ? "?" : "") + (isUnverified ? "=" : "") + "\(id)"
+                    (isDetached ? "+" : "") + (isPlaceholder ? "?" : "") + (isUnverified ? "=" : "") + "\(id)"
             }
         }
         return text + (tailIsEnd ? "] |end" : "] |…")

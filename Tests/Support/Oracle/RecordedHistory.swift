@@ -97,7 +97,7 @@ final class RecordedHistory {
     private func readAll() throws {
         var run = Crawl(startingAt: .head(page: 1))
         for page in crawl.pages {
-            let outcome = try subject.feed.record(page.answer, page: page.number, in: &run)
+            let outcome = try subject.feed.ingest(page.answer, page: page.number, of: &run)
             guard [.ok, .gap, .joined].contains(outcome.verdict), outcome.removed.isEmpty else {
                 throw OracleFailure(
                     .noWipe, "page \(page.number): \(outcome.verdict.rawValue) removed \(outcome.removed)")

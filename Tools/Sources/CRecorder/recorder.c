@@ -50,7 +50,7 @@ static int what_path(const char *path)
     size_t size = strlen(path);
     if (strncmp(path, matched, strlen(matched)) == 0) {
         const char *rest = path + strlen(matched);
-        return strstr(rest, "-lock") || strstr(rest, "-gate") ? COUNTED : COUNTED | RECORDED;
+        return strstr(rest, "-lock") || strstr(rest, "-open") ? COUNTED : COUNTED | RECORDED;
     }
     int holds = strncmp(path, matched, size) == 0 && matched[size] == '/' && !strchr(matched + size + 1, '/');
     return holds ? COUNTED | FOLDER : 0;

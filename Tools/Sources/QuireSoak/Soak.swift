@@ -94,7 +94,7 @@ final class Soak: Sendable {
         try cache.withSnapshot { snapshot in
             for feed in try cache.feeds() {
                 for row in try snapshot.rows(of: feed, limit: 60) {
-                    guard case .post(let post) = row, !post.isRider else { continue }
+                    guard case .post(let post) = row, !post.isDetached else { continue }
                     let body = try snapshot.body(of: post)
                     let prefix = Array("\(post.id)|".utf8)
                     if body.byteCount < prefix.count { throw Mistake(what: "\(post.id) has no body") }

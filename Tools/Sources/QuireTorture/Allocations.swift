@@ -17,7 +17,7 @@ struct Allocations: TortureCommand {
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let states = (Self.rounds + 1) * Operation.allCases.count + 1
-        let digests = try Story.digests(upTo: states, in: folder)
+        let digests = try CommitHistory.digests(upTo: states, in: folder)
         var summary = Summary(name: "no memory", unit: "failures")
         var (ended, thrown, done) = (0, 0, 0)
         for act in choice.acts {
@@ -50,10 +50,10 @@ struct Allocations: TortureCommand {
         let child = Child { tell in
             if allocation > 0 { dup2(open("/dev/null", O_WRONLY), STDERR_FILENO) }  // last words
             do {
-                var story = try stage.open()
+                var history = try stage.open()
                 _ = recorder_fail_allocation(allocation)
                 defer { _ = recorder_fail_allocation(0) }
-                let state = try stage.perform(on: &story)
+                let state = try stage.perform(on: &history)
                 let all = recorder_fail_allocation(0)
                 tell(state)
                 tell(UInt64(all))

@@ -32,7 +32,7 @@ struct Clocks: TortureCommand {
             }
             let ending = child.wait().ending
             if ending != .exited(0) { throw Violation(what: "cache \(cycle): \(ending)") }
-            for name in [path, path + "-lock", path + "-gate"] { unlink(name) }
+            for name in [path, path + "-lock", path + "-open"] { unlink(name) }
             summary.count += Self.operations
         }
         summary.notes = "\(count) caches; no page was immortal, none left too early"

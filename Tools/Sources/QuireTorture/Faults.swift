@@ -13,7 +13,7 @@ struct Faults: TortureCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var choice: Stage.Choice
-    @Option(help: "How many states of the story, for each kind of operation.") var count = 1
+    @Option(help: "How many states of the history, for each kind of operation.") var count = 1
 
     private struct Fault: CustomStringConvertible {
         let error: Int32
@@ -35,12 +35,12 @@ struct Faults: TortureCommand {
 
     /// How many commits follow when the disk is well again.
     private static let later = 3
-    /// How often the story goes through all operations before.
+    /// How often the history goes through all operations before.
     private static let rounds = 3
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let states = (Self.rounds + 1) * Operation.allCases.count + Self.later
-        let digests = try Story.digests(upTo: states, in: folder)
+        let digests = try CommitHistory.digests(upTo: states, in: folder)
         var summary = Summary(name: "failing calls", unit: "faults")
         var thrown = 0
         for _ in 0..<count {
@@ -102,11 +102,11 @@ struct Faults: TortureCommand {
         recorder_start(strdup(stage.path), -1)
         var outcome = Outcome.committed
         do {
-            var story: Story?
+            var history: CommitHistory?
             do {
-                story = try stage.open()
+                history = try stage.open()
                 _ = recorder_fail(call, fault.error, fault.isSticky ? 1 : 0)
-                _ = try stage.perform(on: &story)
+                _ = try stage.perform(on: &history)
             } catch is Unexpected {
                 return .wrong
             } catch {
@@ -120,7 +120,7 @@ struct Faults: TortureCommand {
                 complain("a sync failed, and the caller was not told")
                 return .wrong
             }
-            let survivor = try story ?? Story(at: stage.path)
+            let survivor = try history ?? CommitHistory(at: stage.path)
             // A write comes first: a read would have opened the cache again for it.
             try survivor.feed.setAttribute("afterwards", to: [1])
             for _ in 0..<later { tell(try survivor.next()) }

@@ -16,7 +16,7 @@ struct FileSystems: TortureCommand {
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         if disk_keep_mounts_private() != 0 { throw Skipped(why: "mounting is not permitted") }
-        let digests = try Story.digests(upTo: Kill.chapter, in: folder)
+        let digests = try CommitHistory.digests(upTo: Kill.chapter, in: folder)
         var summary = Summary(name: "file system shutdown", unit: "cycles")
         var notes: [String] = []
         for kind in Self.kinds {

@@ -17,7 +17,7 @@ struct FullDisk: TortureCommand {
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         if disk_keep_mounts_private() != 0 { throw Skipped(why: "mounting is not permitted") }
-        let digests = try Story.digests(upTo: Self.limit + 3, in: folder)
+        let digests = try CommitHistory.digests(upTo: Self.limit + 3, in: folder)
         var summary = Summary(name: "full disk", unit: "disks")
         let disk = folder + "/disk"
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
@@ -26,7 +26,7 @@ struct FullDisk: TortureCommand {
             let size = random.number(in: 1024...4096)
             if disk_mount_memory(disk, CInt(size)) != 0 { throw Skipped(why: "no file system in memory") }
             defer { umount2(disk, 0) }
-            let path = disk + "/story.quire"
+            let path = disk + "/history.quire"
             let start = random.chance(0.3) ? nil : random.below(Self.limit - 20)
             let room = random.below(start == nil ? 24 : 64) * 4096
             if start == nil { creations += 1 }
@@ -58,25 +58,25 @@ struct FullDisk: TortureCommand {
     private static func fill(
         _ path: String, from start: Int?, leaving room: Int, _ digests: [UInt64]
     ) throws -> UInt64 {
-        var story: Story?
+        var history: CommitHistory?
         if let start {
-            story = try Story(at: path)
-            for _ in 0..<start { _ = try story!.next() }
+            history = try CommitHistory(at: path)
+            for _ in 0..<start { _ = try history!.next() }
         }
         let ballast = path + ".ballast"
         try fillDisk(with: ballast, leaving: room)
         var last = UInt64(start ?? 0)
         do {
-            if story == nil { story = try Story(at: path) }
-            while last < limit { last = try story!.next() }
+            if history == nil { history = try CommitHistory(at: path) }
+            while last < limit { last = try history!.next() }
         } catch let error as QuireError {
             if error.code != .diskFull { throw Violation(what: "on a full disk: \(error)") }
         }
-        if let story, try story.digest() != digests[Int(last)] {
+        if let history, try history.digest() != digests[Int(last)] {
             throw Violation(what: "read with a full disk: another state than \(last)")
         }
         unlink(ballast)
-        let again = try story ?? Story(at: path)
+        let again = try history ?? CommitHistory(at: path)
         for _ in 0..<3 { last = try again.next() }
         return last
     }

@@ -64,8 +64,8 @@ struct HostileFiles: TortureCommand {
     private func original(in folder: String) throws -> [UInt8] {
         let path = folder + "/original.quire"
         let written = Child(seconds: 600) { _ in
-            guard let story = try? Story(at: path, durability: .relaxed) else { return 1 }
-            for _ in 0..<commits where (try? story.next()) == nil { return 1 }
+            guard let history = try? CommitHistory(at: path, durability: .relaxed) else { return 1 }
+            for _ in 0..<commits where (try? history.next()) == nil { return 1 }
             return 0
         }
         if written.wait().ending != .exited(0) { throw Violation(what: "no cache to damage") }
@@ -127,12 +127,12 @@ struct HostileFiles: TortureCommand {
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO)  // LMDB's last words
         var isOpen = false
         do {
-            let story = try Story(at: path, durability: .relaxed)
+            let history = try CommitHistory(at: path, durability: .relaxed)
             isOpen = true
-            let findings = try story.cache.check()
-            _ = try story.digest()
-            try goOn(story)
-            try tryEverything(story)
+            let findings = try history.cache.check()
+            _ = try history.digest()
+            try goOn(history)
+            try tryEverything(history)
             return findings.isEmpty ? Verdict.sound.rawValue : Verdict.reported.rawValue
         } catch let error as QuireError where isOpen || error.code != .io {
             // other options of a feed are not damage
@@ -146,17 +146,17 @@ struct HostileFiles: TortureCommand {
         }
     }
 
-    /// The story, as far as it goes: a forged record may tell another one, in which there is nothing to do.
-    private static func goOn(_ story: Story) throws {
-        if try story.state() >= 1 << 32 { return }
+    /// The history, as far as it goes: a forged record may tell another one, in which there is nothing to do.
+    private static func goOn(_ history: CommitHistory) throws {
+        if try history.state() >= 1 << 32 { return }
         do {
-            for _ in 0..<6 { _ = try story.next() }
+            for _ in 0..<6 { _ = try history.next() }
         } catch is Unexpected {}
     }
 
-    /// What the story does not do.
-    private static func tryEverything(_ story: Story) throws {
-        let (cache, feed) = (story.cache, story.feed)
+    /// What the history does not do.
+    private static func tryEverything(_ history: CommitHistory) throws {
+        let (cache, feed) = (history.cache, history.feed)
         let rows = try cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
         var places: [Place] = [.tail, .openHead, .around(7)]
         for case .gap(let gap) in rows.prefix(400) { places += [.gap(gap.id), .aboveGap(gap.id)] }

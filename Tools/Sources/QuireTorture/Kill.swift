@@ -16,11 +16,11 @@ struct Kill: TortureCommand {
     @Option(help: "How many writers are killed.") var count = 200
     @Flag(help: "Another process keeps the cache open and writes, too.") var survivors = false
 
-    /// The story starts anew after this many commits: what must be compared stays small.
+    /// The history starts anew after this many commits: what must be compared stays small.
     static let chapter = 5 * Operation.allCases.count
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        let digests = try Story.digests(upTo: Self.chapter, in: folder)
+        let digests = try CommitHistory.digests(upTo: Self.chapter, in: folder)
         var (state, file, tally) = (UInt64(0), 0, Tally())
         var survivor: HelperProcess?
         for cycle in 0..<count {
@@ -38,7 +38,7 @@ struct Kill: TortureCommand {
                 throw Violation(what: "cycle \(cycle): \(error.what)")
             }
             if isCreated {
-                for name in [path, path + "-lock", Story.copyPath(of: path)] { unlink(name) }
+                for name in [path, path + "-lock", CommitHistory.copyPath(of: path)] { unlink(name) }
                 continue
             }
             state = found
@@ -97,12 +97,12 @@ struct Kill: TortureCommand {
         return reopened.state
     }
 
-    /// Goes on with the story until somebody ends it, or its disk.
+    /// Goes on with the history until somebody ends it, or its disk.
     static func writer(_ path: String, diskMayFail: Bool = false) -> Child {
         Child { tell in
             do {
-                let story = try Story(at: path)
-                while try story.state() < UInt64(Self.chapter) { tell(try story.next()) }
+                let history = try CommitHistory(at: path)
+                while try history.state() < UInt64(Self.chapter) { tell(try history.next()) }
                 return 0
             } catch {
                 if !diskMayFail { complain("the writer failed: \(error)") }
@@ -114,7 +114,7 @@ struct Kill: TortureCommand {
     /// A process that keeps the cache open, and commits when it is asked to.
     private static func survivor(_ path: String) -> HelperProcess {
         HelperProcess { order in
-            let other = try Story(at: path).cache.feed(named: "survivor")
+            let other = try CommitHistory(at: path).cache.feed(named: "survivor")
             while order.wait() != nil { try other.setAttribute("alive", to: [1]) }
         }
     }

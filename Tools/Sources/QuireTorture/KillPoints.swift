@@ -13,10 +13,10 @@ struct KillPoints: TortureCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var choice: Stage.Choice
-    @Option(help: "How many states of the story, for each kind of operation.") var count = 1
+    @Option(help: "How many states of the history, for each kind of operation.") var count = 1
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        let digests = try Story.digests(upTo: (Self.rounds + 2) * Operation.allCases.count, in: folder)
+        let digests = try CommitHistory.digests(upTo: (Self.rounds + 2) * Operation.allCases.count, in: folder)
         var summary = Summary(name: "kill points", unit: "points")
         var (before, after) = (0, 0)
         for _ in 0..<count {
@@ -36,7 +36,7 @@ struct KillPoints: TortureCommand {
         return summary
     }
 
-    /// How often the story goes through all operations before.
+    /// How often the history goes through all operations before.
     private static let rounds = 3
 
     /// The state that was found afterwards; nil when there are fewer calls than that.
@@ -45,9 +45,9 @@ struct KillPoints: TortureCommand {
         let child = Child { tell in
             recorder_start(strdup(stage.path), -1)
             do {
-                var story = try stage.open()
+                var history = try stage.open()
                 _ = recorder_fail(call, CInt(RECORDER_KILL), 0)
-                tell(try stage.perform(on: &story))
+                tell(try stage.perform(on: &history))
                 return 0
             } catch {
                 complain("\(error)")

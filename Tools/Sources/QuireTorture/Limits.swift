@@ -23,7 +23,7 @@ struct Limits: TortureCommand {
     private static let later = 3
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        let digests = try Story.digests(upTo: 2 * Self.chapter + Self.later, in: folder)
+        let digests = try CommitHistory.digests(upTo: 2 * Self.chapter + Self.later, in: folder)
         var summary = Summary(name: "file size limits", unit: "processes")
         var met = 0
         for number in 0..<count {
@@ -53,28 +53,28 @@ struct Limits: TortureCommand {
         setrlimit(kind, &limit)
     }
 
-    /// 1 if it met the limit, 0 if the story went on without; anything else is wrong.
+    /// 1 if it met the limit, 0 if the history went on without; anything else is wrong.
     private static func child(
         _ path: String, _ start: Int, _ limit: UInt, _ tell: (UInt64) -> Void
     ) -> Int32 {
         do {
-            var story: Story?
+            var history: CommitHistory?
             var isMet = false
-            if start > 0 { story = try Story(at: path) }
-            for _ in 0..<start { tell(try story!.next()) }
+            if start > 0 { history = try CommitHistory(at: path) }
+            for _ in 0..<start { tell(try history!.next()) }
             limitFiles(to: limit)
             for _ in 0..<chapter where !isMet {
                 do {
-                    if story == nil { story = try Story(at: path) }
-                    tell(try story!.next())
+                    if history == nil { history = try CommitHistory(at: path) }
+                    tell(try history!.next())
                 } catch let error as QuireError where error.code == .diskFull {
                     isMet = true
                 }
             }
             limitFiles(to: .max)
-            if story == nil { story = try Story(at: path) }
-            for _ in 0..<later { tell(try story!.next()) }
-            return try story!.cache.check().isEmpty ? (isMet ? 1 : 0) : 3
+            if history == nil { history = try CommitHistory(at: path) }
+            for _ in 0..<later { tell(try history!.next()) }
+            return try history!.cache.check().isEmpty ? (isMet ? 1 : 0) : 3
         } catch {
             complain("\(path): \(error)")
             return 2

@@ -1,7 +1,7 @@
 @_spi(Unstable) import Quire
 import QuireSimulator
 
-/// Every kind of write that a program can ask of a cache. The state of a story decides which one is next,
+/// Every kind of write that a program can ask of a cache. The state of a history decides which one is next,
 /// and each finds what it needs: a gap is opened before one is filled.
 enum Operation: String, CaseIterable {
     case refresh, update, append, pin, jump, fields, delete, enlarge, shrink, reclaim, local, run, fill, batch
@@ -13,41 +13,41 @@ enum Operation: String, CaseIterable {
     }
 }
 
-/// An operation of a story that had nothing to do, or was refused: the story would show nothing.
+/// An operation of a history that had nothing to do, or was refused: the history would show nothing.
 struct Unexpected: Error {
     let what: String
     init(_ what: String) { self.what = what }
 }
 
-/// One operation of a story, in the commit that leads to a state.
+/// One operation of a history, in the commit that leads to a state.
 struct Step {
-    let story: Story
+    let history: CommitHistory
     let state: UInt64
-    /// The posts of the story's feed, top first, and its first gap.
+    /// The posts of the history's feed, top first, and its first gap.
     let posts: [PostRow]
     let gap: GapRow?
     private var random: SplitMix64
 
-    init(_ story: Story, to state: UInt64) throws {
-        (self.story, self.state) = (story, state)
+    init(_ history: CommitHistory, to state: UInt64) throws {
+        (self.history, self.state) = (history, state)
         random = SplitMix64(seed: state)
-        let rows = try story.cache.withSnapshot { try $0.rows(of: story.feed, limit: .max) }
+        let rows = try history.cache.withSnapshot { try $0.rows(of: history.feed, limit: .max) }
         posts = rows.compactMap(\.post)
         gap = rows.compactMap(\.gap).first
     }
 
-    /// What makes commits of its own. A story that is interrupted after them does it once more.
+    /// What makes commits of its own. A history that is interrupted after them does it once more.
     func prelude(_ operation: Operation) throws {
         switch operation {
-        case .feed: _ = try story.cache.feed(named: "feed \(state)")
-        case .reclaim: _ = try story.cache.reclaim()
-        case .copy: try story.copy()
+        case .feed: _ = try history.cache.feed(named: "feed \(state)")
+        case .reclaim: _ = try history.cache.reclaim()
+        case .copy: try history.copy()
         default: break
         }
     }
 
     mutating func perform(_ operation: Operation, in batch: borrowing Batch) throws {
-        let feed = story.feed
+        let feed = history.feed
         switch operation {
         case .refresh: try refresh(batch, by: 10, joining: 2, size: 700)
         case .jump: try refresh(batch, by: 40, joining: -30, size: 700)
@@ -97,7 +97,7 @@ struct Step {
                 try batch[feed].plan(.head).request != nil
             else { throw Unexpected("no ticket") }
             try batch[feed].cancel(abandoned.ticket)
-        case .reset: try batch[story.mirror].reset()
+        case .reset: try batch[history.mirror].reset()
         case .feed, .reclaim, .copy: break
         }
     }
@@ -118,21 +118,21 @@ struct Step {
     ) throws {
         let top = serverPosts.first?.id.number ?? 100_000
         let answer = page(from: top + new, downTo: UInt64(Int64(top) - joining + 1), size: size)
-        try take(answer, batch, at: .head, of: story.feed)
+        try take(answer, batch, at: .head, of: history.feed)
     }
 
     /// The page that a link leads to.
     private mutating func take(_ batch: borrowing Batch, at place: Place) throws {
-        guard case .link(.token(let token)) = try batch[story.feed].plan(place).request?.target,
+        guard case .link(.token(let token)) = try batch[history.feed].plan(place).request?.target,
             let border = UInt64(token.dropFirst("below ".count))
         else { throw Unexpected("no link at \(place)") }
-        try take(page(from: border - 1, downTo: border - 10, size: 500), batch, at: place, of: story.feed)
+        try take(page(from: border - 1, downTo: border - 10, size: 500), batch, at: place, of: history.feed)
     }
 
-    /// Posts of the story that another feed shows, too.
+    /// Posts of the history that another feed shows, too.
     private mutating func mirror(_ batch: borrowing Batch) throws {
         let top = serverPosts.first?.id.number ?? 100_000
-        try take(page(from: top, downTo: top - 9, size: 300), batch, at: .head, of: story.mirror)
+        try take(page(from: top, downTo: top - 9, size: 300), batch, at: .head, of: history.mirror)
     }
 
     private func take(
@@ -153,7 +153,7 @@ struct Step {
 
     /// Two pages of a crawl that another process can go on with at any time.
     private mutating func record(_ batch: borrowing Batch) throws {
-        let feed = story.crawl
+        let feed = history.crawl
         var run =
             try batch[feed].attribute("run").map { try Crawl(checkpoint: $0) }
             ?? Crawl(startingAt: .head(page: 1))
@@ -163,7 +163,7 @@ struct Step {
             for id in 0..<8 as Range<UInt64> {
                 answer.append(id: PostID(900_000 + UInt64(number) * 8 + id), body: bytes(400))
             }
-            let outcome = try batch[feed].record(answer, page: number, in: &run)
+            let outcome = try batch[feed].ingest(answer, page: number, of: &run)
             if ![.ok, .gap].contains(outcome.verdict) { throw Unexpected("recorded: \(outcome)") }
         }
         try batch[feed].setAttribute("run", to: run.checkpoint)

@@ -33,20 +33,20 @@ enum PostCrashCheck {
                 }
                 let start = microseconds()
                 let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed))
-                if let feed = try cache.existingFeed(named: "story") {
+                if let feed = try cache.existingFeed(named: "history") {
                     _ = try cache.withSnapshot { try $0.rows(of: feed, limit: 1) }
                 }
                 let end = microseconds()
-                let story = try Story(at: path, durability: .relaxed)
-                if let finding = try story.cache.check().first {
+                let history = try CommitHistory(at: path, durability: .relaxed)
+                if let finding = try history.cache.check().first {
                     complain("check: \(finding)")
                     return 3
                 }
-                let state = try story.state()
+                let state = try history.state()
                 tell(state)
                 tell(end - start)
                 let isKnown = state < UInt64(digests.count)
-                if try !isKnown || story.digest() != digests[Int(state)] { return 4 }
+                if try !isKnown || history.digest() != digests[Int(state)] { return 4 }
                 return try inspectCopy(of: path, digests) ? 0 : 5
             } catch {
                 complain("\(error)")
@@ -66,15 +66,15 @@ enum PostCrashCheck {
 
     /// A copy that has its name is whole: one of the states there were.
     private static func inspectCopy(of path: String, _ digests: [UInt64]) throws -> Bool {
-        let copy = Story.copyPath(of: path)
+        let copy = CommitHistory.copyPath(of: path)
         if access(copy, F_OK) != 0 { return true }
         if let finding = try Cache.verify(at: copy).first {
             complain("verify of the copy: \(finding)")
             return false
         }
-        let story = try Story(at: copy, durability: .relaxed)
-        let state = Int(try story.state())
-        return try state < digests.count && story.digest() == digests[state]
+        let history = try CommitHistory(at: copy, durability: .relaxed)
+        let state = Int(try history.state())
+        return try state < digests.count && history.digest() == digests[state]
     }
 
     static func microseconds() -> UInt64 {

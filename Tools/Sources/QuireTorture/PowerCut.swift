@@ -16,7 +16,7 @@ struct PowerCut: TortureCommand {
     @Option(help: "Commits in each recording.") var commits = 4
 
     private static let pieces = [4096, 512]
-    /// How often the story goes through all operations before a recording: free pages are used again then.
+    /// How often the history goes through all operations before a recording: free pages are used again then.
     private static let rounds = 3
 
     /// What was recorded: a few commits, and the first is this act.
@@ -37,7 +37,7 @@ struct PowerCut: TortureCommand {
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
         let states = (Self.rounds + 1) * Operation.allCases.count + commits
-        let digests = try Story.digests(upTo: states, in: folder)
+        let digests = try CommitHistory.digests(upTo: states, in: folder)
         var summary = Summary(name: "power cut", unit: "files")
         var seen: Set<UInt64> = []
         var (recordings, missing, beyond, relaxed) = (0, 0, 0, 0)

@@ -38,10 +38,10 @@ struct Readers: TortureCommand {
         }
         writer.stop()
         let copied = Child { _ in
-            (try? Cache(at: path).copy(to: Story.copyPath(of: path))) == nil ? 1 : 0
+            (try? Cache(at: path).copy(to: CommitHistory.copyPath(of: path))) == nil ? 1 : 0
         }
         if copied.wait().ending != .exited(0) { throw Violation(what: "no copy") }
-        let (file, live) = (try Self.size(path), try Self.size(Story.copyPath(of: path)))
+        let (file, live) = (try Self.size(path), try Self.size(CommitHistory.copyPath(of: path)))
         var summary = Summary(name: "killed readers", unit: "readers")
         summary.count = count
         summary.notes =

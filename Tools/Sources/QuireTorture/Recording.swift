@@ -28,9 +28,9 @@ struct Recorded {
             let log = open(logPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             recorder_start(strdup(stage.path), log)
             do {
-                var story = try stage.open()
-                recorder_acknowledge(try stage.perform(on: &story))
-                for _ in 1..<commits { recorder_acknowledge(try story!.next()) }
+                var history = try stage.open()
+                recorder_acknowledge(try stage.perform(on: &history))
+                for _ in 1..<commits { recorder_acknowledge(try history!.next()) }
                 return 0
             } catch {
                 complain("the crawl failed: \(error)")

@@ -52,15 +52,15 @@ struct Stage {
             }
         (self.act, state) = (act, act == .creation ? 0 : UInt64(round * kinds + place))
         (prepared, path) = (folder + "/prepared.quire", folder + "/staged.quire")
-        for name in [prepared, prepared + "-lock", prepared + "-gate", Story.copyPath(of: prepared)] {
+        for name in [prepared, prepared + "-lock", prepared + "-open", CommitHistory.copyPath(of: prepared)] {
             unlink(name)
         }
         if act == .creation { return }
         let state = state
         let path = prepared
         let child = Child { _ in
-            guard let story = try? Story(at: path, durability: .relaxed) else { return 1 }
-            for _ in 0..<state where (try? story.next()) == nil { return 1 }
+            guard let history = try? CommitHistory(at: path, durability: .relaxed) else { return 1 }
+            for _ in 0..<state where (try? history.next()) == nil { return 1 }
             return 0
         }
         if child.wait().ending != .exited(0) { throw Violation(what: "no cache to begin with") }
@@ -82,16 +82,16 @@ struct Stage {
     }
 
     /// Opens the cache, unless that is part of the act.
-    func open() throws -> Story? {
+    func open() throws -> CommitHistory? {
         guard case .operation = act else { return nil }
-        return try Story(at: path, durability: durability)
+        return try CommitHistory(at: path, durability: durability)
     }
 
     /// Does what is to be done, and returns the state the cache is in then.
-    func perform(on story: inout Story?) throws -> UInt64 {
-        if let story { return try story.next() }
-        let opened = try Story(at: path, durability: durability)
-        story = opened
+    func perform(on history: inout CommitHistory?) throws -> UInt64 {
+        if let history { return try history.next() }
+        let opened = try CommitHistory(at: path, durability: durability)
+        history = opened
         return try opened.state()
     }
 }

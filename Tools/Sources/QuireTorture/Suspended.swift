@@ -17,11 +17,11 @@ struct Suspended: TortureCommand {
     @OptionGroup var common: CommonOptions
     @Option(help: "How many writers are stopped.") var count = 40
 
-    /// The story starts anew after this many commits.
+    /// The history starts anew after this many commits.
     private static let chapter = 120
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        let digests = try Story.digests(upTo: Self.chapter + 1, in: folder)
+        let digests = try CommitHistory.digests(upTo: Self.chapter + 1, in: folder)
         var summary = Summary(name: "stopped writers", unit: "writers")
         var busy = 0
         for cycle in 0..<count {
@@ -61,19 +61,19 @@ struct Suspended: TortureCommand {
         return summary
     }
 
-    /// Goes through the story; in the commit with this number it stops itself.
+    /// Goes through the history; in the commit with this number it stops itself.
     private static func writer(_ path: String, stopping: Int?) -> Child {
         Child { tell in
             do {
-                let story = try Story(at: path)
-                while try story.state() < UInt64(chapter) {
-                    if try story.state() + 1 == UInt64(stopping ?? 0) {
-                        try story.cache.batch { batch in
-                            try batch[story.feed].setAttribute("half", to: [1])
+                let history = try CommitHistory(at: path)
+                while try history.state() < UInt64(chapter) {
+                    if try history.state() + 1 == UInt64(stopping ?? 0) {
+                        try history.cache.batch { batch in
+                            try batch[history.feed].setAttribute("half", to: [1])
                             kill(getpid(), SIGSTOP)
                         }
                     }
-                    tell(try story.next())
+                    tell(try history.next())
                 }
                 return 0
             } catch {
@@ -86,11 +86,11 @@ struct Suspended: TortureCommand {
     /// Reads and writes when asked to, with little patience. Answers 0, or for which process it waited.
     private static func other(_ path: String) -> HelperProcess {
         HelperProcess { order in
-            let story = try Story(at: path, writeTimeout: .milliseconds(100))
-            let feed = try story.cache.feed(named: "other")
+            let history = try CommitHistory(at: path, writeTimeout: .milliseconds(100))
+            let feed = try history.cache.feed(named: "other")
             var answer: UInt64 = 0
             while order.wait(answer) != nil {
-                _ = try story.state()
+                _ = try history.state()
                 do {
                     try feed.setAttribute("alive", to: [1])
                     answer = 0

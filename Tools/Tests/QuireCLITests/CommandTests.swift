@@ -33,7 +33,7 @@ struct CommandTests {
         #expect(rows.lines.count == 2)
         #expect(
             rows.lines[0] == #"{"bytes":71,"doubt":null,"id":"971","key":null,"#
-                + #""page":3,"pinned":false,"placeholder":false,"rider":false,"type":"post","unverified":false}"#
+                + #""page":3,"pinned":false,"placeholder":false,"detached":false,"type":"post","unverified":false}"#
         )
         #expect(
             rows.lines[1] == #"{"above":"971","below":"960","down":"page=4","down_kind":"token","#

@@ -41,12 +41,12 @@ public:
     explicit crawl(quire_crawl *c) : c_(c) {}
 
     // Takes in the page with this number, by default the one after the page before.
-    may<outcome> record(const answer &answer, std::uint64_t page = QUIRE_PAGE_FOLLOWING,
+    may<outcome> ingest(const answer &answer, std::uint64_t page = QUIRE_PAGE_FOLLOWING,
                         batch in = own_commit)
     {
         outcome outcome;
         const quire_answer c = answer.c();
-        const auto code = quire_record(c_.get(), in.c(), page, &c, outcome.out());
+        const auto code = quire_crawl_ingest(c_.get(), in.c(), page, &c, outcome.out());
         return detail::finish(code, std::move(outcome));
     }
 
@@ -219,9 +219,9 @@ public:
 private:
     may<crawl> begin_crawl(std::int32_t kind, std::uint64_t start)
     {
-        quire_crawl *run = nullptr;
-        const auto code = quire_crawl_begin(c(), kind, start, &run);
-        return detail::finish(code, quire::crawl(run));
+        quire_crawl *crawl = nullptr;
+        const auto code = quire_crawl_begin(c(), kind, start, &crawl);
+        return detail::finish(code, quire::crawl(crawl));
     }
 
     static may<bool> finish_pin(quire_status code)

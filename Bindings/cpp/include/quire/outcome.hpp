@@ -121,7 +121,7 @@ public:
     std::uint64_t gaps_closed() const noexcept { return c_.gaps_closed; }
     std::uint64_t gaps_opened() const noexcept { return c_.gaps_opened; }
     std::uint64_t updated() const noexcept { return c_.updated; }
-    // verdict::stale: "used", "generation", "edge-changed", "feed-changed", "sizes-changed", "repeated"; else empty.
+    // verdict::stale: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", "repeated"; else empty.
     std::string_view reason() const { return detail::view(c_.reason); }
     id_list added() const { return list(c_.added); }
     id_list duplicates() const { return list(c_.duplicates); }
@@ -227,7 +227,7 @@ struct prune_policy {
     // Stop after this many posts; 0 is 10,000.
     std::uint64_t budget = 0;
     // Say what would be done, without doing it.
-    bool rehearse = false;
+    bool dry_run = false;
 
     quire_prune_policy c() const
     {
@@ -237,7 +237,7 @@ struct prune_policy {
                   detail::flag(maximum_posts.has_value(), QUIRE_PRUNE_BY_POSTS) |
                   detail::flag(maximum_pages.has_value(), QUIRE_PRUNE_BY_PAGES) |
                   detail::flag(maximum_bytes.has_value(), QUIRE_PRUNE_BY_BYTES) |
-                  detail::flag(rehearse, QUIRE_PRUNE_REHEARSE);
+                  detail::flag(dry_run, QUIRE_PRUNE_DRY_RUN);
         c.maximum_age = maximum_age.value_or(0);
         c.now = now;
         c.maximum_posts = maximum_posts.value_or(0);

@@ -30,7 +30,7 @@ public:
     std::optional<std::int64_t> key() const { return optional(QUIRE_ROW_HAS_KEY, c_.key); }
     // Number of the page that last delivered it.
     std::optional<std::uint64_t> page() const { return optional(QUIRE_ROW_HAS_PAGE, c_.page); }
-    bool is_rider() const noexcept { return has(QUIRE_ROW_RIDER); }
+    bool is_detached() const noexcept { return has(QUIRE_ROW_DETACHED); }
     bool is_pinned() const noexcept { return has(QUIRE_ROW_PINNED); }
     bool is_placeholder() const noexcept { return has(QUIRE_ROW_PLACEHOLDER); }
     // A newer version was seen, but only with less detail: ask for its body (place::bodies).
@@ -195,7 +195,7 @@ public:
         return options;
     }
     std::uint64_t posts() const noexcept { return c_.posts; }
-    std::uint64_t riders() const noexcept { return c_.riders; }
+    std::uint64_t detached() const noexcept { return c_.detached; }
     std::uint64_t placeholders() const noexcept { return c_.placeholders; }
     std::uint64_t pages() const noexcept { return c_.pages; }
     std::uint64_t gaps() const noexcept { return c_.gaps; }

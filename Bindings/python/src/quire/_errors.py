@@ -50,7 +50,7 @@ class BadArgumentError(QuireError, ValueError):
 
 
 class BadHandleError(QuireError, ValueError):
-    """The cache, feed, run, batch or snapshot was closed."""
+    """The cache, feed, crawl, batch or snapshot was closed."""
 
 
 class ForkedError(QuireError):

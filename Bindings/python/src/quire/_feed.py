@@ -298,13 +298,13 @@ class Feed:
         maximum_bytes: int | None = None,
         visible: Iterable[Id] = (),
         budget: int = 0,
-        rehearse: bool = False,
+        dry_run: bool = False,
         batch: Batch | None = None,
     ) -> PruneResult:
         """Forgets pages until the limits are met or the budget (in posts; 0: 10,000) is spent.
 
         maximum_age, now: in milliseconds; now is since 1970 and by default the clock's. visible: posts on
-        the screen, whose pages stay. rehearse: only say what would be done.
+        the screen, whose pages stay. dry_run: only say what would be done.
         """
         shown = Ids(visible)
         policy = sized("quire_prune_policy")
@@ -321,7 +321,7 @@ class Feed:
             policy.maximum_age = maximum_age
             policy.now = int(time.time() * 1000) if now is None else now
         policy.flags |= lib.QUIRE_PRUNE_OUT_OF_SEQUENCE if out_of_sequence else 0
-        policy.flags |= lib.QUIRE_PRUNE_REHEARSE if rehearse else 0
+        policy.flags |= lib.QUIRE_PRUNE_DRY_RUN if dry_run else 0
         policy.visible = shown.value
         policy.budget = number_in(budget)
         out = sized("quire_prune_result")
@@ -339,7 +339,7 @@ class Crawl:
         self._handle = ffi.gc(handle, lib.quire_crawl_end)
         self._lock = threading.Lock()
 
-    def record(
+    def ingest(
         self,
         posts: Iterable[Post | tuple[Any, ...]],
         *,
@@ -353,24 +353,24 @@ class Crawl:
     ) -> Outcome:
         """Takes in a page. page: its number, None is the one after the one before; the rest as ingest().
 
-        The run advances when the page is committed: a batch that is undone takes it back.
+        The crawl advances when the page is committed: a batch that is undone takes it back.
         """
         number = lib.QUIRE_PAGE_FOLLOWING if page is None else number_in(page)
         out = sized("quire_outcome")
         # Waiting here for a thread that waits for our batch would never end.
         if not self._lock.acquire(blocking=False):
-            raise failure(Status.WRONG_THREAD, "another thread uses the run right now")
+            raise failure(Status.WRONG_THREAD, "another thread uses the crawl right now")
         try:
             with Buffers() as buffers:
                 answer = GivenAnswer(buffers, posts, next, previous, fetched_at, opaque_rows, total)
-                check(lib.quire_record(self._handle, _batch(batch), number, answer.value, out))
+                check(lib.quire_crawl_ingest(self._handle, _batch(batch), number, answer.value, out))
             return outcome_out(out)
         finally:
             lib.quire_outcome_free(out)
             self._lock.release()
 
     def close(self) -> None:
-        """Releases the run; what was recorded stays."""
+        """Releases the crawl; what it took in stays."""
         ffi.release(self._handle)
 
     def __enter__(self) -> Crawl:

@@ -64,9 +64,9 @@ class PostRow:
         return bool(self.flags & RowFlag.PARTIAL)
 
     @property
-    def is_rider(self) -> bool:
+    def is_detached(self) -> bool:
         """Not part of the server's sequence: a local post, a sticky one, a pinned one that left."""
-        return bool(self.flags & RowFlag.RIDER)
+        return bool(self.flags & RowFlag.DETACHED)
 
     @property
     def is_pinned(self) -> bool:
@@ -192,7 +192,7 @@ class Rows:
 
     def __len__(self) -> int:
         info = self._snapshot.info(self._feed)
-        return info.posts + info.riders + info.gaps
+        return info.posts + info.detached + info.gaps
 
     def _range(self, start: int, stop: int | None) -> list[Row]:
         found: list[Row] = []

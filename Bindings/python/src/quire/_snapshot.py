@@ -247,7 +247,7 @@ def _info_out(out: Any) -> FeedInfo:
         sizes=Sizes(out.sizes), rows_per_page=out.rows_per_page)
     return FeedInfo(
         name=text_out(out.name), number=out.number, options=options, posts=out.posts,
-        riders=out.riders, placeholders=out.placeholders, pages=out.pages, gaps=out.gaps,
+        detached=out.detached, placeholders=out.placeholders, pages=out.pages, gaps=out.gaps,
         unverified_joins=out.unverified_joins, body_bytes=out.body_bytes, head=link_out(out.head),
         tail=link_out(out.tail), is_in_sequence=bool(out.is_in_sequence),
         is_end_assumed=bool(out.is_end_assumed), answers_against_order=out.answers_against_order,

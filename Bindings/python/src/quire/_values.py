@@ -124,7 +124,7 @@ class Outcome:
     updated: int
     #: What helps, if the answer changed no posts.
     help: Help | None
-    #: Verdict.STALE: "used", "generation", "edge-changed", "feed-changed", "sizes-changed", "repeated".
+    #: Verdict.STALE: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", "repeated".
     reason: str
     added: list[str]
     duplicates: list[str]
@@ -213,7 +213,7 @@ class FeedInfo:
     options: FeedOptions
     #: Posts of the server's sequence, posts outside of it, posts whose body is missing.
     posts: int
-    riders: int
+    detached: int
     placeholders: int
     pages: int
     gaps: int

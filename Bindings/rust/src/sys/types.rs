@@ -274,7 +274,7 @@ pub struct quire_feed_info {
     pub first_page: u32,
     pub sticky: quire_ids,
     pub posts: u64,
-    pub riders: u64,
+    pub detached: u64,
     pub placeholders: u64,
     pub pages: u64,
     pub gaps: u64,

@@ -59,9 +59,9 @@ pub fn show(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<String, Error> {
                 segment.clear();
             }
             Row::Post(post) => {
-                let rider = if post.is_rider { "+" } else { "" };
+                let detached = if post.is_detached { "+" } else { "" };
                 let placeholder = if post.is_placeholder { "?" } else { "" };
-                segment.push(format!("{rider}{placeholder}{}", text(post.id)));
+                segment.push(format!("{detached}{placeholder}{}", text(post.id)));
             }
         }
     }
@@ -83,7 +83,7 @@ pub fn doubts(snapshot: &Snapshot<'_>, feed: &Feed, seen: &mut Object) -> Result
     let gaps = || rows.iter().filter_map(|row| if let Row::Gap(gap) = row { Some(gap) } else { None });
     see("why", gaps().map(|gap| gap.why.name().into()).collect());
     see("since", gaps().map(|gap| gap.since.to_string()).collect());
-    let posts: Vec<_> = rows.iter().filter_map(|row| row.post()).filter(|post| !post.is_rider).collect();
+    let posts: Vec<_> = rows.iter().filter_map(|row| row.post()).filter(|post| !post.is_detached).collect();
     let joins = posts.windows(2).filter(|pair| pair[1].is_unverified);
     let name = |pair: &[PostRow<'_>]| format!("{} {}", text(pair[0].id), text(pair[1].id));
     see("unverified", joins.clone().map(name).collect());

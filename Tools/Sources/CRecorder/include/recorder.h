@@ -22,7 +22,7 @@ struct recorder_entry {
 };
 
 /* From now on the calls that touch `path`, or a file whose path begins with it, or their folder, are counted.
-   Writes to such files, except those with "-lock" or "-gate" in their name, go to `log`, unless that is -1.
+   Writes to such files, except those with "-lock" or "-open" in their name, go to `log`, unless that is -1.
    `path` must stay. */
 void recorder_start(const char *path, int log);
 

@@ -66,6 +66,6 @@ struct Rename: ToolCommand {
 private func count(of feed: Feed) throws -> Int {
     try feed.cache.withSnapshot {
         let info = try $0.info(of: feed)
-        return info.posts + info.riders
+        return info.posts + info.detached
     }
 }

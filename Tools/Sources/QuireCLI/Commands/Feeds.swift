@@ -22,7 +22,7 @@ struct Feeds: ToolCommand {
         let pages: Int
         let paging: String
         let posts: Int
-        let riders: Int
+        let detached: Int
         let tail: String
         let tailKind: String
 
@@ -34,7 +34,7 @@ struct Feeds: ToolCommand {
             (head, headKind) = (info.head.description, info.head.kind)
             (tail, tailKind) = (info.tail.description, info.tail.kind)
             (order, paging) = (info.options.order.rawValue, info.options.paging.rawValue)
-            (pages, posts, riders) = (info.pages, info.posts, info.riders)
+            (pages, posts, detached) = (info.pages, info.posts, info.detached)
         }
     }
 
@@ -55,7 +55,7 @@ struct Feeds: ToolCommand {
             "FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
         for info in infos {
             table.add(
-                shown(info.name), info.options.order.rawValue, grouped(info.posts + info.riders),
+                shown(info.name), info.options.order.rawValue, grouped(info.posts + info.detached),
                 grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
                 grouped(info.unverifiedJoins), shown(info.options.collection), shown(info.tail))
         }

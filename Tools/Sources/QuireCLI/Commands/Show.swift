@@ -78,7 +78,7 @@ struct Show: ToolCommand {
         of feed: Feed, after start: RowPosition?, _ snapshot: borrowing Snapshot, _ output: Output
     ) throws {
         let info = try snapshot.info(of: feed)
-        let posts = counted(info.posts + info.riders, "post")
+        let posts = counted(info.posts + info.detached, "post")
         let state = Continuity(info).sentence
         try output.line("\(shown(feed.name)): \(posts), \(counted(info.pages, "page")), \(state)")
         var table = Table("ID", " KEY", " PAGE", " BYTES", "TEXT")
@@ -92,7 +92,7 @@ struct Show: ToolCommand {
                 last = post.position
                 if let doubt = post.doubt { table.addLine("- - - unverified join: \(doubt.rawValue) - - -") }
                 let marks =
-                    "\(post.isRider ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
+                    "\(post.isDetached ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
                 table.add(
                     marks + shown(post.id), post.key.map { String($0) } ?? "",
@@ -118,14 +118,14 @@ struct PostLine: Encodable {
     @OrNull var key: Int64?
     @OrNull var page: UInt64?
     let pinned: Bool
-    let rider: Bool
+    let detached: Bool
     let type = "post"
 
     init(_ row: PostRow) {
         (bytes, unverified, placeholder) = (row.bodySize, row.isUnverified, row.isPlaceholder)
         doubt = row.doubt?.rawValue
         (id, key, page) = (row.id.description, row.key, row.page)
-        (pinned, rider) = (row.isPinned, row.isRider)
+        (pinned, detached) = (row.isPinned, row.isDetached)
     }
 }
 
@@ -134,7 +134,7 @@ extension Snapshot {
     borrowing func firstPost(of feed: Feed) throws -> PostRow? {
         var first: PostRow?
         try eachRow(of: feed) { row in
-            if let post = row.post, !post.isRider { first = post }
+            if let post = row.post, !post.isDetached { first = post }
             return first == nil
         }
         return first

@@ -8,7 +8,7 @@ final class Destination {
     let path: String
     let name: String
     let profile: Profile
-    private var reading: Reading
+    private var parsing: ParsingOptions
     private let asked: IngestOptions
     private let place: String
     private var cache: Cache?
@@ -31,8 +31,8 @@ final class Destination {
             cache = try Cache(at: self.place)
             feed = try cache?.existingFeed(named: name)
         }
-        reading = try Reading(asked, remembered: feed.flatMap { try Reading(of: $0) })
-        profile = try reading.loadProfile()
+        parsing = try ParsingOptions(asked, remembered: feed.flatMap { try ParsingOptions(of: $0) })
+        profile = try parsing.loadProfile()
         if let feed, let difference = difference(from: feed.options) {
             if try !info(of: feed).isEmpty { throw Failure(.usage, "\(path): feed \(name) \(difference)") }
             (empty, self.feed) = (feed, nil)
@@ -51,10 +51,10 @@ final class Destination {
         return nil
     }
 
-    var keyIsVersion: Bool { reading.keyIsVersion }
+    var keyIsVersion: Bool { parsing.keyIsVersion }
 
     /// JSON Feed is taken for what it says it is, unless somebody said what the responses are.
-    var recognisesJSONFeed: Bool { reading.isByDefault }
+    var recognisesJSONFeed: Bool { parsing.isByDefault }
 
     /// The cache, created for pages of this kind if need be; nil if there is neither a feed nor a page for
     /// one.
@@ -62,7 +62,7 @@ final class Destination {
         if let feed { return feed.cache }
         guard let kind else { return nil }
         var options = try options(for: kind)
-        reading.hold(kind)
+        parsing.hold(kind)
         let cache = try self.cache ?? createCache(place)
         options.collection = try asked.collection ?? empty?.options.collection ?? freeCollection(in: cache)
         (self.cache, planned) = (cache, options)
@@ -84,7 +84,7 @@ final class Destination {
         let feed =
             try empty.map { try batch[$0].setOptions(planned) }
             ?? batch.feed(named: name, options: planned)
-        try reading.remember(with: feed, batch)
+        try parsing.remember(with: feed, batch)
         return feed
     }
 
@@ -115,7 +115,7 @@ final class Destination {
 
     /// A feed holds one kind of thing.
     func require(_ page: InputPage) throws {
-        let (held, given) = (reading.kind, Reading.name(of: page.kind))
+        let (held, given) = (parsing.kind, ParsingOptions.name(of: page.kind))
         if held == given { return }
         func words(_ kind: String?) -> String { kind ?? "pages of an API" }
         throw Failure(
@@ -133,5 +133,5 @@ final class Destination {
 }
 
 extension FeedInfo {
-    fileprivate var isEmpty: Bool { posts == 0 && riders == 0 }
+    fileprivate var isEmpty: Bool { posts == 0 && detached == 0 }
 }

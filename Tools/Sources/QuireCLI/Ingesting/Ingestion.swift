@@ -2,30 +2,30 @@ import Foundation
 import Quire
 import QuireDumps
 
-/// Takes the pages of one run into a feed, several to a commit, each with how far the run has come.
+/// Takes the pages of one crawl into a feed, several to a commit, each with how far the crawl has come.
 struct Ingestion {
     private let destination: Destination
-    private let complaints: ErrorReporter
+    private let errors: ErrorReporter
     private let progress: Progress
-    /// Where the run stands once the last batch is committed.
+    /// Where the crawl stands once the last batch is committed.
     private(set) var point: ResumePoint
-    private var run: Crawl
+    private var crawl: Crawl
     private var merging: RowMerging
     /// By which order the pages of an API came.
     private(set) var fit: OrderFit
     private var watch = OrderWatch()
-    /// Why the run ended early, if it did.
+    /// Why the crawl ended early, if it did.
     private(set) var hasGivenUp = false
 
     /// Pages that share a commit.
     private static let batchPages = 32
 
     init(
-        to destination: Destination, from point: ResumePoint, _ run: Crawl,
-        _ complaints: ErrorReporter, _ progress: Progress
+        to destination: Destination, from point: ResumePoint, _ crawl: Crawl,
+        _ errors: ErrorReporter, _ progress: Progress
     ) throws {
-        (self.destination, self.point, self.run) = (destination, point, run)
-        (self.complaints, self.progress) = (complaints, progress)
+        (self.destination, self.point, self.crawl) = (destination, point, crawl)
+        (self.errors, self.progress) = (errors, progress)
         merging = try RowMerging(destination.feed)
         fit = OrderFit(destination.profile)
     }
@@ -56,7 +56,7 @@ struct Ingestion {
                     continue
                 }
                 if case .failure(let error) = page.content {
-                    if complaints.isTooMuch(after: failures) {
+                    if errors.isTooMuch(after: failures) {
                         queue.cancel()
                         try commit(pages, numbering, isLast: false)
                         hasGivenUp = true
@@ -95,7 +95,7 @@ struct Ingestion {
 
     private func complain(_ message: String, at place: String) throws {
         progress.clear()
-        try complaints.tell(message, at: place)
+        try errors.tell(message, at: place)
     }
 
     // MARK: A batch
@@ -103,14 +103,14 @@ struct Ingestion {
     /// What a batch changes, besides the cache; it counts only once the batch is committed.
     private struct Effect {
         var point: ResumePoint
-        var run: Crawl
+        var crawl: Crawl
         var merging: RowMerging
         var problems: [(message: String, place: String)] = []
         var isTooMuch = false
     }
 
     private mutating func commit(_ pages: [Page], _ numbering: Numbering, isLast: Bool) throws {
-        var effect = Effect(point: point, run: run, merging: merging)
+        var effect = Effect(point: point, crawl: crawl, merging: merging)
         let now = millisecondsNow()
         let pages = try attached(pages)
         if let cache = try destination.open(for: kind(of: pages)) {
@@ -125,7 +125,7 @@ struct Ingestion {
                     if destination.feed == nil && effect.point.totals.received == 0 { throw NothingTaken() }
                     effect.point.numbering = numbering
                     effect.point.isDone = isLast && !effect.isTooMuch
-                    try effect.point.write(effect.run, to: feed, batch)
+                    try effect.point.write(effect.crawl, to: feed, batch)
                     return feed
                 }
                 destination.hold(feed)
@@ -138,12 +138,12 @@ struct Ingestion {
                     effect.point.totals.addNothingNew()
                     continue
                 }
-                effect.isTooMuch = complaints.isTooMuch(after: effect.problems.count)
+                effect.isTooMuch = errors.isTooMuch(after: effect.problems.count)
                 effect.problems.append((Self.problem(of: page), page.input.place))
                 effect.point.totals.pagesFailed += 1
             }
         }
-        (point, run, merging) = (effect.point, effect.run, effect.merging)
+        (point, crawl, merging) = (effect.point, effect.crawl, effect.merging)
         hasGivenUp = effect.isTooMuch
         for problem in effect.problems { try complain(problem.message, at: problem.place) }
     }
@@ -182,7 +182,7 @@ struct Ingestion {
         _ page: Page, at now: Int64, into feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws {
         if let problem = try record(page, at: now, in: feed, batch, &effect) {
-            if complaints.isTooMuch(after: effect.problems.count) { effect.isTooMuch = true }
+            if errors.isTooMuch(after: effect.problems.count) { effect.isTooMuch = true }
             effect.problems.append((problem, page.input.place))
             effect.point.totals.pagesFailed += 1
         }
@@ -225,13 +225,13 @@ struct Ingestion {
             guard let request = try batch[feed].plan(.around(id)).request else { return nil }
             return (try batch[feed].ingest(response.answer, for: request.ticket), response.answer)
         }
-        var advanced = effect.run
+        var advanced = effect.crawl
         let counted = page.number.map { $0 + (effect.point.shift ?? 0) }
         let (answer, number) = response.place(number: counted, in: &advanced)
-        let outcome = try batch[feed].record(answer, page: number, in: &advanced)
-        // The run goes on as if a refused page had never been there.
+        let outcome = try batch[feed].ingest(answer, page: number, of: &advanced)
+        // The crawl goes on as if a refused page had never been there.
         if !outcome.isUnchanged {
-            effect.run = advanced
+            effect.crawl = advanced
             if let number, let given = page.number { effect.point.shift = number - given }
         }
         return (outcome, answer)

@@ -30,7 +30,7 @@ final class PageQueue: @unchecked Sendable {
             while let page = reader.next(), queue.push(page) {}
             queue.end()
         }
-        thread.name = "reading"
+        thread.name = "parsing"
         thread.start()
         return queue
     }
@@ -69,7 +69,7 @@ final class PageQueue: @unchecked Sendable {
         }
     }
 
-    /// The reading thread stops after its current page.
+    /// The parsing thread stops after its current page.
     func cancel() {
         condition.withLock {
             isCancelled = true

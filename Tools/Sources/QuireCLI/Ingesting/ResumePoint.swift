@@ -2,40 +2,40 @@ import Foundation
 import Quire
 import QuireDumps
 
-/// How far a run has come. It is written in the commit of the pages it counts, so it is never wrong.
+/// How far a crawl has come. It is written in the commit of the pages it counts, so it is never wrong.
 struct ResumePoint: Codable {
     /// Tells these inputs and this place of the feed from others.
     var inputs: UInt64
     var position = InputPage.Position()
     var numbering: Numbering
-    /// By how much the numbers of the run's pages differ from those of the files, since a request said where
+    /// By how much the numbers of the crawl's pages differ from those of the files, since a request said where
     /// one lies.
     var shift: Int?
     var totals = IngestTotals()
     var isDone = false
 
-    /// The attributes of the feed: this as JSON, and the run's checkpoint.
+    /// The attributes of the feed: this as JSON, and the crawl's checkpoint.
     private static let attribute = "quire.resume"
-    private static let runAttribute = "quire.resume.run"
+    private static let crawlAttribute = "quire.resume.run"
 
-    static func read(of feed: Feed) throws -> (point: ResumePoint, run: Crawl)? {
-        let (point, run) = try feed.cache.withSnapshot { snapshot in
+    static func read(of feed: Feed) throws -> (point: ResumePoint, crawl: Crawl)? {
+        let (point, crawl) = try feed.cache.withSnapshot { snapshot in
             (
                 try snapshot.attribute(attribute, of: feed),
-                try snapshot.attribute(runAttribute, of: feed)
+                try snapshot.attribute(crawlAttribute, of: feed)
             )
         }
-        guard let point, let run,
+        guard let point, let crawl,
             let decoded = try? JSONDecoder().decode(ResumePoint.self, from: Data(point))
         else { return nil }
-        return (decoded, try Crawl(checkpoint: run))
+        return (decoded, try Crawl(checkpoint: crawl))
     }
 
-    func write(_ run: Crawl, to feed: Feed, _ batch: borrowing Batch) throws {
+    func write(_ crawl: Crawl, to feed: Feed, _ batch: borrowing Batch) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try batch[feed].setAttribute(Self.attribute, to: Array(encoder.encode(self)))
-        try batch[feed].setAttribute(Self.runAttribute, to: run.checkpoint)
+        try batch[feed].setAttribute(Self.crawlAttribute, to: crawl.checkpoint)
     }
 
     /// A number that other files, or files that have changed, do not have.

@@ -8,7 +8,7 @@
 
 /// A cache that goes through the same states in every run: state n + 1 follows from state n alone. So a
 /// cache that was interrupted anywhere can be compared with one that never was, and goes on from there.
-struct Story {
+struct CommitHistory {
     let cache: Cache
     /// Most operations are about this one.
     let feed: Feed
@@ -23,7 +23,7 @@ struct Story {
         cache = try Cache(
             at: path,
             options: CacheOptions(durability: durability, mapSize: mapSize, writeTimeout: writeTimeout))
-        feed = try cache.feed(named: "story", options: FeedOptions(order: .stable))
+        feed = try cache.feed(named: "history", options: FeedOptions(order: .stable))
         mirror = try cache.feed(named: "mirror")
         crawl = try cache.feed(named: "crawl", options: FeedOptions(paging: .page, pageSize: 8))
     }
@@ -77,7 +77,7 @@ struct Story {
 
     private func add(_ post: PostRow, to digest: inout Digest, _ snapshot: borrowing Snapshot) throws {
         digest.add(post.id.number ?? 0)
-        digest.add((post.isPinned ? 1 : 0) | (post.isRider ? 2 : 0) | (post.isPlaceholder ? 4 : 0))
+        digest.add((post.isPinned ? 1 : 0) | (post.isDetached ? 2 : 0) | (post.isPlaceholder ? 4 : 0))
         try snapshot.body(of: post).withUnsafeBytes { digest.add($0) }
         if let likes = try snapshot.post(post.id)?.fields["likes"] { digest.add(likes) }
     }
@@ -87,11 +87,11 @@ struct Story {
         let path = folder + "/undisturbed.quire"
         let child = Child(seconds: 300) { tell in
             do {
-                let story = try Story(at: path, durability: .relaxed)
-                tell(try story.digest())
+                let history = try CommitHistory(at: path, durability: .relaxed)
+                tell(try history.digest())
                 for _ in 1...count {
-                    _ = try story.next()
-                    tell(try story.digest())
+                    _ = try history.next()
+                    tell(try history.digest())
                 }
                 return 0
             } catch {

@@ -1,5 +1,5 @@
 /// The record of bodies that was looked at last: neighbours mostly share one.
-struct ShownRecord {
+struct BodyRecordCursor {
     private let transaction: Transaction
     private var number: UInt64 = 0
     private var payload = 0

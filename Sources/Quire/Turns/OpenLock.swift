@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// The companion file `<cache>-gate`: who may open a cache, and whose turn it is to write. LMDB's own lock
+/// The companion file `<cache>-openLock`: who may open a cache, and whose turn it is to write. LMDB's own lock
 /// file must not be touched (closing any descriptor of it drops LMDB's locks), its write lock waits without
 /// end, and it does not notice a second open in one process, which would destroy the table of readers.
 ///
@@ -23,7 +23,7 @@ import Synchronization
 /// owner's process id; the cache file it belongs to.
 ///
 /// Elsewhere than on Linux there is none of this: writers wait for LMDB's lock without a limit.
-final class Gate: @unchecked Sendable {
+final class OpenLock: @unchecked Sendable {
     // @unchecked: the mutex is one, the rest of the page is atomic or written behind the door.
     private let path: String
     #if os(Linux)
@@ -54,7 +54,7 @@ final class Gate: @unchecked Sendable {
     init(_ cache: String) throws(QuireError) {
         path = cache
         #if os(Linux)
-            let name = cache + "-gate"
+            let name = cache + "-openLock"
             let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             if descriptor < 0 { throw QuireError.system("cannot open", name, errno) }
             do throws(QuireError) {
@@ -210,18 +210,18 @@ final class Gate: @unchecked Sendable {
 
     /// Waits for this process's turn to write, which ends with ``leave()`` on the same thread.
     /// - Throws: `.busy` if the turn did not come in time.
-    func enter(_ patience: inout Patience) throws(QuireError) {
+    func enter(_ deadline: inout Deadline) throws(QuireError) {
         #if os(Linux)
             var status = pthread_mutex_trylock(mutex)
             if status == EBUSY {
-                var end = patience.end
+                var end = deadline.end
                 status = quire_lock_until(mutex, &end)
             }
             switch status {
             case 0: break
             case EOWNERDEAD: pthread_mutex_consistent(mutex)  // LMDB undoes what it had begun
-            case ETIMEDOUT: throw busy(patience)
-            default: throw QuireError.system("cannot lock", path + "-gate", status)
+            case ETIMEDOUT: throw busy(deadline)
+            default: throw QuireError.system("cannot lock", path + "-openLock", status)
             }
             owner.pointee.store(getpid(), ordering: .relaxed)
         #endif
@@ -235,7 +235,7 @@ final class Gate: @unchecked Sendable {
     }
 
     /// Who was waited for in vain.
-    func busy(_ patience: Patience) -> QuireError {
+    func busy(_ deadline: Deadline) -> QuireError {
         var process: pid_t = 0
         #if os(Linux)
             process = owner.pointee.load(ordering: .relaxed)
@@ -246,12 +246,12 @@ final class Gate: @unchecked Sendable {
             case getpid(): "another thread of this process has"
             default: "process \(process) has"
             }
-        return QuireError(.busy, "\(path): cannot write: \(who) been writing for \(patience.limit)")
+        return QuireError(.busy, "\(path): cannot write: \(who) been writing for \(deadline.limit)")
     }
 }
 
 /// How long a writer waits for its turn, from when it first has to.
-struct Patience {
+struct Deadline {
     let limit: Duration
     private var known: timespec?
 

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// Who may open a cache, and whose turn it is to write.
-@Suite struct GateTests {
+@Suite struct OpenLockTests {
     private let folder: TestFolderOfOne
     private var path: String { folder.path + "/test.quire" }
 
@@ -25,13 +25,13 @@ import Testing
 
     private func key() throws -> FileKey { try FileCheck.key(path) }
 
-    /// Another process that holds a lock on a byte of the gate for as long as the object lives: it inherits
+    /// Another process that holds a lock on a byte of the openLock for as long as the object lives: it inherits
     /// the open file, which is what the lock belongs to, as its standard input.
     private final class Holder {
         private var process: pid_t = 0
 
         init(_ path: String, _ byte: Int, _ kind: Int32) throws {
-            let descriptor = open(path + "-gate", O_RDWR | O_CLOEXEC)
+            let descriptor = open(path + "-openLock", O_RDWR | O_CLOEXEC)
             try #require(descriptor >= 0)
             defer { close(descriptor) }
             var range = flock()
@@ -63,26 +63,26 @@ import Testing
     @Test("L5: another copy of the library in this process is refused, and may open it afterwards")
     func copies() throws {
         _ = try Cache(at: path)
-        let copy = try Gate(path)
+        let copy = try OpenLock(path)
         try copy.settle(in: try key(), sharing: true)
         let error = try #require(failure { _ = try Cache(at: path) })
         #expect(error.code == .busy && error.message.hasPrefix(path))
         #expect(error.message.contains("in this process"))
         copy.shut()
         let cache = try Cache(at: path)
-        #expect(failure { _ = try Gate(path) }?.code == .busy)
+        #expect(failure { _ = try OpenLock(path) }?.code == .busy)
         #expect(try cache.feeds().isEmpty)
     }
 
-    @Test("L5: an opener that uses a link meets the same gate")
+    @Test("L5: an opener that uses a link meets the same openLock")
     func links() throws {
         let cache = try Cache(at: path)
         let link = folder.path + "/link.quire"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        #expect(failure { _ = try Gate(FileCheck.resolved(link)) }?.code == .busy)
+        #expect(failure { _ = try OpenLock(FileCheck.resolved(link)) }?.code == .busy)
         #expect(try Cache(at: link).environment === cache.environment)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(names == ["link.quire", "test.quire", "test.quire-gate", "test.quire-lock"])
+        #expect(names == ["link.quire", "test.quire", "test.quire-openLock", "test.quire-lock"])
     }
 
     @Test("L5: a lock under this process's number that is not its own is stale")
@@ -120,13 +120,13 @@ import Testing
     func sharing() throws {
         _ = try Cache(at: path)
         do {
-            let alone = try Gate(path)
+            let alone = try OpenLock(path)
             try alone.settle(in: try key(), sharing: false)
         }
         do {
             let holder = try Holder(path, Self.use, F_RDLCK)
             _ = try Cache(at: path)
-            let second = try Gate(path)
+            let second = try OpenLock(path)
             #expect(failure { try second.settle(in: try key(), sharing: false) }?.code == .busy)
             withExtendedLifetime(holder) {}
         }

@@ -1,6 +1,6 @@
 /// How many bytes of each body record the entries show. Memory bounds the number of records, newest first.
 /// The rest takes another tally, and another look at all entries.
-final class BodyTally {
+final class BodyUsage {
     private let transaction: Transaction
     /// The numbers descend.
     private var numbers: [UInt64] = []

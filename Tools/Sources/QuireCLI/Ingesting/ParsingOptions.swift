@@ -3,7 +3,7 @@ import Quire
 import QuireDumps
 
 /// How the responses of a feed are read: said once, then remembered with the feed.
-struct Reading: Codable, Equatable {
+struct ParsingOptions: Codable, Equatable {
     /// The name of a built-in profile, or the text of one of the user's own.
     private var profile = "stackexchange"
     private var ownProfile: String?
@@ -14,12 +14,12 @@ struct Reading: Codable, Equatable {
     private(set) var kind: String?
 
     /// The attribute of the feed that holds this as JSON.
-    private static let attribute = "quire.reading"
+    private static let attribute = "quire.parsing"
 
     init() {}
 
     /// What was asked for, the rest as remembered.
-    init(_ options: IngestOptions, remembered: Reading?) throws {
+    init(_ options: IngestOptions, remembered: ParsingOptions?) throws {
         if let remembered { self = remembered }
         if let name = options.profile { (profile, ownProfile) = (name, nil) }
         if let path = options.profileFile {
@@ -34,7 +34,7 @@ struct Reading: Codable, Equatable {
 
     /// The caller did not say what the responses are.
     var isByDefault: Bool {
-        var plain = Reading()
+        var plain = ParsingOptions()
         plain.kind = kind
         return self == plain
     }
@@ -71,9 +71,9 @@ struct Reading: Codable, Equatable {
 
     init?(of feed: Feed) throws {
         let stored = try feed.cache.withSnapshot { try $0.attribute(Self.attribute, of: feed) }
-        guard let stored, let reading = try? JSONDecoder().decode(Reading.self, from: Data(stored))
+        guard let stored, let parsing = try? JSONDecoder().decode(ParsingOptions.self, from: Data(stored))
         else { return nil }
-        self = reading
+        self = parsing
     }
 
     func remember(with feed: Feed, _ batch: borrowing Batch) throws {
