@@ -64,11 +64,11 @@ import Testing
     func copies() throws {
         _ = try Cache(at: path)
         let copy = try OpenLock(path)
-        try copy.settle(in: try key(), sharing: true)
+        try copy.publish(try key(), sharing: true)
         let error = try #require(failure { _ = try Cache(at: path) })
         #expect(error.code == .busy && error.message.hasPrefix(path))
         #expect(error.message.contains("in this process"))
-        copy.shut()
+        copy.release()
         let cache = try Cache(at: path)
         #expect(failure { _ = try OpenLock(path) }?.code == .busy)
         #expect(try cache.feeds().isEmpty)
@@ -121,13 +121,13 @@ import Testing
         _ = try Cache(at: path)
         do {
             let alone = try OpenLock(path)
-            try alone.settle(in: try key(), sharing: false)
+            try alone.publish(try key(), sharing: false)
         }
         do {
             let holder = try Holder(path, Self.use, F_RDLCK)
             _ = try Cache(at: path)
             let second = try OpenLock(path)
-            #expect(failure { try second.settle(in: try key(), sharing: false) }?.code == .busy)
+            #expect(failure { try second.publish(try key(), sharing: false) }?.code == .busy)
             withExtendedLifetime(holder) {}
         }
         let holder = try Holder(path, Self.use, F_WRLCK)

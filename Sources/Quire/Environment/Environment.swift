@@ -55,7 +55,7 @@ final class Environment: @unchecked Sendable {
             for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
             mdb_env_close(handle)
         }
-        openLock.shut()
+        openLock.release()
         Self.forget(file)
     }
 
@@ -161,23 +161,23 @@ final class Environment: @unchecked Sendable {
     private func writeInTurn<R>(
         _ commits: Bool, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
-        guard let place = queue.enter(alone: !commits) else {
+        guard let waiter = queue.enter(alone: !commits) else {
             return try lead(WriteGroup(isAlone: !commits, commits: commits), &deadline, body)
         }
         var result: Result<R, any Error>?
         while true {
-            switch queue.wait(at: place, until: deadline.end) {
+            switch queue.wait(as: waiter, until: deadline.end) {
             case nil:
                 throw openLock.busy(deadline)
             case .lead:
-                return try lead(WriteGroup(isAlone: place.isAlone, commits: commits), &deadline, body)
+                return try lead(WriteGroup(isAlone: waiter.isAlone, commits: commits), &deadline, body)
             case .run(let group):
                 let ran = Result { try run(body, in: group.transaction!) }
                 // What it threw before it wrote anything is its own affair; anything else undoes all.
                 if case .failure = ran, mark.hasWritten { group.isUndone = true }
                 if mark.failure != 0 { group.isUndone = true }
                 result = ran
-                queue.passOn(group)
+                queue.handOff(group)
             case .committed:
                 return try result!.get()
             case .failed(let error):
@@ -196,7 +196,7 @@ final class Environment: @unchecked Sendable {
                 queue.finish(group, .committed)
                 return result
             } catch is Undone {
-                queue.putBack(group)
+                queue.requeue(group)
             } catch {
                 // Its own body failed before another writer joined, or no commit is possible.
                 queue.finish(group, .failed(error))
@@ -208,8 +208,8 @@ final class Environment: @unchecked Sendable {
     private func writeOnce<R>(
         _ group: WriteGroup, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
-        try openLock.enter(&deadline)
-        defer { openLock.leave() }
+        try openLock.acquireTurn(&deadline)
+        defer { openLock.releaseTurn() }
         try enter()
         defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?
@@ -228,7 +228,7 @@ final class Environment: @unchecked Sendable {
         do {
             result = try run(body, in: transaction)
             group.transaction = transaction
-            queue.share(group)
+            queue.runFollowers(of: group)
             if group.isUndone { throw Undone() }
         } catch {
             mdb_txn_abort(transaction.handle)

@@ -43,7 +43,7 @@ struct ExclusiveUse: ~Copyable {
     }
 
     deinit {
-        openLock.shut()
+        openLock.release()
         Environment.forget(file)
     }
 

@@ -61,7 +61,7 @@ extension Environment {
             try FileCheck.requireCache(path)
         }
         let file = try FileCheck.key(path)
-        try openLock.settle(in: file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
+        try openLock.publish(file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
         let environment = try openFile(path, file, openLock, options)
         registry[file] = Entry(environment: environment)
         return environment

@@ -43,13 +43,13 @@ final class OpenLock: @unchecked Sendable {
 
         private static let pageSize = 4096
         private static let (ownerOffset, fileOffset) = (128, 136)
-        private static let (door, use, processes) = (0 as off_t, 1 as off_t, 16 as off_t)
+        private static let (opening, use, processes) = (0 as off_t, 1 as off_t, 16 as off_t)
         /// How long an opener waits: opening takes milliseconds.
-        private static let doorLimit = 5_000
+        private static let openingLimit = 5_000
     #endif
 
     /// Comes in through the door of the cache at a path, which need not exist yet, and keeps it shut until
-    /// ``settle(in:sharing:)``.
+    /// ``publish(_:sharing:)``.
     /// - Throws: `.busy` if another copy of the library has it open in this process.
     init(_ cache: String) throws(QuireError) {
         path = cache
@@ -58,7 +58,7 @@ final class OpenLock: @unchecked Sendable {
             let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             if descriptor < 0 { throw QuireError.system("cannot open", name, errno) }
             do throws(QuireError) {
-                try Self.enter(descriptor, cache)
+                try Self.acquireOpening(descriptor, cache)
                 page = try Self.map(descriptor, name)
             } catch {
                 close(descriptor)
@@ -68,10 +68,10 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
-    deinit { shut() }
+    deinit { release() }
 
     /// The cache is closed here, or was not opened.
-    func shut() {
+    func release() {
         #if os(Linux)
             if !isOpen { return }
             isOpen = false
@@ -79,7 +79,7 @@ final class OpenLock: @unchecked Sendable {
             // A forked child shares these locks. They are not the child's to give back, and in the parent
             // must not last as long as the child does.
             if getpid() == process {
-                for at in [Self.processes + off_t(process), Self.use, Self.door] {
+                for at in [Self.processes + off_t(process), Self.use, Self.opening] {
                     Self.lock(descriptor, at, F_UNLCK)
                 }
             }
@@ -92,7 +92,7 @@ final class OpenLock: @unchecked Sendable {
     /// The cache exists now and is this file. Opens the door for others.
     /// - Parameter isShareable: false if this process must be the only one.
     /// - Throws: `.busy` if it is not, or if those that have the cache open have another file.
-    func settle(in key: FileKey, sharing isShareable: Bool) throws(QuireError) {
+    func publish(_ key: FileKey, sharing isShareable: Bool) throws(QuireError) {
         #if os(Linux)
             if Self.lock(descriptor, Self.use, F_WRLCK) {
                 setUp(key)
@@ -108,11 +108,11 @@ final class OpenLock: @unchecked Sendable {
                     .busy, "\(path): another process has the file open that was here before; close it there")
             }
             if isShareable { Self.lock(descriptor, Self.use, F_RDLCK) }
-            Self.lock(descriptor, Self.door, F_UNLCK)
+            Self.lock(descriptor, Self.opening, F_UNLCK)
         #endif
     }
 
-    /// In place of ``settle(in:sharing:)``, for who puts another file there: the door stays shut.
+    /// In place of ``publish(_:sharing:)``, for who puts another file there: the door stays shut.
     /// - Throws: `.busy` if another process has the cache open.
     func requireAlone() throws(QuireError) {
         #if os(Linux)
@@ -123,11 +123,11 @@ final class OpenLock: @unchecked Sendable {
     }
 
     #if os(Linux)
-        private static func enter(_ descriptor: Int32, _ cache: String) throws(QuireError) {
+        private static func acquireOpening(_ descriptor: Int32, _ cache: String) throws(QuireError) {
             var rounds = 0
-            while !lock(descriptor, door, F_WRLCK) {
+            while !lock(descriptor, opening, F_WRLCK) {
                 rounds += 1
-                if rounds > doorLimit {
+                if rounds > openingLimit {
                     throw QuireError(
                         .busy, "\(cache): is being opened, repaired or compacted by another process")
                 }
@@ -208,9 +208,9 @@ final class OpenLock: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Waits for this process's turn to write, which ends with ``leave()`` on the same thread.
+    /// Waits for this process's turn to write, which ends with ``releaseTurn()`` on the same thread.
     /// - Throws: `.busy` if the turn did not come in time.
-    func enter(_ deadline: inout Deadline) throws(QuireError) {
+    func acquireTurn(_ deadline: inout Deadline) throws(QuireError) {
         #if os(Linux)
             var status = pthread_mutex_trylock(mutex)
             if status == EBUSY {
@@ -227,7 +227,7 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
-    func leave() {
+    func releaseTurn() {
         #if os(Linux)
             owner.pointee.store(0, ordering: .relaxed)
             pthread_mutex_unlock(mutex)

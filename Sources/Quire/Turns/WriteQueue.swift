@@ -21,10 +21,10 @@ final class WriteQueue: @unchecked Sendable {
 
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private var isLed = false
-    private var waiting: [Place] = []
+    private var waiting: [Waiter] = []
 
     /// What a waiting writer is told.
-    enum Turn {
+    enum Signal {
         /// Lead the next commit or, to the one who leads: the baton is back.
         case lead
         /// You have the baton.
@@ -34,9 +34,9 @@ final class WriteQueue: @unchecked Sendable {
     }
 
     /// Where a thread waits.
-    final class Place {
+    final class Waiter {
         fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
-        fileprivate var turn: Turn?
+        fileprivate var signal: Signal?
         /// Shares no transaction: its group was undone, or it does not commit.
         fileprivate(set) var isAlone: Bool
 
@@ -73,13 +73,13 @@ final class WriteQueue: @unchecked Sendable {
     /// Writers that wait for a baton or to lead.
     var waitingCount: Int { withLock { waiting.count } }
 
-    /// Nil: the caller leads. Else it has to ``wait(at:)``.
-    func enter(alone isAlone: Bool = false) -> Place? {
+    /// Nil: the caller leads. Else it has to ``wait(as:)``.
+    func enter(alone isAlone: Bool = false) -> Waiter? {
         withLock {
             if isLed {
-                let place = Place(alone: isAlone)
-                waiting.append(place)
-                return place
+                let waiter = Waiter(alone: isAlone)
+                waiting.append(waiter)
+                return waiter
             }
             isLed = true
             return nil
@@ -88,23 +88,23 @@ final class WriteQueue: @unchecked Sendable {
 
     /// Nil if the turn did not come in time. A writer that was called in time to share a commit stays with
     /// it.
-    func wait(at place: Place, until end: timespec) -> Turn? {
-        withLock { awaitTurn(place, until: end) }
+    func wait(as waiter: Waiter, until end: timespec) -> Signal? {
+        withLock { awaitSignal(waiter, until: end) }
     }
 
     /// For the leader, when its own body has run: returns when all followers have.
-    func share(_ group: WriteGroup) {
+    func runFollowers(of group: WriteGroup) {
         withLock {
             guard let next = nextFollower(of: group) else { return }
-            let leader = Place()
+            let leader = Waiter()
             group.leader = leader
             tell(next, .run(group))
-            _ = awaitTurn(leader, until: nil)
+            _ = awaitSignal(leader, until: nil)
         }
     }
 
     /// For a follower, when its body has run: the baton goes on, or back to the leader.
-    func passOn(_ group: WriteGroup) {
+    func handOff(_ group: WriteGroup) {
         withLock {
             if let next = nextFollower(of: group) {
                 tell(next, .run(group))
@@ -116,29 +116,29 @@ final class WriteQueue: @unchecked Sendable {
 
     /// The leader's transaction was undone: all of its group run again, each in a commit of its own and
     /// before those who came later.
-    func putBack(_ group: WriteGroup) {
+    func requeue(_ group: WriteGroup) {
         withLock {
-            for place in group.followers { place.isAlone = true }
+            for waiter in group.followers { waiter.isAlone = true }
             waiting.insert(contentsOf: group.followers, at: 0)
             group.isolate()
         }
     }
 
     /// The leader is done, its followers with it; the first of those who wait leads.
-    func finish(_ group: WriteGroup, _ outcome: Turn) {
+    func finish(_ group: WriteGroup, _ outcome: Signal) {
         withLock {
             if waiting.isEmpty {
                 isLed = false
             } else {
                 tell(waiting.removeFirst(), .lead)
             }
-            for place in group.followers { tell(place, outcome) }
+            for waiter in group.followers { tell(waiter, outcome) }
         }
     }
 
     // MARK: Under the lock
 
-    private func nextFollower(of group: WriteGroup) -> Place? {
+    private func nextFollower(of group: WriteGroup) -> Waiter? {
         guard !group.isAlone, !group.isUndone, group.followers.count < Self.groupLimit,
             let next = waiting.first, !next.isAlone
         else { return nil }
@@ -146,24 +146,24 @@ final class WriteQueue: @unchecked Sendable {
         return next
     }
 
-    private func tell(_ place: Place, _ turn: Turn) {
-        place.turn = turn
-        pthread_cond_signal(place.condition)
+    private func tell(_ waiter: Waiter, _ signal: Signal) {
+        waiter.signal = signal
+        pthread_cond_signal(waiter.condition)
     }
 
-    private func awaitTurn(_ place: Place, until end: timespec?) -> Turn? {
+    private func awaitSignal(_ waiter: Waiter, until end: timespec?) -> Signal? {
         while true {
-            if let turn = place.turn {
-                place.turn = nil
-                return turn
+            if let signal = waiter.signal {
+                waiter.signal = nil
+                return signal
             }
             // Who waits no longer for others to begin waits for those with whom it has begun.
-            guard var end, waiting.contains(where: { $0 === place }) else {
-                pthread_cond_wait(place.condition, lock)
+            guard var end, waiting.contains(where: { $0 === waiter }) else {
+                pthread_cond_wait(waiter.condition, lock)
                 continue
             }
-            if pthread_cond_timedwait(place.condition, lock, &end) == ETIMEDOUT, place.turn == nil {
-                waiting.removeAll { $0 === place }
+            if pthread_cond_timedwait(waiter.condition, lock, &end) == ETIMEDOUT, waiter.signal == nil {
+                waiting.removeAll { $0 === waiter }
                 return nil
             }
         }
@@ -185,8 +185,8 @@ final class WriteGroup {
     var transaction: Transaction?
     /// Nothing of this transaction may be committed.
     var isUndone = false
-    fileprivate var leader: WriteQueue.Place?
-    fileprivate var followers: [WriteQueue.Place] = []
+    fileprivate var leader: WriteQueue.Waiter?
+    fileprivate var followers: [WriteQueue.Waiter] = []
 
     var isShared: Bool { !followers.isEmpty }
 
