@@ -365,11 +365,11 @@ struct Check {
     private func checkCounters() {
         if context.isStopped { return }
         let all = entries.values.reduce(0) { $0 + UInt64($1) }
-        for (name, said, found) in [
+        for (name, stored, actual) in [
             ("entries", counters.entries, all), ("posts", counters.posts, posts.count),
             ("body bytes", counters.bodyBytes, posts.bytes),
-        ] where said != found {
-            find(.count, "counters", "say \(said) \(name), there are \(found)")
+        ] where stored != actual {
+            find(.count, "counters", "say \(stored) \(name), there are \(actual)")
         }
     }
 }

@@ -298,7 +298,7 @@ final class FeedLoader {
                 state.rows.append(.unloaded(state.unloaded.count - 1))
                 expected = bound
             }
-            try settle(rest, in: firstRun..<state.unloaded.count, of: &state)
+            try distribute(rest, in: firstRun..<state.unloaded.count, of: &state)
             if let gap {
                 state.rows.append(.gap(state.gaps.count))
                 state.gaps.append(gap.record.gap)
@@ -324,7 +324,7 @@ final class FeedLoader {
 
     /// What the segment holds beyond the loaded chunks belongs to its unloaded spans. How much each of
     /// several has is counted only when a rule asks: that reads every chunk in them.
-    private func settle(
+    private func distribute(
         _ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState
     ) throws {
         guard let first = runs.first else { return }

@@ -6,7 +6,7 @@ struct FeedWriter {
     private let new: FeedState
     private let record: FeedRecord
     /// All chunks are loaded, and those that know places are written with what was noted since.
-    private let settlesPlaces: Bool
+    private let writesPositions: Bool
     // What is loaded when this is done.
     private var chunks: [UInt64: FeedLoader.Chunk] = [:]
     private var gaps: [KnownGaps.Known] = []
@@ -19,10 +19,10 @@ struct FeedWriter {
     private let changed: [Int]
 
     init(
-        _ loader: FeedLoader, from old: FeedState, to new: FeedState, settlesPlaces: Bool = false
+        _ loader: FeedLoader, from old: FeedState, to new: FeedState, writesPositions: Bool = false
     ) {
-        (self.loader, self.old, self.new, self.settlesPlaces) = (loader, old, new, settlesPlaces)
-        record = Self.record(loader, new, settlesPlaces: settlesPlaces)
+        (self.loader, self.old, self.new, self.writesPositions) = (loader, old, new, writesPositions)
+        record = Self.record(loader, new, writesPositions: writesPositions)
         changed = new.entries.indices.filter {
             $0 >= old.entries.count || !new.entries[$0].isSame(as: old.entries[$0])
         }
@@ -82,7 +82,7 @@ struct FeedWriter {
         guard let stored = loader.chunks[chunk.position]?.record, stored.page == chunk.page,
             stored.ids.count == chunk.entries.count
         else { return true }
-        if settlesPlaces && stored.epoch != nil { return true }
+        if writesPositions && stored.epoch != nil { return true }
         if chunk.entries.contains(where: changed.contains) { return true }
         return !zip(chunk.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
     }
@@ -257,10 +257,10 @@ struct FeedWriter {
     }
 
     /// The record as it was, with what the rule counted and moved.
-    private static func record(_ loader: FeedLoader, _ new: FeedState, settlesPlaces: Bool) -> FeedRecord {
+    private static func record(_ loader: FeedLoader, _ new: FeedState, writesPositions: Bool) -> FeedRecord {
         var record = loader.record
         record.take(new)
-        if settlesPlaces {
+        if writesPositions {
             record.shifts.clear()
         } else {
             record.shifts.add(new.unloaded, unit: new.unit, forgets: !record.keepsPlaces)

@@ -119,7 +119,7 @@ struct PositionShifts: Record, Hashable {
 
     static let limit = 64
     /// A feed of so many chunks is written at once: some 8,000 posts in pages of 30.
-    static let settledChunks = 256
+    static let eagerChunks = 256
 
     init() {}
 

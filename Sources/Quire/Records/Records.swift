@@ -96,7 +96,7 @@ struct FeedRecord: Record {
     var counts = FeedCounts()
 
     /// Few chunks: no estimate of a place is ever forgotten.
-    var keepsPlaces: Bool { counts.chunks <= PositionShifts.settledChunks }
+    var keepsPlaces: Bool { counts.chunks <= PositionShifts.eagerChunks }
 
     init(name: String, options: FeedOptions) {
         self.name = name

@@ -36,7 +36,7 @@ struct CacheRebuilder {
         }
         try copyAliases()  // before the fields, which stand under names
         try copyFields()
-        try settleLog()
+        try startLog()
     }
 
     // MARK: A feed
@@ -178,7 +178,7 @@ struct CacheRebuilder {
 
     /// Commits are counted on from those of the old cache, and the log says of the last one that every feed
     /// must be read anew, which followers of the old cache then do.
-    private func settleLog() throws {
+    private func startLog() throws {
         let numbers = try cache.feeds().map(\.number)
         try cache.write { session in
             let written = session.counters.generation

@@ -91,7 +91,7 @@ extension Draft {
                 rows.remove(at: at)
             }
         }
-        settleFarGap(first, last)
+        updateFarGap(first, last)
     }
 
     /// R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no
@@ -110,12 +110,12 @@ extension Draft {
             let above = try state.entry(at: at - 1, in: rows, from: .below)
             if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
         }
-        if !settleFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
+        if !updateFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
     }
 
     /// The gap at an end of the page may just have gone. True if there is one.
     @discardableResult
-    private mutating func settleFarGap(_ first: Int, _ last: Int) -> Bool {
+    private mutating func updateFarGap(_ first: Int, _ last: Int) -> Bool {
         let start = max(0, rows.firstIndex(of: .entry(first))! - 1)
         let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
         let isBesideGap = rows[start..<end].contains(where: \.isGap)

@@ -121,7 +121,7 @@ struct Draft {
             page.append(entry)
         }
         try requireDeclaredOrder(page)
-        if state.options.order == .bump { page = settleKeys(page) }
+        if state.options.order == .bump { page = compareKeys(page) }
         duplicates = page.filter { isEntry($0) }
         rowsSeen = position
         rowsWithout(moved)
@@ -155,7 +155,7 @@ struct Draft {
     }
 
     /// R6. A grown key means moved; a smaller one is older than what is cached.
-    private mutating func settleKeys(_ page: [Int]) -> [Int] {
+    private mutating func compareKeys(_ page: [Int]) -> [Int] {
         page.filter { entry in
             guard isEntry(entry), let shown = shownKey(entry), let old = state.entries[entry].key
             else { return true }

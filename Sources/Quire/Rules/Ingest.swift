@@ -111,17 +111,17 @@ extension Draft {
         }
         if head.number == state.head.number { head.search = nil }  // R7: another answer came in between
         (state.head, state.tail) = (head, tail)
-        settleTop(now)
+        noteTop(now)
         keepToken()
-        try settleClaims(oldRows)
+        try carryClaims(oldRows)
         for (lower, why) in doubted {
             if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
                 claim(between: upper, and: lower, why: why)
             }
         }
         try state.setRows(state.withDetached(rows, old: oldRows))
-        try settleNewClaims(now)
-        try settlePositions(spots)
+        try addClaims(now)
+        try recordPositions(spots)
         for gap in state.gapRows where state.gaps[gap].since == 0 { state.gaps[gap].since = now }
         try state.rederive(from: borders, gone: EntrySet(moved + removed))
         try putStickyOnTop(now)
@@ -158,7 +158,7 @@ extension Draft {
     }
 
     /// What this answer told of the top of the list.
-    private mutating func settleTop(_ now: UInt64) {
+    private mutating func noteTop(_ now: UInt64) {
         let operation = ticket.operation
         if headChanged && (operation == .refresh || operation == .push) { state.skippedAbove = 0 }
         if headChanged && head.link == .end {
@@ -239,7 +239,7 @@ extension Draft {
     }
 
     /// R25. A join is proven once one answer shows both neighbours.
-    private mutating func settleClaims(_ oldRows: [Row]) throws(Interruption) {
+    private mutating func carryClaims(_ oldRows: [Row]) throws(Interruption) {
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
         if carried.isEmpty { return state.setClaims([:]) }
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
@@ -256,7 +256,7 @@ extension Draft {
     }
 
     /// What this answer joined by the numbering alone, and which join it has checked.
-    private mutating func settleNewClaims(_ now: UInt64) throws(Interruption) {
+    private mutating func addClaims(_ now: UInt64) throws(Interruption) {
         if !claims.isEmpty {
             let rows = state.serverRows
             for (upper, lower) in zip(rows, rows.dropFirst()) {

@@ -173,11 +173,11 @@ extension Draft {
             return
         }
         shown.append(last)
-        try settle(at, border, last: last, echo: echo, probe: probe)
+        try advanceSearch(at, border, last: last, echo: echo, probe: probe)
     }
 
     /// The last entry shown tells where to go on.
-    private mutating func settle(
+    private mutating func advanceSearch(
         _ at: Int, _ border: Int, last: Int, echo: Search.Echo?, probe: Int?
     ) throws(Interruption) {
         let span = ticket.span!

@@ -163,7 +163,7 @@ extension Draft {
     }
 
     /// What is estimated only: where a border is that this answer did not show.
-    mutating func settlePositions(_ spots: [(entry: Int, spot: Spot)]) throws(Interruption) {
+    mutating func recordPositions(_ spots: [(entry: Int, spot: Spot)]) throws(Interruption) {
         for (entry, spot) in spots where state.entries[entry].isCached {
             state.entries[entry].spot = spot
         }

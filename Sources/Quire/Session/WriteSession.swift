@@ -150,8 +150,8 @@ final class WriteSession {
         let loader = try loader(feed)
         try focus(loader)
         if loader.record.options.paging == .ids { try loader.loadAll() }
-        let settlesPlaces = loader.record.keepsPlaces && loader.record.shifts.isLong
-        if settlesPlaces { try loader.loadAll() }
+        let writesPositions = loader.record.keepsPlaces && loader.record.shifts.isLong
+        if writesPositions { try loader.loadAll() }
         var spreadsAnew = false
         while true {
             let old = try loader.state()
@@ -166,7 +166,7 @@ final class WriteSession {
                 do {
                     try save(
                         effect, loader, from: old, to: new, spreadsAnew: spreadsAnew,
-                        settlesPlaces: settlesPlaces)
+                        writesPositions: writesPositions)
                     recent = loader
                     return effect.result
                 } catch is PositionsExhausted {
@@ -214,7 +214,7 @@ final class WriteSession {
 
     private func save<R>(
         _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
-        spreadsAnew: Bool, settlesPlaces: Bool
+        spreadsAnew: Bool, writesPositions: Bool
     ) throws {
         touch()
         counters.clock = new.clock
@@ -226,7 +226,7 @@ final class WriteSession {
             new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         try attachBodies(effect, loader, from: old, to: &new)
         var writer = FeedWriter(
-            loader, from: old, to: new, settlesPlaces: spreadsAnew || settlesPlaces)
+            loader, from: old, to: new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         note(RowChanges.between(old, new), in: loader.feed)

@@ -41,7 +41,7 @@ extension Pager {
         let now = clock.now()
         let stored = try feed.cache.withSnapshot { try ServerState(of: feed, in: $0) }
         var serverState = stored
-        serverState.settle(at: now)
+        serverState.correct(at: now)
         body(&serverState)
         if serverState != stored {
             try feed.cache.batch { try ServerState.change(of: feed, in: $0, at: now, body) }

@@ -45,7 +45,7 @@ struct ServerState: Codable, Equatable {
 
     /// A clock that was set back must make nothing last longer: what began in the future begins now, and
     /// a page confirmed in the future is not fresh.
-    mutating func settle(at now: Int64) {
+    mutating func correct(at now: Int64) {
         if let since = pause?.since, since > now { pause?.since = now }
         if let since = spentQuota?.since, since > now { spentQuota?.since = now }
         if let since = confirmed?.since, since > now { confirmed = nil }
@@ -55,7 +55,7 @@ struct ServerState: Codable, Equatable {
 
     /// Heeds what the server said about when to come back. A pause is never shortened by another answer.
     mutating func heed(pause asked: Duration?, quota: Quota?, at now: Int64) {
-        settle(at: now)
+        correct(at: now)
         if let asked, asked > .zero {
             let length = min(asked, Self.longestPause).milliseconds
             if length > pause?.rest(at: now) ?? 0 { pause = Span(since: now, length: length) }
@@ -91,7 +91,7 @@ struct ServerState: Codable, Equatable {
     /// As stored, settled at a time.
     init(of feed: Feed, in snapshot: borrowing Snapshot, at now: Int64) throws {
         try self.init(of: feed, in: snapshot)
-        settle(at: now)
+        correct(at: now)
     }
 
     /// Changes what is stored, and writes it if that changed anything.
@@ -100,7 +100,7 @@ struct ServerState: Codable, Equatable {
     ) throws {
         let stored = ServerState(try batch[feed].attribute(attribute))
         var serverState = stored
-        serverState.settle(at: now)
+        serverState.correct(at: now)
         body(&serverState)
         if serverState == stored { return }
         let encoder = JSONEncoder()

@@ -87,7 +87,7 @@ struct IngestWork {
     ) throws -> ClosingLine {
         let info = try destination.info()
         var evidence = ingestion.point.totals.evidence ?? OrderEvidence()
-        if let feed = destination.feed { evidence = try evidence.settled(in: feed) }
+        if let feed = destination.feed { evidence = try evidence.withoutPlaced(in: feed) }
         var line = ClosingLine(
             ingestion.point.totals, evidence, info, elapsed: elapsed, isDryRun: runOptions.dryRun)
         if let order = info?.options.order {

@@ -36,15 +36,15 @@ struct OrderEvidence: Codable {
     }
 
     /// Without the posts that a later page has placed.
-    func settled(in feed: Feed) throws -> OrderEvidence {
-        var settled = self
+    func withoutPlaced(in feed: Feed) throws -> OrderEvidence {
+        var rest = self
         let ids = unplaced.compactMap { PostID($0) }
         let isCached = try feed.cache.withSnapshot { try $0.contains(ids, in: feed) }
         var seen: Set<PostID> = []
-        settled.unplaced = zip(ids, isCached).compactMap { id, isCached in
+        rest.unplaced = zip(ids, isCached).compactMap { id, isCached in
             isCached || !seen.insert(id).inserted ? nil : id.description
         }
-        return settled
+        return rest
     }
 
     /// The options of a feed that would not have met this evidence; nil without any, or if nothing better is
