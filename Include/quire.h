@@ -390,7 +390,7 @@ typedef struct quire_finding {
     int32_t code;
     int32_t reserved;
     /* Where: a feed, a post, a table. UTF-8, as is message. */
-    quire_bytes place;
+    quire_bytes location;
     quire_bytes message;
 } quire_finding;
 

@@ -40,7 +40,7 @@ AT(quire_statistics, snapshots, 80);
 AT(quire_statistics, oldest_snapshot_process, 96);
 AT(quire_statistics, pinned_bytes, 104);
 SIZE(quire_finding, 40);
-AT(quire_finding, place, 8);
+AT(quire_finding, location, 8);
 AT(quire_finding, message, 24);
 SIZE(quire_repaired_feed, 64);
 AT(quire_repaired_feed, posts, 16);

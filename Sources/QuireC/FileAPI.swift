@@ -39,7 +39,7 @@ struct Listener {
         for finding in report.findings {
             let arena = Arena()
             var lent = quire_finding(
-                code: finding.code.number, reserved: 0, place: arena.text(finding.place),
+                code: finding.code.number, reserved: 0, location: arena.text(finding.location),
                 message: arena.text(finding.message))
             found?(context, &lent)
             withExtendedLifetime(arena) {}

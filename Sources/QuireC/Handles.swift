@@ -14,13 +14,13 @@ protocol Handle: AnyObject, Sendable {
 ///     bits 24-55  uses of the place
 ///     bits  0-23  the place
 enum Handles {
-    private struct Place {
+    private struct Slot {
         var uses: UInt32 = 0
         var object: (any Handle)?
     }
 
     private struct Table {
-        var places: [Place] = []
+        var places: [Slot] = []
         var free: [Int] = []
     }
 
@@ -32,7 +32,7 @@ enum Handles {
             if table.free.isEmpty {
                 if table.places.count == 1 << 24 { return nil }
                 table.free.append(table.places.count)
-                table.places.append(Place())
+                table.places.append(Slot())
             }
             let at = table.free.removeLast()
             table.places[at].uses &+= 1

@@ -26,7 +26,9 @@ extension Response {
             if answer.next == .end { try attached.add(id, in: feed, snapshot) }
         case .above(let id):
             if try attached.add(id, in: feed, snapshot) {
-                let top = try snapshot.rows(of: feed, limit: 16).lazy.compactMap(\.post).first { !$0.isDetached }
+                let top = try snapshot.rows(of: feed, limit: 16).lazy.compactMap(\.post).first {
+                    !$0.isDetached
+                }
                 if top?.id == id, !answer.previous.isToken { attached.asked = .newer(id) }
             } else if !isOrdered {
                 return nil

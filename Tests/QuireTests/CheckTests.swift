@@ -79,7 +79,7 @@ import Testing
         _ judge: ([Finding]) -> Void
     ) throws {
         try forgery.put(table, key, value)
-        judge((try? storage.cache.check()) ?? [Finding(code: .checksum, place: "all", message: "")])
+        judge((try? storage.cache.check()) ?? [Finding(code: .checksum, location: "all", message: "")])
         // whatever these answer, they answer
         _ = try? storage.cache.withSnapshot { snapshot in
             for feed in try storage.cache.feeds() {

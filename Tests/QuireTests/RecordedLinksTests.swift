@@ -70,7 +70,11 @@ import Testing
 
     private func consecutive(_ pages: [Int]) -> [[Int]] {
         pages.reduce(into: []) { crawls, page in
-            if crawls.last?.last == page - 1 { crawls[crawls.count - 1].append(page) } else { crawls.append([page]) }
+            if crawls.last?.last == page - 1 {
+                crawls[crawls.count - 1].append(page)
+            } else {
+                crawls.append([page])
+            }
         }
     }
 

@@ -127,7 +127,7 @@ pub(crate) unsafe extern "C" fn collect(context: *mut c_void, finding: *const sy
     let (search, finding) = (&mut *context.cast::<Search>(), &*finding);
     search.findings.push(Finding {
         name: static_name(sys::quire_finding_name(finding.code)),
-        place: String::from_utf8_lossy(view(finding.place)).into_owned(),
+        location: String::from_utf8_lossy(view(finding.location)).into_owned(),
         message: String::from_utf8_lossy(view(finding.message)).into_owned(),
     });
 }

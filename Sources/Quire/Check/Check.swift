@@ -116,8 +116,8 @@ struct Check {
         }
     }
 
-    func find(_ code: Finding.Code, _ place: String, _ message: String) {
-        context.find(code, place, message)
+    func find(_ code: Finding.Code, _ location: String, _ message: String) {
+        context.find(code, location, message)
     }
 
     /// Calls `body` for each record of a table until the check is stopped. One that does not decode was found

@@ -27,9 +27,9 @@ final class CheckContext {
 
     var result: CheckReport { CheckReport(findings: findings, isComplete: !isStopped) }
 
-    func find(_ code: Finding.Code, _ place: String, _ message: String) {
+    func find(_ code: Finding.Code, _ location: String, _ message: String) {
         if isMuted || isStopped { return }
-        findings.append(Finding(code: code, place: place, message: message))
+        findings.append(Finding(code: code, location: location, message: message))
         if findings.count == limit { isStopped = true }
     }
 

@@ -6,7 +6,7 @@
 /// leaves below it are found as the pages that are neither free nor reached. Memory: two keys for each leaf.
 final class Salvage {
     /// Where a record is.
-    struct Place: Hashable {
+    struct NodeAddress: Hashable {
         let leaf: UInt64
         let node: Int
     }
@@ -15,7 +15,7 @@ final class Salvage {
         let key: UnsafeRawBufferPointer
         /// Nil if it cannot be read, or its checksum is not that of its bytes.
         let value: [UInt8]?
-        let place: Place
+        let address: NodeAddress
         /// Records may be missing directly before this one.
         let isAfterBreak: Bool
     }
@@ -177,7 +177,7 @@ final class Salvage {
                 try visit(
                     Record(
                         key: key(node), value: try value(node),
-                        place: Place(leaf: leaf.page, node: number),
+                        address: NodeAddress(leaf: leaf.page, node: number),
                         isAfterBreak: leaf.isAfterBreak && number == 0))
             }
         }
@@ -192,17 +192,17 @@ final class Salvage {
                 try visit(
                     Record(
                         key: key(node), value: try value(node),
-                        place: Place(leaf: page, node: number), isAfterBreak: false))
+                        address: NodeAddress(leaf: page, node: number), isAfterBreak: false))
             }
         }
     }
 
     /// The bytes of a record that was visited.
-    func value(at place: Place) throws(QuireError) -> [UInt8]? {
-        guard let nodes = try nodes(of: place.leaf, isLeaf: true), place.node < nodes.count else {
+    func value(at address: NodeAddress) throws(QuireError) -> [UInt8]? {
+        guard let nodes = try nodes(of: address.leaf, isLeaf: true), address.node < nodes.count else {
             return nil
         }
-        return try value(nodes[place.node])
+        return try value(nodes[address.node])
     }
 
     private func value(_ node: Node) throws(QuireError) -> [UInt8]? {

@@ -36,8 +36,8 @@ final class TreeWalk {
 
     deinit { value.deallocate() }
 
-    private func find(_ code: Finding.Code, _ place: String, _ message: String) {
-        context.find(code, place, message)
+    private func find(_ code: Finding.Code, _ location: String, _ message: String) {
+        context.find(code, location, message)
     }
 
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void

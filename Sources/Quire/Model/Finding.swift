@@ -33,11 +33,11 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
     /// What kind of finding it is.
     public let code: Code
     /// Where: a feed, a post, a table.
-    public let place: String
+    public let location: String
     /// What is wrong, in words.
     public let message: String
 
-    public var description: String { "\(code.rawValue): \(place): \(message)" }
+    public var description: String { "\(code.rawValue): \(location): \(message)" }
 }
 
 /// How far a check has come, in steps that are about equally long. The total is an estimate, never below

@@ -77,7 +77,7 @@ struct CacheRebuilder {
         _ chunk: RecoveredFeed.Chunk, of collection: UInt32, to part: inout RebuildBatch,
         _ lost: (removed: Set<PostID>, insertedBelow: Set<PostID?>)
     ) throws {
-        guard let value = try recoveredFile.salvage.value(at: chunk.place) else {
+        guard let value = try recoveredFile.salvage.value(at: chunk.address) else {
             return part.rows.append(.unknown)
         }
         let record = try value.withUnsafeBytes { try ChunkRecord($0, "a chunk") }
@@ -163,9 +163,9 @@ struct CacheRebuilder {
 
     private mutating func copyFields() throws {
         let names = collections
-        for (place, number) in recoveredFile.fields {
+        for (address, number) in recoveredFile.fields {
             guard let collection = names[number] else { continue }
-            guard let value = try recoveredFile.salvage.value(at: place) else { continue }
+            guard let value = try recoveredFile.salvage.value(at: address) else { continue }
             let record = try value.withUnsafeBytes { try FieldsRecord($0, "fields") }
             try cache.write { session in
                 for field in record.fields {

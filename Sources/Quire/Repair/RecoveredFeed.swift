@@ -10,7 +10,7 @@ struct RecoveredFeed {
     }
 
     struct Chunk {
-        let place: Salvage.Place
+        let address: Salvage.NodeAddress
         let position: UInt64
         /// How many are of the server's sequence.
         let entries: Int
@@ -50,7 +50,7 @@ struct RecoveredFeed {
 
     /// False if the record is not what its key says.
     mutating func take(
-        _ table: String, _ key: [UInt8], _ value: [UInt8], _ place: Salvage.Place, isAfterBreak: Bool
+        _ table: String, _ key: [UInt8], _ value: [UInt8], _ address: Salvage.NodeAddress, isAfterBreak: Bool
     ) -> Bool {
         let number = RecoveredFile.number(key)
         return value.withUnsafeBytes { bytes in
@@ -62,7 +62,7 @@ struct RecoveredFeed {
                     clock = chunk.entries.reduce(clock) { max($0, $1.confirmed) }
                     chunks.append(
                         Chunk(
-                            place: place, position: number,
+                            address: address, position: number,
                             entries: chunk.entries.count { !$0.isDetached }, isAfterBreak: isAfterBreak))
                 case "gaps":
                     guard let number else { return false }

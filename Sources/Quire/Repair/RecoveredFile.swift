@@ -8,7 +8,7 @@ struct RecoveredFile {
     private(set) var feeds: [UInt32: RecoveredFeed] = [:]
     private(set) var clock: UInt64 = 0
     private(set) var generation: UInt64 = 0
-    private(set) var fields: [(place: Salvage.Place, collection: UInt32)] = []
+    private(set) var fields: [(address: Salvage.NodeAddress, collection: UInt32)] = []
     private(set) var aliases: [(record: AliasRecord, collection: UInt32)] = []
     /// Records that do not read back.
     private(set) var damaged = 0
@@ -18,7 +18,7 @@ struct RecoveredFile {
     private var foreign = 0
     private var seed: UInt64?
     private var version: UInt64?
-    private var bodies: [UInt64: Salvage.Place] = [:]
+    private var bodies: [UInt64: Salvage.NodeAddress] = [:]
     private var recentBodies: [UInt64: [UInt8]?] = [:]
     /// The feed that the record before was of, and the part of it.
     private var last: (feed: UInt32, part: RecoveredFeed.Part)?
@@ -74,7 +74,7 @@ struct RecoveredFile {
             let part = RecoveredFeed.Part(name)
             enter(feed, part)
             if let value = record.value,
-                feeds[feed]!.take(name, Array(key), value, record.place, isAfterBreak: isBroken)
+                feeds[feed]!.take(name, Array(key), value, record.address, isAfterBreak: isBroken)
             {
                 isOurs = true
                 isBroken = false
@@ -85,7 +85,7 @@ struct RecoveredFile {
             return
         }
         leaveFeed(for: nil)
-        guard let value = record.value, takeOfCache(name, Array(key), value, record.place) else {
+        guard let value = record.value, takeOfCache(name, Array(key), value, record.address) else {
             damaged += 1
             isBroken = true
             return
@@ -113,7 +113,7 @@ struct RecoveredFile {
 
     /// False if the record is not what its key says.
     private mutating func takeOfCache(
-        _ name: String, _ key: [UInt8], _ value: [UInt8], _ place: Salvage.Place
+        _ name: String, _ key: [UInt8], _ value: [UInt8], _ address: Salvage.NodeAddress
     ) -> Bool {
         value.withUnsafeBytes { bytes in
             do throws(QuireError) {
@@ -137,7 +137,7 @@ struct RecoveredFile {
                 case "fields":
                     _ = try FieldsRecord(bytes, name)
                     guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
-                    fields.append((place, collection))
+                    fields.append((address, collection))
                 case "aliases":
                     let record = try AliasRecord(bytes, name)
                     guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
@@ -146,7 +146,7 @@ struct RecoveredFile {
                     guard let number = Self.number(key), BodyStore.contents(bytes) != nil else {
                         return false
                     }
-                    bodies[~number] = place
+                    bodies[~number] = address
                 default: break  // derived
                 }
                 return true

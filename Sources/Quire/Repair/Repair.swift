@@ -63,7 +63,7 @@ extension Cache {
         do {
             return try use.findings(at: path, progress: progress)
         } catch let error as QuireError where [.notACache, .corrupt].contains(error.code) {
-            return [Finding(code: .page, place: "file", message: error.message)]
+            return [Finding(code: .page, location: "file", message: error.message)]
         }
     }
 

@@ -95,7 +95,8 @@ struct Entry {
         key == other.key && page == other.page && confirmed == other.confirmed
             && asked == other.asked && pushed == other.pushed && spot == other.spot
             && isChecked == other.isChecked
-            && isDetached == other.isDetached && isPinned == other.isPinned && isPlaceholder == other.isPlaceholder
+            && isDetached == other.isDetached && isPinned == other.isPinned
+            && isPlaceholder == other.isPlaceholder
             && claim == other.claim && isCached == other.isCached
             && hasSameBody(as: other) && chunk == other.chunk
     }

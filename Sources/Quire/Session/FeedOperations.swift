@@ -160,8 +160,10 @@ extension WriteSession {
         }
         let end = try crawl.ends[number - 1].map { try name(of: $0, in: feed) }
         let index = try index(of: transaction.feed(feed).collection)
-        let earlier = try names(of: crawl.earlier(than: number).compactMap { [crawl] in crawl.ends[$0] }, in: feed)
-            .first { index.position(of: $0, in: feed) != nil }
+        let earlier = try names(
+            of: crawl.earlier(than: number).compactMap { [crawl] in crawl.ends[$0] }, in: feed
+        )
+        .first { index.position(of: $0, in: feed) != nil }
         let replaced = replacedBodies
         let (answerNow, crawlNow) = (answer, crawl)
         var (outcome, last) = try change(

@@ -51,7 +51,8 @@ struct CacheDump: Equatable {
                         shown.rows.append(
                             .post(
                                 Post(
-                                    id: row.id, key: row.key, isDetached: row.isDetached, isPinned: row.isPinned,
+                                    id: row.id, key: row.key, isDetached: row.isDetached,
+                                    isPinned: row.isPinned,
                                     isPlaceholder: row.isPlaceholder, isUnverified: row.isUnverified,
                                     body: Array(body),
                                     fields: try transaction.fields(of: row.id, in: feed.collection))))

@@ -194,7 +194,7 @@ final class DamagedWorld {
         var lost: Set<PostName> = []
         let salvage = try Salvage(path)
         try salvage.forEach(progress: { _ in }) { record in
-            if record.place.leaf != page && !pages(of: record.place).contains(page) { return }
+            if record.address.leaf != page && !pages(of: record.address).contains(page) { return }
             let table = Table.owner(of: record.key)!.table
             lost.formUnion(try posts(in: table, Array(table.key(record.key)!), record.value!))
         }
@@ -202,7 +202,7 @@ final class DamagedWorld {
     }
 
     /// The pages that hold the value of a record, if it does not stand in the leaf.
-    private func pages(of place: Salvage.Place) -> Range<UInt64> {
+    private func pages(of place: Salvage.NodeAddress) -> Range<UInt64> {
         whole.withUnsafeBytes { file in
             let leaf = UnsafeRawBufferPointer(
                 rebasing: file[Int(place.leaf) * 4096..<Int(place.leaf + 1) * 4096])

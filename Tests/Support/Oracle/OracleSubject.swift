@@ -5,7 +5,8 @@ import Foundation
 enum OracleRow: Equatable {
     /// `isUnverified`: only the server's numbering joins the post to the row above (R25).
     case post(
-        PostID, isDetached: Bool, isPinned: Bool, isPlaceholder: Bool, page: UInt64?, isUnverified: Bool = false)
+        PostID, isDetached: Bool, isPinned: Bool, isPlaceholder: Bool, page: UInt64?,
+        isUnverified: Bool = false)
     case gap(GapID)
 }
 

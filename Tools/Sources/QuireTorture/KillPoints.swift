@@ -16,7 +16,8 @@ struct KillPoints: TortureCommand {
     @Option(help: "How many states of the history, for each kind of operation.") var count = 1
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
-        let digests = try CommitHistory.digests(upTo: (Self.rounds + 2) * Operation.allCases.count, in: folder)
+        let digests = try CommitHistory.digests(
+            upTo: (Self.rounds + 2) * Operation.allCases.count, in: folder)
         var summary = Summary(name: "kill points", unit: "points")
         var (before, after) = (0, 0)
         for _ in 0..<count {

@@ -213,7 +213,8 @@ private struct Turns {
         for row in try snapshot.rows(of: feed, limit: .max) {
             switch row {
             case .post(let post):
-                run.append((post.isDetached ? "+" : "") + (post.isPlaceholder ? "?" : "") + post.id.description)
+                run.append(
+                    (post.isDetached ? "+" : "") + (post.isPlaceholder ? "?" : "") + post.id.description)
             case .gap(let gap):
                 let up = gap.up == .unknown ? "" : "^" + word(gap.up, gap.isUpOverlapping)
                 parts += [

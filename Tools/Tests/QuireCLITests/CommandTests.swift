@@ -163,7 +163,7 @@ struct CommandTests {
         let run = try box.quire("check", box.cache)
         #expect(run.status == 1 && run.lines.count >= 2 && run.err.isEmpty)
         let lines = try box.quire("check", box.cache, "--json").objects()
-        #expect(lines.allSatisfy { Set($0.keys) == ["code", "message", "place"] })
+        #expect(lines.allSatisfy { Set($0.keys) == ["code", "location", "message"] })
         #expect(lines.contains { $0["code"] as? String == "checksum" })
     }
 

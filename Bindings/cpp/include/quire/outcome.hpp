@@ -258,13 +258,13 @@ struct prune_result {
 // One thing that check() found. Owns its texts.
 struct finding {
     explicit finding(const quire_finding &c)
-        : code(c.code), place(detail::view(c.place)), message(detail::view(c.message))
+        : code(c.code), location(detail::view(c.location)), message(detail::view(c.message))
     {
     }
     const char *name() const noexcept { return quire_finding_name(code); }
 
     std::int32_t code;
-    std::string place, message;
+    std::string location, message;
 };
 
 // What a repair left of one feed; see quire_repaired_feed.

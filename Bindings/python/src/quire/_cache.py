@@ -77,7 +77,7 @@ def quire_python_batch(context: Any, handle: Any) -> int:
 def quire_python_finding(context: Any, finding: Any) -> None:
     work: _Progress = ffi.from_handle(context)
     work.findings.append(
-        Finding(FindingCode(finding.code), text_out(finding.place), text_out(finding.message)))
+        Finding(FindingCode(finding.code), text_out(finding.location), text_out(finding.message)))
 
 
 @ffi.def_extern(onerror=_keep_error)  # type: ignore[untyped-decorator]

@@ -173,7 +173,7 @@ class Finding(NamedTuple):
     """Damage that a check found."""
 
     code: FindingCode
-    place: str
+    location: str
     message: str
 
 

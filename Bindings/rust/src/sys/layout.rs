@@ -35,7 +35,7 @@ const _: () = {
     assert!(offset_of!(quire_statistics, oldest_snapshot_process) == 96);
     assert!(offset_of!(quire_statistics, pinned_bytes) == 104);
     assert!(size_of::<quire_finding>() == 40);
-    assert!(offset_of!(quire_finding, place) == 8);
+    assert!(offset_of!(quire_finding, location) == 8);
     assert!(offset_of!(quire_finding, message) == 24);
     assert!(size_of::<quire_repaired_feed>() == 64);
     assert!(offset_of!(quire_repaired_feed, posts) == 16);

@@ -106,7 +106,7 @@ pub struct quire_statistics {
 pub struct quire_finding {
     pub code: i32,
     pub reserved: i32,
-    pub place: quire_bytes,
+    pub location: quire_bytes,
     pub message: quire_bytes,
 }
 #[repr(C)]

@@ -36,7 +36,7 @@ struct SearchOptions: ParsableArguments {
     private struct Line: Encodable {
         let code: String
         let message: String
-        let place: String
+        let location: String
     }
 
     func run(
@@ -64,7 +64,7 @@ struct SearchOptions: ParsableArguments {
         for finding in report.findings {
             if json.isOn {
                 try lines.print(
-                    Line(code: finding.code.rawValue, message: finding.message, place: finding.place))
+                    Line(code: finding.code.rawValue, message: finding.message, location: finding.location))
             } else {
                 try output.line(shown(finding.description))
             }
