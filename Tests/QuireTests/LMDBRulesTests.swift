@@ -135,7 +135,7 @@ import Testing
 
     @Test("A private lock file, too")
     func modes() throws {
-        for path in [storage.path, storage.path + "-lock", storage.path + "-openLock"] {
+        for path in [storage.path, storage.path + "-lock", storage.path + "-open"] {
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
             #expect(mode as? Int == 0o600)
         }

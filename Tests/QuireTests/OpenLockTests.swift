@@ -25,13 +25,13 @@ import Testing
 
     private func key() throws -> FileKey { try FileCheck.key(path) }
 
-    /// Another process that holds a lock on a byte of the openLock for as long as the object lives: it inherits
+    /// Another process that holds a lock on a byte of the open lock for as long as the object lives: it inherits
     /// the open file, which is what the lock belongs to, as its standard input.
     private final class Holder {
         private var process: pid_t = 0
 
         init(_ path: String, _ byte: Int, _ kind: Int32) throws {
-            let descriptor = open(path + "-openLock", O_RDWR | O_CLOEXEC)
+            let descriptor = open(path + "-open", O_RDWR | O_CLOEXEC)
             try #require(descriptor >= 0)
             defer { close(descriptor) }
             var range = flock()
@@ -74,7 +74,7 @@ import Testing
         #expect(try cache.feeds().isEmpty)
     }
 
-    @Test("L5: an opener that uses a link meets the same openLock")
+    @Test("L5: an opener that uses a link meets the same open lock")
     func links() throws {
         let cache = try Cache(at: path)
         let link = folder.path + "/link.quire"
@@ -82,7 +82,7 @@ import Testing
         #expect(failure { _ = try OpenLock(FileCheck.resolved(link)) }?.code == .busy)
         #expect(try Cache(at: link).environment === cache.environment)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(names == ["link.quire", "test.quire", "test.quire-openLock", "test.quire-lock"])
+        #expect(names == ["link.quire", "test.quire", "test.quire-lock", "test.quire-open"])
     }
 
     @Test("L5: a lock under this process's number that is not its own is stale")

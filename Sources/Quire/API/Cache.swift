@@ -11,7 +11,7 @@ public final class Cache: Sendable, PostWriting {
     let tuning: Tuning
 
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
-    /// and `<path>-openLock`. The options of the first open in a process hold for all.
+    /// and `<path>-open`. The options of the first open in a process hold for all.
     /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`,
     ///   `.diskFull`, `.io`, or `.busy` if another copy of this library has it open in this process, or
     ///   another process with which LMDB cannot share it. A file that is not a cache is left untouched.

@@ -56,7 +56,7 @@ struct ExclusiveUse: ~Copyable {
 
     static func remove(_ draft: String) {
         Environment.removeDraft(of: draft)
-        for end in ["", "-lock", "-openLock"] { unlink(draft + end) }
+        for end in ["", "-lock", "-open"] { unlink(draft + end) }
     }
 
     /// Gives the file a second name beside the first, which it keeps when another one takes its place.

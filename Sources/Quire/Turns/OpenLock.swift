@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// The companion file `<cache>-openLock`: who may open a cache, and whose turn it is to write. LMDB's own lock
+/// The companion file `<cache>-open`: who may open a cache, and whose turn it is to write. LMDB's own lock
 /// file must not be touched (closing any descriptor of it drops LMDB's locks), its write lock waits without
 /// end, and it does not notice a second open in one process, which would destroy the table of readers.
 ///
@@ -54,7 +54,7 @@ final class OpenLock: @unchecked Sendable {
     init(_ cache: String) throws(QuireError) {
         path = cache
         #if os(Linux)
-            let name = cache + "-openLock"
+            let name = cache + "-open"
             let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             if descriptor < 0 { throw QuireError.system("cannot open", name, errno) }
             do throws(QuireError) {
@@ -221,7 +221,7 @@ final class OpenLock: @unchecked Sendable {
             case 0: break
             case EOWNERDEAD: pthread_mutex_consistent(mutex)  // LMDB undoes what it had begun
             case ETIMEDOUT: throw busy(deadline)
-            default: throw QuireError.system("cannot lock", path + "-openLock", status)
+            default: throw QuireError.system("cannot lock", path + "-open", status)
             }
             owner.pointee.store(getpid(), ordering: .relaxed)
         #endif
