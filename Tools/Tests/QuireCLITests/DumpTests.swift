@@ -68,8 +68,8 @@ struct DumpTests {
         }
         #expect(try ingest("beer-2014-05")["new"] == 728)
         let before = try box.quire("export", box.cache, "beer").out
-        let rehearsal = try ingest("beer-2016-01", "--dry-run")
-        #expect(rehearsal["new"] == 849 && rehearsal.flag("dry_run") == true)
+        let dryRun = try ingest("beer-2016-01", "--dry-run")
+        #expect(dryRun["new"] == 849 && dryRun.flag("dry_run") == true)
         #expect(try box.quire("export", box.cache, "beer").out == before)
         let second = try ingest("beer-2016-01")
         #expect(second["new"] == 849 && second["updated"] == 437 && second["removed"] == 1)

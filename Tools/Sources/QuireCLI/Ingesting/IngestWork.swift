@@ -17,10 +17,10 @@ struct IngestWork {
         beginning: ([Input], Destination) throws -> Beginning
     ) throws -> ExitStatus {
         let inputs = Input.list(files)
-        let rehearsal = runOptions.dryRun ? try DryRun(of: target.cache) : nil
-        defer { withExtendedLifetime(rehearsal) {} }
+        let copy = runOptions.dryRun ? try DryRun(of: target.cache) : nil
+        defer { withExtendedLifetime(copy) {} }
         let destination = try Destination(
-            cache: target.cache, at: rehearsal?.path, feed: target.feed, options)
+            cache: target.cache, at: copy?.path, feed: target.feed, options)
         if inputs.allSatisfy({ $0.problem != nil }) {
             for input in inputs { Messages.write(input.problem?.message ?? "") }
             return .noInput
