@@ -18,6 +18,7 @@ public struct ServerKind: Sendable, Hashable {
 
     /// Rows that count but show no post. Each post is such a row for ever, or never.
     public enum Filter: Sendable, Hashable {
+        /// Each row shows a post.
         case nothing
         /// How many rows of a hundred are left out: pages are shorter than their size.
         case leftOut(percent: Int)
@@ -34,7 +35,14 @@ public struct ServerKind: Sendable, Hashable {
 
     /// What is answered to a request for a position beyond the last row.
     public enum Beyond: Sendable, Hashable {
-        case emptyPage, lastPage, firstPage, refusal
+        /// A page without rows.
+        case emptyPage
+        /// The last page again.
+        case lastPage
+        /// The first page again.
+        case firstPage
+        /// An error.
+        case refusal
     }
 
     /// How a client learns that a page is the last one.
@@ -47,9 +55,13 @@ public struct ServerKind: Sendable, Hashable {
         case unsaid
     }
 
+    /// Who chooses how many rows a page has.
     public var size: Size
+    /// Which rows show no post.
     public var filter: Filter
+    /// The answer to a request beyond the last row.
     public var beyond: Beyond
+    /// How a client learns of the end.
     public var end: End
     /// Pages come with links to their neighbours that are positions, like `page=2`. Such a server has no
     /// cursors.

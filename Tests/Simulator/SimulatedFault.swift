@@ -14,11 +14,16 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
 
 /// How often each fault happens. At most one happens to a reply.
 public struct SimulatedFaults: Sendable {
+    /// The share of replies that are errors, 0 to 1.
     public var error: Double
+    /// The share of replies without posts.
     public var emptyAnswer: Double
+    /// The share of replies that say wrongly that nothing follows.
     public var falseEnd: Double
+    /// The share of replies that show a post twice.
     public var repeatedID: Double
 
+    /// Faults with these shares, each 0 to 1; together at most 1.
     public init(
         error: Double = 0, emptyAnswer: Double = 0, falseEnd: Double = 0, repeatedID: Double = 0
     ) {

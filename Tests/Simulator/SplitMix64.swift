@@ -9,6 +9,7 @@
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// The sequence of this seed.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

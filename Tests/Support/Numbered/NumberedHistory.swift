@@ -7,7 +7,9 @@ import QuireSimulator
 public final class NumberedHistory {
     /// What a client pays, and what it may not know.
     public struct Figures: Sendable, Equatable {
+        /// Requests that were sent.
         public var requests = 0
+        /// Posts that answers brought and the cache did not have.
         public var new = 0
         /// Unverified joins in the end.
         public var unverified = 0
@@ -22,8 +24,10 @@ public final class NumberedHistory {
         /// Operations of the engine.
         public var operations = 0
 
+        /// All zero.
         public init() {}
 
+        /// Adds the figures of another history; `largest` is the larger one.
         public static func += (a: inout Figures, b: Figures) {
             a.requests += b.requests
             a.new += b.new
@@ -46,6 +50,7 @@ public final class NumberedHistory {
     let subject: NumberedSubject
     private(set) var server: SimulatedServer
     private(set) var judge = NumberedJudge()
+    /// What the history has cost so far.
     public private(set) var figures = Figures()
     /// What happened, for the reader of a failure.
     public private(set) var log: [String] = []
@@ -128,6 +133,8 @@ public final class NumberedHistory {
 
     // MARK: Random histories
 
+    /// Plays this many random steps.
+    /// - Throws: the first fault that the judge found.
     public func run(steps: Int) throws {
         for _ in 0..<steps {
             try step()

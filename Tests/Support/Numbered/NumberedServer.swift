@@ -5,13 +5,19 @@ import QuireSimulator
 public struct NumberedServer: Sendable, CustomStringConvertible {
     /// How the feed asks.
     public enum Asking: String, Sendable {
-        case number, offset
+        /// By the number of a page.
+        case number
+        /// By the number of rows to skip.
+        case offset
         /// By links that are numbers (R26.9).
         case links
     }
 
+    /// What the tests call it.
     public let name: String
+    /// How the server behaves.
     public let kind: ServerKind
+    /// How the feed asks.
     public let asking: Asking
     /// Who chooses the size of a page, as the feed's options state it.
     public let policy: SizePolicy

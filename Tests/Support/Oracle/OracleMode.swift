@@ -3,14 +3,23 @@ import QuireSimulator
 
 /// A kind of server and the feed that is declared for it.
 public enum OracleMode: String, CaseIterable, Sendable {
+    /// Ordered by a key that never changes.
     case stable
+    /// The same, paged by the key of a post.
     case keyset
+    /// Ordered by the server in a way that posts do not show.
     case keyless
+    /// Ordered by a key that grows when a post is active.
     case bump
+    /// New posts come on top, and nothing else changes.
     case appendOnly = "append-only"
+    /// Paged by the number of posts to skip.
     case offset
+    /// Paged by the number of a page.
     case page
+    /// A ranking that is computed anew for each request.
     case ranked
+    /// A list of all ids, with bodies fetched by id.
     case ids
 
     var options: FeedOptions {

@@ -8,6 +8,7 @@ public enum OracleSettings {
     static let seeds = number("QUIRE_SEEDS") ?? 40
     /// QUIRE_FIRST_SEED: where to start, to try new ground or repeat one history.
     static let first = UInt64(number("QUIRE_FIRST_SEED") ?? 0)
+    /// Steps of a history.
     public static let steps = 60
     /// QUIRE_TRACE=1: print every step as it happens, to see what led to a crash. Best with one mode
     /// (QUIRE_MODE=bump), because modes run side by side.

@@ -32,8 +32,8 @@ struct CommandTests {
         let rows = try box.quire("show", box.cache, "a", "-n", "1", "--after", "972", "--json")
         #expect(rows.lines.count == 2)
         #expect(
-            rows.lines[0] == #"{"bytes":71,"doubt":null,"id":"971","key":null,"#
-                + #""page":3,"pinned":false,"placeholder":false,"detached":false,"type":"post","unverified":false}"#
+            rows.lines[0] == #"{"bytes":71,"detached":false,"doubt":null,"id":"971","key":null,"#
+                + #""page":3,"pinned":false,"placeholder":false,"type":"post","unverified":false}"#
         )
         #expect(
             rows.lines[1] == #"{"above":"971","below":"960","down":"page=4","down_kind":"token","#
