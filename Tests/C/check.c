@@ -6,8 +6,8 @@
 static void report(void *context, const quire_finding *finding)
 {
     (void)context;
-    printf("%s: %.*s: %.*s\n", quire_finding_name(finding->code), (int)finding->place.size,
-           (const char *)finding->place.data, (int)finding->message.size,
+    printf("%s: %.*s: %.*s\n", quire_finding_name(finding->code), (int)finding->location.size,
+           (const char *)finding->location.data, (int)finding->message.size,
            (const char *)finding->message.data);
 }
 

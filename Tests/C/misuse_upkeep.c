@@ -47,7 +47,7 @@ static void count_finding(void *context, const quire_finding *finding)
 {
     size_t again;
     struct told *told = context;
-    told->findings += finding->place.size > 0 && finding->message.size > 0;
+    told->findings += finding->location.size > 0 && finding->message.size > 0;
     EXPECT(QUIRE_OK, quire_check(cache, QUIRE_CHECK_QUICK, 0, NULL, NULL, NULL, &again));
 }
 

@@ -76,7 +76,7 @@ def main(path: str) -> None:
                 crawl.ingest([(str(99 - 2 * number - k), b"") for k in range(2)], batch=batch)
             return 3
 
-        print(f"{cache.batch(record)} pages in {cache.generation - before} commit")
+        print(f"{cache.batch(add)} pages in {cache.generation - before} commit")
         show(cache, archive, "99 98 97 96 95 94")
 
         # Give up what is more than two pages; a gap says what is missing.

@@ -53,7 +53,7 @@ pub struct Finding {
     /// The kind of damage, such as "checksum".
     pub name: &'static str,
     /// Where: a feed, a post, a table.
-    pub place: String,
+    pub location: String,
     /// What is wrong there.
     pub message: String,
 }

@@ -1,8 +1,12 @@
 /// The writes of one feed. Called on a ``Feed``, each is one durable commit; called on `batch[feed]`, all
 /// of them are part of the batch's commit. Only these two conform.
 ///
-/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`.
-/// Those of a feed may be called from any thread; writers take turns.
+/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`, and
+/// `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that throws has
+/// changed nothing. Those of a feed may be called from any thread; writers take turns, of all processes.
+///
+/// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
+/// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
 public protocol FeedWriting: ~Copyable, ~Escapable {
     /// The feed that is written.
     var feed: Feed { get }
@@ -12,12 +16,19 @@ public protocol FeedWriting: ~Copyable, ~Escapable {
 }
 
 extension FeedWriting where Self: ~Copyable & ~Escapable {
-    /// R1. What to ask the server at a place, or why nothing can be asked there. Two equal requests at
-    /// one place share one ticket.
+    /// R1. Plans a request: what to ask the server at a place, or why nothing can be asked there.
+    ///
+    ///     guard case .request(let request) = try feed.plan(.tail) else { return }  // the end, or nothing cached
+    ///     let answer = try await ask(request.target, request.limit)
+    ///     let outcome = try feed.ingest(answer, for: request.ticket)
+    ///
+    /// The ticket is stored: it outlives the process. Two equal requests at one place share one ticket.
     /// - Parameters:
-    ///   - limit: how many posts to ask for; nil is the feed's page size.
-    ///   - isBounded: stop at the far side of the gap, or at the first cached post; see ``Request/until``.
-    ///   - link: refresh only: what leads to the first page, where the server told.
+    ///   - place: Where to ask: the head, the tail, a gap, around a post.
+    ///   - limit: How many posts to ask for; nil is the feed's page size.
+    ///   - isBounded: Stop at the far side of the gap, or at the first cached post; see ``Request/until``.
+    ///   - link: Refresh only: what leads to the first page, where the server told.
+    /// - Returns: The request with its ticket, or the reason for none.
     public borrowing func plan(
         _ place: Place, limit: Int? = nil, isBounded: Bool = false,
         link: Link? = nil
@@ -29,7 +40,12 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     }
 
     /// Judges the answer to a planned request and, if it is accepted, takes it in: the whole page or
-    /// nothing. An answer that is not accepted changes no entry; the verdict says why.
+    /// nothing. An answer that is not accepted changes no entry; the verdict says why (R3 to R12).
+    /// - Parameters:
+    ///   - answer: The posts of the page, topmost first, and the links that came with it.
+    ///   - ticket: That of the request. It is used up by an answer that is accepted.
+    /// - Returns: The verdict, and which posts are new, moved, removed. Not an error: an answer that is stale,
+    ///   empty or contradicts the feed.
     public borrowing func ingest(
         _ answer: Answer, for ticket: Ticket
     ) throws -> Outcome {
@@ -41,7 +57,7 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     /// down goes to its key's place. Nothing is removed.
     ///
     /// The last new one joins the top directly if nothing can have been missed: the message shows or names
-    /// what it follows, or the feed is live (``beginLive(_:after:)``) and was refreshed since, or `number` is
+    /// what it follows, or the feed is live (``beginLive(after:)``) and was refreshed since, or `number` is
     /// the next one. Else a gap opens below it, which a refresh closes.
     /// - Parameters:
     ///   - answer: the posts, topmost first, and their bodies. Its links are not looked at.

@@ -55,24 +55,41 @@ public struct Snapshot: ~Copyable {
 
     // MARK: Rows
 
-    /// Up to `limit` rows of the feed, posts and gaps, top first, below a position (nil: from the top).
+    /// Reads rows of the feed, posts and gaps, top first.
+    ///
+    ///     var position: RowPosition?
+    ///     repeat {
+    ///         let rows = try snapshot.rows(of: feed, after: position, limit: 50)
+    ///         for row in rows { show(row) }
+    ///         position = rows.last?.position
+    ///     } while position != nil
+    ///
+    /// Bodies are not read; ``body(of:)-(PostRow)`` lends each. Costs O(log n) of the cache's size to find the
+    /// place, then O(1) a row.
+    /// - Parameters:
+    ///   - feed: The feed. One that was dropped throws `.notFound`.
+    ///   - position: Begin below this row; nil is the top. A row that has left since is no obstacle: what lies
+    ///     below its place is read.
+    ///   - limit: The largest number of rows; 0 or less reads none.
+    /// - Returns: The rows, which may outlive the snapshot. Empty at the end.
     public func rows(
         of feed: Feed, after position: RowPosition? = nil, limit: Int
     ) throws -> [FeedRow] {
         try reader(feed).rows(after: position, limit: max(0, limit))
     }
 
-    /// Up to `limit` rows above a position (nil: from the bottom), the nearest first.
+    /// Reads rows upwards: up to `limit` rows above a position (nil: from the bottom), the nearest first. Else as
+    /// ``rows(of:after:limit:)``.
     public func rows(
         of feed: Feed, before position: RowPosition?, limit: Int
     ) throws -> [FeedRow] {
         try reader(feed).rows(before: position, limit: max(0, limit))
     }
 
-    /// The gaps of the feed, topmost first.
+    /// The gaps of the feed, topmost first. Costs O(gaps), not O(posts).
     public func gaps(of feed: Feed) throws -> [GapRow] { try reader(feed).gaps() }
 
-    /// Up to `limit` pages from an index on; 0 is the topmost page.
+    /// Reads up to `limit` pages from an index on; 0 is the topmost page. Costs O(index + limit).
     public func pages(of feed: Feed, from index: Int = 0, limit: Int) throws -> [PageInfo] {
         try reader(feed).pages(from: max(0, index), limit: max(0, limit))
     }
@@ -90,7 +107,8 @@ public struct Snapshot: ~Copyable {
 
     // MARK: Posts
 
-    /// Which of these posts the feed holds: one answer each, in the order asked.
+    /// Tells which of these posts the feed holds, by the id index: one answer each, in the order asked. Costs
+    /// O(log n) a post.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
         try requireYoung()
         let index = try PostIndex(transaction, of: feed.collection)
@@ -110,7 +128,7 @@ public struct Snapshot: ~Copyable {
         try hasAliases() ? transaction.name(of: id, in: collection) : id
     }
 
-    /// The post in its place in the feed, nil if the feed does not hold it.
+    /// Finds a post in its place in the feed by its id, nil if the feed does not hold it. Costs O(log n).
     public func find(_ id: PostID, in feed: Feed) throws -> PostRow? {
         let reader = try reader(feed)
         if let row = try reader.find(id, in: feed.collection) { return row }
@@ -149,8 +167,10 @@ public struct Snapshot: ~Copyable {
         return Dictionary(uniqueKeysWithValues: current.map { ($0.name, $0.value) })
     }
 
-    /// The bytes of a row's body, as received; empty if the post has none. They are lent: the compiler
-    /// refuses to let them leave the snapshot.
+    /// Lends the bytes of a row's body, as received; empty if the post has none. Nothing is copied: they lie in
+    /// the memory map, and the compiler refuses to let them leave the snapshot.
+    ///
+    ///     let text = try snapshot.body(of: post).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     @_lifetime(borrow self)
     public borrowing func body(of row: PostRow) throws(QuireError) -> RawSpan {
         let bytes = RawSpan(_unsafeBytes: try bodies.bytes(row.body))

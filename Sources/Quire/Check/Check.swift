@@ -19,6 +19,7 @@ extension Cache {
     /// Beside the map it needs at most 16 MiB and, for each feed and each gap, about 50 bytes. It keeps its
     /// snapshot to the end: what others free meanwhile is used again only afterwards.
     /// - Parameters:
+    ///   - level: Which records are read.
     ///   - limit: Stop after this many findings, at least 1.
     ///   - progress: Called now and then on the calling thread; false stops. It must not write to the cache.
     /// - Throws: ``QuireError`` if the cache cannot be read at all. Damage is a finding.

@@ -8,9 +8,11 @@ extension Cache {
     /// that copies on writing; backups, and files that a repair kept.
     ///
     /// Needs the space of the copy meanwhile. Whatever happens, the old file or the new one is there.
-    /// - Parameter progress: Called with 0 to 1 now and then; what it throws stops the compaction, which then
-    ///   has changed nothing.
-    /// - Returns: by how many bytes the file became smaller.
+    /// - Parameters:
+    ///   - path: The cache file.
+    ///   - progress: Called with 0 to 1 now and then; what it throws stops the compaction, which then has
+    ///     changed nothing.
+    /// - Returns: By how many bytes the file became smaller.
     /// - Throws: `.badArgument` if this process has the cache open, `.busy` if another process has it open,
     ///   `.corrupt` if it is damaged: repair it first; `.notACache`, `.newerFormat`, `.diskFull`,
     ///   `.noPermission`.

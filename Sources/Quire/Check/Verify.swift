@@ -29,6 +29,7 @@ extension Cache {
     /// It needs 4 MiB, a bit for each LMDB page, and what ``check(_:limit:progress:)``
     /// needs.
     /// - Parameters:
+    ///   - path: The cache file.
     ///   - limit: Stop after this many findings, at least 1.
     ///   - progress: Called now and then on the calling thread; false stops.
     /// - Throws: `.notACache` and `.newerFormat` for files that are no caches of this format, `.badArgument`

@@ -11,7 +11,7 @@ public enum FeedRow: Sendable, Hashable {
     public var gap: GapRow? { if case .gap(let row) = self { row } else { nil } }
 }
 
-/// A post in its place. A plain value; its body is read with ``Snapshot/body(of:)``.
+/// A post in its place. A plain value; its body is read with ``Snapshot/body(of:)-(PostRow)``.
 public struct PostRow: Sendable, Hashable {
     /// The id that the post is known by (R28).
     public let id: PostID

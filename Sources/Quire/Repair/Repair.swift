@@ -11,6 +11,7 @@ extension Cache {
     /// The new file is built aside, tested by everything that ``verify(at:limit:)`` and ``check(limit:)``
     /// know, and put in place at once: whatever happens, the old file or the new one is there.
     /// - Parameters:
+    ///   - path: The cache file.
     ///   - dryRun: Say what would be done; builds the new file, and removes it again.
     ///   - progress: Called with 0 to 1 now and then; what it throws stops the repair, which then has changed
     ///     nothing.

@@ -35,8 +35,16 @@ public struct PruneResult: Sendable, Hashable {
 }
 
 extension FeedWriting where Self: ~Copyable & ~Escapable {
-    /// R17. Forgets whole pages until the policy is met or its budget is spent. ``Cache/dryRun(_:)`` says
-    /// what would leave.
+    /// R17. Forgets whole pages until the policy is met or its budget is spent.
+    ///
+    ///     var policy = PrunePolicy()
+    ///     policy.maximumPosts = 10_000
+    ///     policy.visible = [42, 41, 40]  // on the screen: their pages stay
+    ///     while try !feed.prune(policy).isDone {}
+    ///
+    /// What leaves opens a gap with the link that brings it back. ``Cache/dryRun(_:)`` says what would leave.
+    /// - Returns: How much left, and whether a further call would forget more. Bodies give their space back to
+    ///   the file, which does not shrink; see ``Cache/compact(at:progress:)``.
     public borrowing func prune(_ policy: PrunePolicy) throws -> PruneResult {
         try batch { try $0.session.prune(feed.number, policy) }
     }
