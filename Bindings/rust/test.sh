@@ -71,6 +71,18 @@ passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 RUSTC_BOOTSTRAP=1 one "what must not compile fails as it should" \
     cargo test --offline --quiet --doc --target-dir "${CARGO_TARGET_DIR:-target}/codes"
 one "no warnings" env RUSTFLAGS=-Dwarnings cargo check --offline --quiet --all-targets --target-dir "${CARGO_TARGET_DIR:-target}/strict"
+# The program of the article, as a crate of its own, prints what the article says.
+article() {
+    mkdir -p "$work/article/src"
+    block() { awk -v mark="\`\`\`$1" '$0 == mark { on = 1; next } /^```/ { on = 0 } on' ../../Docs/Quire.docc/FiveMinutesRust.md; }
+    block rust >"$work/article/src/main.rs"
+    printf '[package]\nname = "article"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nquire = { path = "%s" }\n' \
+        "$PWD" >"$work/article/Cargo.toml"
+    cargo build --offline --quiet --manifest-path "$work/article/Cargo.toml" --target-dir "${CARGO_TARGET_DIR:-target}/article" &&
+        (program=$(cd "${CARGO_TARGET_DIR:-target}/article/debug" && pwd)/article && cd "$work" &&
+            LD_LIBRARY_PATH=$QUIRE_LIB_DIR "$program" | diff - <(block text))
+}
+one "the article's program" article
 one "walkthrough" cargo run --offline --quiet --example walkthrough "$work/walk.quire"
 
 echo "$passed passed, $failed failed, $skipped skipped"

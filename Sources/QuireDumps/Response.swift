@@ -16,7 +16,7 @@ public struct Response: Sendable {
         case around(PostID)
     }
 
-    /// The posts and links, as ``Feed/ingest(_:for:)`` takes them.
+    /// The posts and links, as ``Quire/FeedWriting/ingest(_:for:)`` takes them.
     public var answer: Answer
     /// What its request asked for; nil if that was not recorded, or the profile cannot tell.
     public var asked: Asked?
@@ -52,7 +52,7 @@ public struct Response: Sendable {
     /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
     /// goes below the page that gave the link, in whatever order they come and however they are numbered.
     /// Where nothing is known of the request, `number` says it: the page's own in the crawl. An answer around a
-    /// post is no page of a crawl; plan ``Place/around(_:)`` for it.
+    /// post is no page of a crawl; plan ``Quire/Place/around(_:)`` for it.
     public func place(number: Int?, in crawl: inout Crawl) -> (answer: Answer, number: Int?) {
         var answer = answer
         if let page, answer.next == .more || answer.next == .unknown {

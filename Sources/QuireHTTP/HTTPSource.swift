@@ -40,14 +40,15 @@ public struct HTTPSource: PagingSource {
     private let prepare: @Sendable (inout URLRequest) async throws -> Void
     private let connections: Connections
 
+    /// Creates a source from an address template. Nothing is asked for yet.
     /// - Parameters:
-    ///   - pages: the template of the requests for pages; of that for the list of ids, in feeds of ids.
-    ///   - bodies: the template of the requests for bodies in feeds of ids, and the profile of what the
-    ///     server answers to them.
-    ///   - limit: the most bytes a response may have, decompressed.
-    ///   - timeout: how long the server may say nothing.
-    ///   - prepare: changes each request before it is sent: a token in a header, a `User-Agent`.
-    /// - Throws: ``HTTPSourceError`` if a template is none.
+    ///   - pages: The template of the requests for pages; in feeds of ids, of the request for the list of ids.
+    ///   - profile: Where posts, ids and links are in the responses.
+    ///   - bodies: The template of the requests for bodies in feeds of ids, and the profile of their answers.
+    ///   - limit: The largest size of a response in bytes, decompressed.
+    ///   - timeout: How long the server may send nothing.
+    ///   - prepare: Changes each request before it is sent: a token in a header, a `User-Agent`.
+    /// - Throws: ``HTTPSourceError`` if a template is not well formed.
     public init(
         _ pages: String, profile: Profile, bodies: (template: String, profile: Profile)? = nil,
         limit: Int = PageParser.defaultLimit, timeout: Duration = .seconds(30),

@@ -53,7 +53,7 @@ public final class PageParser {
     /// What a response says; `name` stands for it in messages. A page without items is no error.
     ///
     /// `envelope` is what came with the body. A recorded exchange, which begins with `HTTP/` or with
-    /// `GET http`, brings its own. The response becomes ``Answer/bytes`` as it is, and each body is a
+    /// `GET http`, brings its own. The response becomes ``Quire/Answer/bytes`` as it is, and each body is a
     /// range of it.
     ///
     /// Throws ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if

@@ -18,9 +18,10 @@ extension Feed {
     /// give the rows of the feed, gaps among them. Commits that come quickly arrive together. Who was
     /// away for too long is told to read again.
     /// - Parameters:
-    ///   - generation: of the rows to which the first changes apply (``Snapshot/generation``); nil: as of
-    ///     the first call of the iterator.
-    ///   - interval: how often the cache's generation is looked up, which takes less than a microsecond.
+    ///   - generation: That of the rows to which the first changes apply (``Quire/Snapshot/generation``); nil: as
+    ///     of the first call of the iterator.
+    ///   - interval: How often the cache's generation is looked up, which takes less than a microsecond.
+    ///   - clock: What the interval is measured by.
     public func changes(
         since generation: UInt64? = nil, every interval: Duration = .milliseconds(100),
         clock: PagerClock = .system
@@ -29,7 +30,7 @@ extension Feed {
     }
 }
 
-/// See ``Feed/changes(since:every:clock:)``. Ends by throwing ``QuireError``, or `CancellationError` with its
+/// See ``Quire/Feed/changes(since:every:clock:)``. Ends by throwing ``Quire/QuireError``, or `CancellationError` with its
 /// task.
 public struct FeedChanges: AsyncSequence, Sendable {
     /// One step from the rows of a generation to those of a later one.

@@ -42,9 +42,10 @@ import Quire
 
     /// Shows what is cached; nothing is asked for yet.
     /// - Parameters:
-    ///   - formats: see ``Feed/posts(as:formats:)``.
-    ///   - reach: how many rows above and below a row in view are fetched before they come into view.
-    /// - Throws: ``QuireError``.
+    ///   - pager: The pager of the feed that is shown.
+    ///   - formats: See ``Quire/Feed/posts(as:formats:)``.
+    ///   - reach: How many rows above and below a row in view are fetched before they come into view.
+    /// - Throws: ``Quire/QuireError``.
     public init(_ pager: Pager, formats: [WireFormat<Model>], reach: Int = 10) throws {
         self.pager = pager
         self.reach = max(0, reach)
@@ -60,7 +61,7 @@ import Quire
 
     // MARK: States
 
-    /// What goes on at a place: ``Place/head`` for a refresh, that of a row (``Row/missing``). Nil, where
+    /// What goes on at a place: ``Quire/Place/head`` for a refresh, that of a row (``Row/missing``). Nil, where
     /// nothing is missing, gives ``LoadState/end``.
     public func state(at place: Place?) -> LoadState {
         guard let place = place.map(key) else { return .end }
@@ -75,7 +76,7 @@ import Quire
 
     // MARK: What a reader does
 
-    /// Asks for the first page. A failure is the state at ``Place/head``; success lets other places that
+    /// Asks for the first page. A failure is the state at ``Quire/Place/head``; success lets other places that
     /// failed ask again.
     public func refresh(_ need: Pager.RefreshNeed = .always) async {
         await wait(at: .head) {
@@ -112,7 +113,7 @@ import Quire
     }
 
     /// Shows what others change, in this process or another one, until the task is cancelled.
-    /// - Throws: ``QuireError``, `CancellationError`.
+    /// - Throws: ``Quire/QuireError``, `CancellationError`.
     public func follow() async throws {
         for try await _ in pager.feed.changes(since: generation, clock: pager.clock) { try update() }
     }

@@ -3,9 +3,10 @@ import Quire
 extension Feed {
     /// The rows around a post, as of now.
     /// - Parameters:
-    ///   - anchor: the post that is to stay where it is on the screen; nil: the top of the feed.
-    ///   - above, below: how many rows to read on either side of it.
-    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post.
+    ///   - anchor: The post that is to stay where it is on the screen; nil: the top of the feed.
+    ///   - above: How many rows to read above it.
+    ///   - below: How many rows to read below it.
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post.
     public func window(around anchor: PostID?, above: Int, below: Int) throws -> FeedWindow {
         guard let anchor else {
             return try cache.withSnapshot {

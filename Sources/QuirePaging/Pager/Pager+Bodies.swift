@@ -1,12 +1,14 @@
 import Quire
 
 extension Pager {
-    /// Sees to it that the body of a post is here, in full and not outdated (R31.5): asks for it and for
-    /// those next to it that are missing or outdated, as many as a request asks for. One request at a time:
-    /// who calls while one is under way waits for it, and asks only if it did not bring the body.
-    /// - Parameter isForced: ask although the last answer brought none of them.
-    /// - Returns: nil if the body is here already.
-    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post; when the server does not
+    /// Fetches the body of a post if it is missing, a summary, or outdated (R31.5). The request also asks for
+    /// the neighbours whose bodies are missing or outdated, up to the size of a request. One request at a time:
+    /// a call made while one is under way waits for it, and asks only if it did not bring the body.
+    /// - Parameters:
+    ///   - id: The post.
+    ///   - isForced: Ask although the last answer brought none of them.
+    /// - Returns: What the answer did; nil if the body is here already.
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post; when the server does not
     ///   know it any longer, it leaves the feed.
     @discardableResult
     public func fetchBody(of id: PostID, isForced: Bool = false) async throws -> PageResult? {

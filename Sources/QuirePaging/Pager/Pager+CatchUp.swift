@@ -7,7 +7,10 @@ extension Pager {
     ///     let catchUp = try await pager.catchUp(to: lastRead, budget: 10)
     ///     if catchUp.reachesMarker { … }   // the number of posts above it is exact
     ///
-    /// - Parameter budget: the most pages to ask for, the first one included.
+    /// - Parameters:
+    ///   - marker: The post to come down to, such as the last one that was read.
+    ///   - budget: The largest number of pages to ask for, the first one included.
+    /// - Returns: How many pages were asked for, and whether nothing is missing above the marker.
     @discardableResult
     public func catchUp(to marker: PostID, budget: Int) async throws -> CatchUp {
         var catchUp = CatchUp(last: try await page(at: .head))

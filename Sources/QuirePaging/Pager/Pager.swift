@@ -13,10 +13,10 @@ import Quire
 /// engine judges each answer by its ticket; they only ask more often.
 ///
 /// Cancelling a call leaves the cache unchanged. The request itself goes on as long as another caller
-/// waits for it. Every method throws ``QuireError``, ``PagerError``, `CancellationError`, and what the
+/// waits for it. Every method throws ``Quire/QuireError``, ``PagerError``, `CancellationError`, and what the
 /// source or an interceptor throws; the pager can be used again after each of them.
 public actor Pager {
-    /// Its rows are read with ``Cache/withSnapshot(_:)``, whatever the pager does meanwhile.
+    /// Its rows are read with ``Quire/Cache/withSnapshot(_:)``, whatever the pager does meanwhile.
     public nonisolated let feed: Feed
     /// How it asks.
     public nonisolated let options: PagerOptions
@@ -35,7 +35,16 @@ public actor Pager {
     /// What the reader sees; nil as long as the app has not said.
     private var visible: Set<PostID>?
 
-    /// - Parameter interceptors: the first one sees requests first.
+    /// Creates a pager for a feed. Nothing is asked for yet.
+    ///
+    ///     let pager = Pager(feed, source: try HTTPSource(template, profile: .named("stackexchange")!))
+    ///     try await pager.refresh(.ifStale)
+    /// - Parameters:
+    ///   - feed: The feed that the answers go to.
+    ///   - source: What asks the server.
+    ///   - interceptors: See requests and responses; the first one sees requests first.
+    ///   - options: How it asks: retries, freshness, pruning.
+    ///   - clock: What it waits by; tests have one of their own.
     public init(
         _ feed: Feed, source: any PagingSource, interceptors: [Interceptor] = [],
         options: PagerOptions = PagerOptions(), clock: PagerClock = .system
@@ -127,8 +136,12 @@ public actor Pager {
         }
     }
 
-    /// Closes a gap from above, or from below where no link leads down into it.
-    /// - Parameter pages: the most pages to ask for; what is missing then stays a gap.
+    /// Asks for what is missing in a gap: from above, or from below where no link leads down into it.
+    /// - Parameters:
+    ///   - gap: The gap, as a row of the feed names it.
+    ///   - pages: The largest number of pages to ask for; what is missing then stays a gap.
+    ///   - isForced: Ask although the last answer led nowhere.
+    /// - Returns: What the last page did; `.refused(.noSuchGap)` if the gap is closed already.
     @discardableResult
     public func fill(_ gap: GapID, pages: Int = 1, isForced: Bool = false) async throws -> PageResult {
         var last = PageResult.refused(.noSuchGap)
@@ -162,8 +175,8 @@ public actor Pager {
     }
 
     /// Asks again for the page above a post that only the server's numbering joins to the one above it
-    /// (``PostRow/isUnverified``), and says what that proved: both shown together, the join is proven; the
-    /// page ended there as before, it is checked (``PostRow/isChecked``); anything else, a gap opens (R26.8).
+    /// (``Quire/PostRow/isUnverified``), and says what that proved: both shown together, the join is proven; the
+    /// page ended there as before, it is checked (``Quire/PostRow/isChecked``); anything else, a gap opens (R26.8).
     @discardableResult
     public func verify(joinAbove id: PostID) async throws -> PageResult {
         try await page(at: .join(above: id), isForced: true)
@@ -184,7 +197,7 @@ public actor Pager {
     public func endLive() throws { try feed.endLive() }
 
     /// A message: posts that the server says are on top now, topmost first. See
-    /// ``FeedWriting/push(_:number:follows:)``.
+    /// ``Quire/FeedWriting/push(_:number:follows:)``.
     @discardableResult
     public func push(
         _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil

@@ -67,7 +67,7 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 
     /// The bytes received for it, fetched together with those of its neighbours if they are missing, not all
     /// of the post, or outdated.
-    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold the post or the server no longer knows
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post or the server no longer knows
     ///   it.
     public var body: [UInt8] {
         get async throws { try await stored().bytes }
@@ -94,7 +94,7 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 }
 
 extension TypedPost {
-    /// Where its body is asked for (``Pager/fetchBody(of:)``); nil if one is here, be it a summary or
+    /// Where its body is asked for (``Pager/fetchBody(of:isForced:)``); nil if one is here, be it a summary or
     /// outdated: a screen shows that. ``LazyPost`` asks for more.
     public var missing: Place? { row.isPlaceholder ? .bodies([id]) : nil }
 }

@@ -29,8 +29,10 @@ public struct TypedPosts<Model>: Sendable {
     let formats: [WireFormat<Model>]
 
     /// Up to `limit` rows, posts and gaps, top first, as of one moment.
-    /// - Parameter id: only what stands below this post; nil: from the top.
-    /// - Throws: ``QuireError``, `.notFound` if the feed does not hold that post.
+    /// - Parameters:
+    ///   - id: Only what stands below this post; nil: from the top.
+    ///   - limit: The largest number of rows.
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold that post.
     public func rows(below id: PostID? = nil, limit: Int) throws -> [TypedRow<Model>] {
         try feed.cache.withSnapshot { snapshot in
             var position: RowPosition?

@@ -12,8 +12,13 @@ public struct WireFormat<Model>: Sendable {
     let merged: @Sendable ([UInt8], [String: [UInt8]]) throws -> [UInt8]
     let decode: @Sendable ([UInt8]) throws -> Model
 
-    /// - Parameter merging: puts values that were updated one by one into the bytes before they are decoded;
-    ///   without it they are left out.
+    /// Creates a format.
+    /// - Parameters:
+    ///   - name: What error messages call it.
+    ///   - recognises: True for bytes that are of this format. The first format that says so decodes them.
+    ///   - merging: Puts values that were updated one by one into the bytes before they are decoded; without it
+    ///     they are left out.
+    ///   - decode: Makes a model of the bytes.
     public init(
         _ name: String, recognises: @escaping @Sendable ([UInt8]) -> Bool,
         merging: @escaping @Sendable ([UInt8], [String: [UInt8]]) throws -> [UInt8] = { bytes, _ in bytes },

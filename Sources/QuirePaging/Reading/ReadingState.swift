@@ -7,7 +7,7 @@ extension Feed {
     public var reading: ReadingState { ReadingState(feed: self) }
 }
 
-/// See ``Feed/reading``. A value; every method throws ``QuireError`` and may be called from any thread.
+/// See ``Quire/Feed/reading``. A value; every method throws ``Quire/QuireError`` and may be called from any thread.
 public struct ReadingState: Sendable {
     /// The feed whose state this is.
     public let feed: Feed

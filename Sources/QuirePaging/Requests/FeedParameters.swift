@@ -6,7 +6,7 @@ import Quire
 
 extension Cache {
     /// The feed of a list as one set of parameters narrows it: a filter, a query, a site, an account. Its
-    /// pager sends them with each request (``PageRequest/parameters``).
+    /// pager sends them with each request (``QuirePaging/PageRequest/parameters``).
     ///
     ///     let feed = try cache.feed(named: "questions", parameters: ["tagged": "swift"])
     ///     print(feed.name)            // questions?tagged=swift

@@ -5,7 +5,10 @@ extension PageResponse {
     /// A page, and what the headers of its HTTP response say: `ETag`, `Last-Modified`, `Cache-Control`,
     /// `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Status 304 is "not modified", whatever
     /// the answer is.
-    /// - Parameter headers: by name, in any case.
+    /// - Parameters:
+    ///   - answer: The page that the body of the response is.
+    ///   - status: The status of the response.
+    ///   - headers: Its headers by name, in any case.
     public init(_ answer: Answer, status: Int, headers: [String: String]) {
         let headers = HTTPHeaders(headers)
         self.init(
@@ -16,7 +19,10 @@ extension PageResponse {
 
 extension PageFailure {
     /// What an HTTP response that is no success means. 408, 425, 429 and 5xx (without 501) may pass.
-    /// - Parameter headers: by name, in any case.
+    /// - Parameters:
+    ///   - message: What the error says.
+    ///   - status: The status of the response.
+    ///   - headers: Its headers by name, in any case.
     public init(_ message: String, status: Int, headers: [String: String]) {
         let passes = [408, 425, 429].contains(status) || (500...599).contains(status) && status != 501
         let headers = HTTPHeaders(headers)
