@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check tidy torture fuzz soak cost deps build lib install sbom test-c bench bench-report clean
+.PHONY: help demo examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -27,10 +27,17 @@ examples: deps              ## five small programs, each with a server of its ow
 test: deps                  ## all tests; ends with "N passed, N failed, N skipped"
 	@Scripts/test
 
-check: test cost sbom tidy  ## tests, cost, the bill of materials, and the rules about the code itself
+check: test cost sbom tidy check-docs  ## tests, cost, the bill of materials, and the rules about the code itself
 
 tidy:                       ## the rules about the code itself
 	@Scripts/tidy
+
+check-docs:                 ## every public symbol is documented, every link in the documentation leads somewhere
+	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-docs; else echo "check-docs: no python3"; fi
+	@SWIFT="$(SWIFT)" Scripts/build-docs
+
+docs: deps                  ## build/docs: a website of the Swift API, with articles
+	@SWIFT="$(SWIFT)" Scripts/build-docs
 
 torture: deps               ## crashes, power cuts, failing calls, full disks, damaged files; LONG=1 for a night of it
 	@SWIFT="$(SWIFT)" Scripts/torture
