@@ -76,11 +76,12 @@ article() {
     mkdir -p "$work/article/src"
     block() { awk -v mark="\`\`\`$1" '$0 == mark { on = 1; next } /^```/ { on = 0 } on' ../../Docs/Quire.docc/FiveMinutesRust.md; }
     block rust >"$work/article/src/main.rs"
+    block text >"$work/article/expected"
     printf '[package]\nname = "article"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nquire = { path = "%s" }\n' \
         "$PWD" >"$work/article/Cargo.toml"
     cargo build --offline --quiet --manifest-path "$work/article/Cargo.toml" --target-dir "${CARGO_TARGET_DIR:-target}/article" &&
         (program=$(cd "${CARGO_TARGET_DIR:-target}/article/debug" && pwd)/article && cd "$work" &&
-            LD_LIBRARY_PATH=$QUIRE_LIB_DIR "$program" | diff - <(block text))
+            LD_LIBRARY_PATH=$QUIRE_LIB_DIR "$program" | diff - article/expected)
 }
 one "the article's program" article
 one "walkthrough" cargo run --offline --quiet --example walkthrough "$work/walk.quire"
