@@ -71,25 +71,22 @@ import Testing
 
     // MARK: One commit
 
-    @Test func whoWaitsTogetherSharesATransaction() throws {
-        let feed = try cache.feed(named: "f")
-        let results = Notes<Bool>()
+    @Test func writersThatWaitTogetherShareATransaction() throws {
+        let timeline = try Timeline(cache)
         let (before, generations) = (transactions(), try generation())
-        let cache = self.cache
-        let own = try together(15) { number in
-            let id = PostID(UInt64(number / 2))  // every second finds its post there
-            results.set(number, (try? feed.insertLocal(id, body: [UInt8(number)])) ?? false)
-            // It is committed: everybody sees it.
-            let isThere = try? cache.withSnapshot { try $0.contains([id], in: feed) }
-            #expect(isThere == [true])
-        } lead: { batch in
-            try batch[feed].insertLocal(99, body: [])
-        }
-        #expect(own)
-        for number in 0..<15 { #expect(results.all[number] == (number % 2 == 0)) }
+        timeline.play(
+            """
+            A      | B    | C    | D    | E
+            -------|------|------|------|-----
+            +9     | +0 … |      |      |
+                   |      | +0 … |      |
+                   |      |      | +1 … |
+                   |      |      |      | +1 …
+            commit | yes  | no   | yes  | no
+            """)
         #expect(transactions() == before + 1)
-        #expect(try generation() == generations + 9)
-        #expect(try posts(of: feed) == [7, 6, 5, 4, 3, 2, 1, 0, 99])
+        #expect(try generation() == generations + 3)
+        #expect(try posts(of: timeline.f) == [1, 0, 9])
         #expect(try cache.check().isEmpty)
     }
 
@@ -114,149 +111,97 @@ import Testing
 
     // MARK: Failures
 
-    @Test func whoFailsBeforeWritingFailsAlone() throws {
-        let feed = try cache.feed(named: "f")
-        let (errors, runs) = (Notes<any Error>(), Counter())
+    @Test func aWriterThatFailsBeforeWritingFailsAlone() throws {
+        let timeline = try Timeline(cache)
         let before = transactions()
-        let cache = self.cache
-        try together(6) { number in
-            do {
-                try cache.batch { batch in
-                    runs.add()
-                    if number == 3 { throw Stop(number: number) }
-                    if number == 4 { throw QuireError(.notFound, "no") }
-                    try batch[feed].insertLocal(PostID(UInt64(number)), body: [])
-                }
-            } catch {
-                errors.set(number, error)
-            }
-        } lead: { batch in
-            try batch[feed].insertLocal(99, body: [])
-        }
-        #expect(errors.all.count == 2)
-        #expect(errors.all[3] as? Stop == Stop(number: 3))
-        #expect(errors.all[4] as? QuireError == QuireError(.notFound, "no"))
-        #expect(runs.count == 6)
+        timeline.play(
+            """
+            A      | B    | C      | D         | E
+            -------|------|--------|-----------|-----
+            +9     | +0 … |        |           |
+                   |      | stop … |           |
+                   |      |        | missing … |
+                   |      |        |           | +1 …
+            commit | yes  | stop   | not-found | yes
+            """)
         #expect(transactions() == before + 1)
-        #expect(try posts(of: feed) == [5, 2, 1, 0, 99])
+        #expect(try posts(of: timeline.f) == [1, 0, 9])
         #expect(try cache.check().isEmpty)
     }
 
+    /// The leader and those before the failure run again, each in a commit of its own; the others share one.
     @Test func whatAFailedWriterWroteIsGoneAndOthersLoseNothing() throws {
-        let (feed, other) = (try cache.feed(named: "f"), try cache.feed(named: "g"))
-        let ticket = try other.plan(.head).request!.ticket
-        let (errors, runs, leads) = (Notes<any Error>(), Counter(), Counter())
+        let timeline = try Timeline(cache)
         let (before, generations) = (transactions(), try generation())
-        let cache = self.cache
-        let own = try together(6) { number in
-            do {
-                try cache.batch { batch in
-                    runs.add()
-                    if number == 2 {
-                        var answer = Answer(next: .end)
-                        answer.append(id: 77, body: [7])
-                        let outcome = try batch[other].ingest(answer, for: ticket)
-                        #expect(outcome.new == [77])
-                        throw Stop(number: 2)
-                    }
-                    try batch[feed].insertLocal(PostID(UInt64(number)), body: [])
-                }
-            } catch {
-                errors.set(number, error)
-            }
-        } lead: { batch in
-            leads.add()
-            return try batch[feed].insertLocal(99, body: [])
-        }
-        #expect(own && leads.count == 2)
-        #expect(errors.all.count == 1 && errors.all[2] as? Stop == Stop(number: 2))
-        // Those up to the one that failed twice, the others once.
-        #expect(runs.count == 9)
-        #expect(try posts(of: feed) == [5, 4, 3, 1, 0, 99])
-        #expect(try posts(of: other).isEmpty)
-        #expect(try generation() == generations + 6)
-        // The leader and those undone alone, in order; the rest together.
-        #expect(transactions() == before + 4)
+        timeline.play(
+            """
+            A         | B      | C           | D    | E
+            ----------|--------|-------------|------|-----
+            +9        | +0 …   |             |      |
+                      |        | g+77 stop … |      |
+                      |        |             | +1 … |
+                      |        |             |      | +2 …
+            commit x2 | yes x2 | stop x2     | yes  | yes
+            """)
+        #expect(try posts(of: timeline.f) == [2, 1, 0, 9])
+        #expect(try posts(of: timeline.g).isEmpty)
+        #expect(try generation() == generations + 4)
+        #expect(transactions() == before + 3)
         #expect(try cache.check().isEmpty)
     }
 
     @Test func aLeaderThatFailsRunsOnceAndTheOthersGoOn() throws {
-        let feed = try cache.feed(named: "f")
-        let (runs, leads) = (Counter(), Counter())
+        let timeline = try Timeline(cache)
         let before = transactions()
-        #expect(throws: Stop.self) {
-            try together(5) { number in
-                runs.add()
-                _ = try? feed.insertLocal(PostID(UInt64(number)), body: [])
-            } lead: { batch in
-                leads.add()
-                try batch[feed].insertLocal(99, body: [])
-                throw Stop()
-            }
-        }
-        #expect(leads.count == 1 && runs.count == 5)
-        #expect(try posts(of: feed) == [4, 3, 2, 1, 0])
+        timeline.play(
+            """
+            A    | B    | C    | D
+            -----|------|------|-----
+            +9   | +0 … |      |
+                 |      | +1 … |
+                 |      |      | +2 …
+            stop | yes  | yes  | yes
+            """)
+        #expect(try posts(of: timeline.f) == [2, 1, 0])
         #expect(transactions() == before + 1)
         #expect(try cache.check().isEmpty)
     }
 
     @Test func aCommitThatFailsIsEverybodysFailure() throws {
-        let feed = try cache.feed(named: "f")
-        let codes = Notes<QuireError.Code>()
+        var timeline = try Timeline(cache)
         var descriptor: mdb_filehandle_t = -1
         mdb_env_get_fd(cache.environment.handle, &descriptor)
-        let file = dup(descriptor)
-        let full = open("/dev/full", O_RDWR)
+        let (file, full) = (dup(descriptor), open("/dev/full", O_RDWR))
         try #require(full >= 0)
         defer { for open in [file, full] { close(open) } }
-        do {
-            try together(4) { number in
-                do {
-                    try feed.insertLocal(PostID(UInt64(number)), body: [])
-                } catch {
-                    codes.set(number, (error as? QuireError)?.code ?? .closed)
-                }
-            } lead: { batch in
-                try batch[feed].insertLocal(99, body: [])
-                dup2(full, descriptor)
-            }
-            Issue.record("it did not throw")
-        } catch let error as QuireError {
-            #expect(error.code == .diskFull)
-        }
+        timeline.actions["fillDisk"] = { [descriptor] in dup2(full, descriptor) }
+        timeline.play(
+            """
+            A                | B         | C
+            -----------------|-----------|----------
+            +9               | +0 …      |
+                             |           | +1 …
+            fillDisk         |           |
+            commit disk-full | disk-full | disk-full
+            """)
         dup2(file, descriptor)
-        #expect(codes.all == [0: .diskFull, 1: .diskFull, 2: .diskFull, 3: .diskFull])
-        #expect(try posts(of: feed).isEmpty)
-        try feed.insertLocal(1, body: [])
-        #expect(try posts(of: feed) == [1])
+        #expect(try posts(of: timeline.f).isEmpty)
+        try timeline.f.insertLocal(1, body: [])
+        #expect(try posts(of: timeline.f) == [1])
         #expect(try cache.check().isEmpty)
     }
 
     @Test func aWriteInsideAWriteIsRefusedForFollowersToo() throws {
-        let feed = try cache.feed(named: "f")
-        let codes = Notes<QuireError.Code>()
-        let cache = self.cache
-        func inner(_ number: Int) throws {
-            do {
-                try feed.insertLocal(1, body: [])
-            } catch let error as QuireError {
-                codes.set(number, error.code)
-            }
-        }
-        try together(3) { number in
-            try? cache.batch { batch in
-                do {
-                    try feed.insertLocal(1, body: [])
-                } catch let error as QuireError {
-                    codes.set(number, error.code)
-                }
-                try batch[feed].insertLocal(PostID(UInt64(10 + number)), body: [])
-            }
-        } lead: { _ in
-            try inner(3)
-        }
-        #expect(codes.all.count == 4 && codes.all.values.allSatisfy { $0 == .wouldDeadlock })
-        #expect(try posts(of: feed) == [12, 11, 10])
+        let timeline = try Timeline(cache)
+        timeline.play(
+            """
+            A                     | B              | C
+            ----------------------|----------------|---------------
+            outside               | outside +0 …   |
+                                  |                | outside +1 …
+            commit would-deadlock | would-deadlock | would-deadlock
+            """)
+        #expect(try posts(of: timeline.f) == [1, 0])
     }
 
     // MARK: A map that is full
