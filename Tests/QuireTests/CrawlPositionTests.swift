@@ -5,22 +5,40 @@ import Testing
 @Suite("Crawls")
 struct CrawlPositionTests {
     /// Random pages, some of them missing or out of order, with and without links of their own.
-    @Test("a crawl goes on from its checkpoint as it would have", arguments: 1...40 as ClosedRange<UInt64>)
-    func checkpoint(seed: UInt64) throws {
-        var values = RandomValues(seed: seed)
-        var crawl = Crawl(startingAt: [.head(page: 3), .tail, .gap(GapID(7))][Int(seed % 3)])
+    private struct History: CustomTestStringConvertible, Sendable {
+        var start: Crawl.Start
+        var pages = 40
+        /// It is stored and restored after so many pages.
+        var every = 1
+        /// It goes on from what was restored; else from what was there all the time.
+        var goesOnRestored: Bool
+        var seed: UInt64
+        var testDescription: String { "\(pages) pages from \(start), seed \(seed)" }
+
+        static let all: [History] =
+            (1...13).flatMap { seed in
+                [Crawl.Start.head(page: 3), .tail, .gap(GapID(7))].map { start in
+                    History(start: start, goesOnRestored: seed % 2 == 0, seed: seed)
+                }
+            } + [History(start: .gap(GapID(7)), pages: 3_000, every: 500, goesOnRestored: true, seed: 99)]
+    }
+
+    @Test("a crawl goes on from its checkpoint as it would have", arguments: History.all)
+    private func checkpoint(_ history: History) throws {
+        var values = RandomValues(seed: history.seed)
+        var crawl = Crawl(startingAt: history.start)
         var number = 1
-        for step in 0..<(seed == 8 ? 3_000 : 40) {
+        for step in 0..<history.pages {
             var restored = crawl
-            if seed != 8 || step % 500 == 0 {
+            if step % history.every == 0 {
                 restored = try Crawl(checkpoint: crawl.checkpoint)
-                #expect(Self.isSame(restored, crawl), "seed \(seed), step \(step)")
+                #expect(Self.isSame(restored, crawl), "step \(step)")
             }
             number += Int(values.random.next() % 4) - (step % 3)
             let link: Link = values.random.next() % 3 == 0 ? .token("t\(step)") : .unknown
             let end = values.random.next() % 9 == 0 ? nil : PostID(values.random.next() >> 20)
             crawl.note(number, endedAt: end, next: link)
-            if seed % 2 == 0 { crawl = restored.noting(number, end, link) }
+            if history.goesOnRestored { crawl = restored.noting(number, end, link) }
         }
         #expect(Array(crawl.earlier(than: .max)).count <= Crawl.pageLimit)
         var damaged = crawl.checkpoint

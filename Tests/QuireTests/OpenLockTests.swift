@@ -25,37 +25,6 @@ import Testing
 
     private func key() throws -> FileKey { try FileCheck.key(path) }
 
-    /// Another process that holds a lock on a byte of the open lock for as long as the object lives: it inherits
-    /// the open file, which is what the lock belongs to, as its standard input.
-    private final class Holder {
-        private var process: pid_t = 0
-
-        init(_ path: String, _ byte: Int, _ kind: Int32) throws {
-            let descriptor = open(path + "-open", O_RDWR | O_CLOEXEC)
-            try #require(descriptor >= 0)
-            defer { close(descriptor) }
-            var range = flock()
-            (range.l_type, range.l_whence) = (Int16(kind), Int16(SEEK_SET))
-            (range.l_start, range.l_len) = (off_t(byte), 1)
-            try #require(fcntl(descriptor, quire_set_open_file_lock, &range) == 0)
-            var actions = posix_spawn_file_actions_t()
-            posix_spawn_file_actions_init(&actions)
-            defer { posix_spawn_file_actions_destroy(&actions) }
-            posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
-            var arguments: [UnsafeMutablePointer<CChar>?] = ["sleep", "600"].map { (word: String) in
-                strdup(word)
-            }
-            arguments.append(nil)
-            defer { for argument in arguments { free(argument) } }
-            try #require(posix_spawn(&process, "/bin/sleep", &actions, nil, &arguments, nil) == 0)
-        }
-
-        deinit {
-            kill(process, SIGKILL)
-            waitpid(process, nil, 0)
-        }
-    }
-
     private static let (use, processes) = (1, 16)
 
     // MARK: Opening
@@ -88,7 +57,7 @@ import Testing
     @Test("L5: a lock under this process's number that is not its own is stale")
     func stale() throws {
         _ = try Cache(at: path)
-        let holder = try Holder(path, Self.processes + Int(getpid()), F_WRLCK)
+        let holder = try LockHolder(path, Self.processes + Int(getpid()), F_WRLCK)
         #expect(try Cache(at: path).feeds().isEmpty)
         withExtendedLifetime(holder) {}
     }
@@ -124,13 +93,13 @@ import Testing
             try alone.publish(try key(), sharing: false)
         }
         do {
-            let holder = try Holder(path, Self.use, F_RDLCK)
+            let holder = try LockHolder(path, Self.use, F_RDLCK)
             _ = try Cache(at: path)
             let second = try OpenLock(path)
             #expect(failure { try second.publish(try key(), sharing: false) }?.code == .busy)
             withExtendedLifetime(holder) {}
         }
-        let holder = try Holder(path, Self.use, F_WRLCK)
+        let holder = try LockHolder(path, Self.use, F_WRLCK)
         let error = try #require(failure { _ = try Cache(at: path) })
         #expect(error.code == .busy && error.message.contains("0.9.26"))
         withExtendedLifetime(holder) {}
@@ -141,7 +110,7 @@ import Testing
         let copy = folder.path + "/copy.quire"
         try Cache(at: path).copy(to: copy)
         do {
-            let holder = try Holder(path, Self.use, F_RDLCK)
+            let holder = try LockHolder(path, Self.use, F_RDLCK)
             #expect(rename(copy, path) == 0)
             let error = try #require(failure { _ = try Cache(at: path) })
             #expect(error.code == .busy && error.message.contains("was here before"))
