@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report clean
+.PHONY: help demo examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -75,6 +75,11 @@ bench: deps                 ## Quire beside SQLite, GRDB, RocksDB and C on LMDB,
 
 bench-report: deps          ## 100,000, 1 and 5 million posts; writes Docs/benchmarks
 	@SWIFT="$(SWIFT)" Benchmarks/write-report Docs/benchmarks
+
+patterns: deps              ## what readers miss with a cursor column, offsets, remote keys, a Redis sorted set, and Quire
+	@Benchmarks/install-dependencies redis-server
+	$(SWIFT) build -c release --package-path Benchmarks --product quire-patterns
+	@"$$($(SWIFT) build -c release --package-path Benchmarks --show-bin-path)/quire-patterns"
 
 clean:                      ## forget everything that was built
 	$(SWIFT) package clean

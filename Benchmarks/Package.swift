@@ -7,7 +7,10 @@ let strictC: [CSetting] = [.treatAllWarnings(as: .error), .enableWarning("all")]
 let package = Package(
     name: "quire-benchmarks",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "quire-bench", targets: ["QuireBench"])],
+    products: [
+        .executable(name: "quire-bench", targets: ["QuireBench"]),
+        .executable(name: "quire-patterns", targets: ["QuirePatterns"]),
+    ],
     dependencies: [
         .package(name: "quire", path: ".."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -40,6 +43,14 @@ let package = Package(
             swiftSettings: strict,
             // The libraries must find CSync's fsync and open in the executable before libc's.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic"])]),
+        .executableTarget(
+            name: "QuirePatterns",
+            dependencies: [
+                .product(name: "Quire", package: "quire"),
+                .product(name: "QuireTesting", package: "quire"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu17
