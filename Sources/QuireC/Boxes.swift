@@ -130,7 +130,7 @@ func write<R>(
 
 /// The same for a write to a feed.
 func write<R>(
-    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ body: (borrowing BatchFeed) throws -> R
+    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ body: (Feed) throws -> R
 ) throws -> R {
     let feed = try Handles.object(feed, as: FeedBox.self).feed
     return try write(feed.cache, batch) { try body($0[feed]) }

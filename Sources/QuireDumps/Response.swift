@@ -16,7 +16,7 @@ public struct Response: Sendable {
         case around(PostID)
     }
 
-    /// The posts and links, as ``Quire/FeedWriting/ingest(_:for:)`` takes them.
+    /// The posts and links, as ``Quire/Feed/ingest(_:for:)`` takes them.
     public var answer: Answer
     /// What its request asked for; nil if that was not recorded, or the profile cannot tell.
     public var asked: Asked?

@@ -266,4 +266,21 @@ import Testing
         #expect(try bodies(a).count == 45)
         #expect(try cache.check().isEmpty)
     }
+
+    /// A feed of a batch that is kept writes nothing afterwards.
+    @Test func aFeedOfABatchEndsWithIt() throws {
+        let feed = try cache.feed(named: "a")
+        let kept = try cache.batch { batch in
+            #expect(try batch[feed].insertLocal(1, body: [1]))
+            try batch[feed].setAttribute("x", to: [7])
+            #expect(try batch[feed].attribute("x") == [7] && feed.attribute("x") == nil)
+            return batch[feed]
+        }
+        #expect(throws: QuireError.self) { try kept.insertLocal(2, body: [2]) }
+        #expect(throws: QuireError.self) {
+            try cache.batch { _ in try kept.insertLocal(2, body: [2]) }
+        }
+        #expect(try feed.attribute("x") == [7] && feed.insertLocal(2, body: [2]))
+        #expect(try cache.check().isEmpty)
+    }
 }

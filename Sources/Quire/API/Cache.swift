@@ -6,7 +6,7 @@
 /// Any number of threads and processes may use one file at the same time: writers take turns, readers
 /// never wait. Opening the same file twice in a process is safe, both share one environment. A cache
 /// must not be used after `fork()` in the child, and not on a network file system.
-public final class Cache: Sendable, PostWriting {
+public final class Cache: Sendable {
     let environment: Environment
     let tuning: Tuning
 
@@ -92,7 +92,7 @@ public final class Cache: Sendable, PostWriting {
     /// start, if the file had to grow or another of them failed; and it must not wait for the writes of
     /// other threads.
     public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
-        try write { try body(Batch(session: $0, cache: self)) }
+        try write { try body(Batch($0, self)) }
     }
 
     /// What a batch would do, without doing it: runs `body` as ``batch(_:)`` does and undoes all of it.
@@ -100,7 +100,7 @@ public final class Cache: Sendable, PostWriting {
     ///
     ///     let result = try cache.dryRun { try $0[feed].prune(policy) }
     public func dryRun<R>(_ body: (borrowing Batch) throws -> R) throws -> R {
-        try write(commits: false) { try body(Batch(session: $0, cache: self)) }
+        try write(commits: false) { try body(Batch($0, self)) }
     }
 
     // MARK: Reading

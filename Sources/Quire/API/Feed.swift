@@ -1,7 +1,7 @@
 /// One server list in a cache. A value: keep it, copy it, use it from any thread.
 ///
-/// Its writes are those of ``FeedWriting``: called on a feed, each is one durable commit;
-/// ``Batch/subscript(_:)`` has them for many in one. Reading is done in a ``Snapshot``.
+/// Each write is one durable commit; ``Cache/batch(_:)`` makes many of them one. Reading is done in a
+/// ``Snapshot``.
 ///
 ///     let plan = try feed.plan(.head)
 ///     if let request = plan.request {
@@ -9,7 +9,7 @@
 ///     }
 ///
 /// Every method throws ``QuireError`` and may be called from any thread; writers take turns.
-public struct Feed: Sendable, FeedWriting {
+public struct Feed: Sendable {
     /// The cache that holds it.
     public let cache: Cache
     /// Its number in this cache.
@@ -20,6 +20,8 @@ public struct Feed: Sendable, FeedWriting {
     public let options: FeedOptions
     /// That of its collection.
     let collection: UInt32
+    /// Set in the feeds of a batch.
+    private var batch: BatchScope?
 
     init(cache: Cache, number: UInt32, _ record: FeedRecord) {
         (self.cache, self.number, name) = (cache, number, record.name)
@@ -43,9 +45,36 @@ public struct Feed: Sendable, FeedWriting {
         return self
     }
 
-    /// See ``FeedWriting/feed``.
-    public var feed: Feed { self }
+    var isBound: Bool { batch != nil }
 
-    /// See ``Cache/batch(_:)``.
-    public func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R { try cache.batch(body) }
+    /// This feed in a batch.
+    func bound(to batch: BatchScope) -> Feed {
+        var feed = self
+        feed.batch = batch
+        return feed
+    }
+
+    /// Runs `body` in the batch that the feed is bound to, else in a commit of its own.
+    func write<R>(_ body: (WriteSession) throws -> R) throws -> R {
+        guard let batch else { return try cache.write(body) }
+        return try body(try batch.session(of: cache))
+    }
+}
+
+/// A batch, as the feeds bound to it see it. It ends with the closure that got the batch.
+final class BatchScope: @unchecked Sendable {
+    // @unchecked: only the thread that writes looks at the session.
+    private var session: WriteSession?
+
+    init(_ session: WriteSession) { self.session = session }
+
+    func end() { session = nil }
+
+    func session(of cache: Cache) throws -> WriteSession {
+        guard cache.environment.isWriting, let session else {
+            throw QuireError(
+                .badArgument, "\(cache.path): a feed of a batch that has ended, or of another thread's")
+        }
+        return session
+    }
 }

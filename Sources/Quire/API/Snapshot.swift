@@ -47,7 +47,7 @@ public struct Snapshot: ~Copyable {
     }
 
     /// What a program remembers about the feed under a name, nil if nothing; see
-    /// ``FeedWriting/setAttribute(_:to:)``.
+    /// ``Feed/setAttribute(_:to:)``.
     public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
         try requireYoung()
         return try transaction.attribute(name, of: feed.number)

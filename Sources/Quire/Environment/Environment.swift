@@ -131,13 +131,16 @@ final class Environment: @unchecked Sendable {
         return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
+    /// A write runs on this thread.
+    var isWriting: Bool { writer.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
+
     /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
     /// it is committed; undoes everything when it throws, or if it is not to commit. Writers that wait at the same time share a
     /// commit, see ``WriteQueue``. If the map was full, or another writer of the commit failed after it
     /// had written, `body` runs again from its start.
     func write<R>(commits: Bool = true, _ body: (Transaction) throws -> R) throws -> R {
         try requireThisProcess()
-        if writer.withLock({ $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
+        if isWriting {
             throw QuireError(.wouldDeadlock, "\(path): a write inside a write")
         }
         var deadline = Deadline(options.writeTimeout)

@@ -37,7 +37,7 @@ public enum Help: String, Sendable, CaseIterable, Hashable {
     case refresh
     /// Fill the gap above first.
     case fillFirst = "fill-first"
-    /// The list may be empty on the server: ``FeedWriting/reset()`` believes it.
+    /// The list may be empty on the server: ``Feed/reset()`` believes it.
     case reset
     /// The order class or the paging of the feed is perhaps not that of the server.
     case checkOptions = "check-options"

@@ -64,7 +64,7 @@ public struct Request: Hashable, Sendable {
         case delta(since: String)
     }
 
-    /// What ``FeedWriting/ingest(_:for:)`` needs to take in the answer.
+    /// What ``Feed/ingest(_:for:)`` needs to take in the answer.
     public let ticket: Ticket
     /// What to ask the server for.
     public let target: Target

@@ -2,7 +2,7 @@
 // another process go on with the crawl as if nothing had happened.
 
 extension Crawl {
-    /// Up to 60,000 bytes, fit for ``FeedWriting/setAttribute(_:to:)``. Where the posts have ids so long
+    /// Up to 60,000 bytes, fit for ``Feed/setAttribute(_:to:)``. Where the posts have ids so long
     /// that this is not enough, the pages with the lowest numbers are left out.
     public var checkpoint: [UInt8] {
         var room = 60_000 - 64

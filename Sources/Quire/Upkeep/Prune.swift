@@ -34,7 +34,7 @@ public struct PruneResult: Sendable, Hashable {
     public var isDone = true
 }
 
-extension FeedWriting where Self: ~Copyable & ~Escapable {
+extension Feed {
     /// R17. Forgets whole pages until the policy is met or its budget is spent.
     ///
     ///     var policy = PrunePolicy()
@@ -45,8 +45,8 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     /// What leaves opens a gap with the link that brings it back. ``Cache/dryRun(_:)`` says what would leave.
     /// - Returns: How much left, and whether a further call would forget more. Bodies give their space back to
     ///   the file, which does not shrink; see ``Cache/compact(at:progress:)``.
-    public borrowing func prune(_ policy: PrunePolicy) throws -> PruneResult {
-        try batch { try $0.session.prune(feed.number, policy) }
+    public func prune(_ policy: PrunePolicy) throws -> PruneResult {
+        try write { try $0.prune(number, policy) }
     }
 }
 

@@ -59,7 +59,7 @@ public struct InputPage: Sendable {
         if case .response(let response) = content { response } else { nil }
     }
 
-    /// The answer of the response, as ``Quire/FeedWriting/ingest(_:for:)`` takes it.
+    /// The answer of the response, as ``Quire/Feed/ingest(_:for:)`` takes it.
     public var answer: Answer? { response?.answer }
 
     /// How much memory it takes, about.

@@ -197,7 +197,7 @@ public actor Pager {
     public func endLive() throws { try feed.endLive() }
 
     /// A message: posts that the server says are on top now, topmost first. See
-    /// ``Quire/FeedWriting/push(_:number:follows:)``.
+    /// ``Quire/Feed/push(_:number:follows:)``.
     @discardableResult
     public func push(
         _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil

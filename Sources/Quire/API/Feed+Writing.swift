@@ -1,21 +1,13 @@
-/// The writes of one feed. Called on a ``Feed``, each is one durable commit; called on `batch[feed]`, all
-/// of them are part of the batch's commit. Only these two conform.
+/// The writes of a feed. Each is one durable commit or, on a feed of a batch (``Batch/subscript(_:)``), a part of
+/// the batch's.
 ///
 /// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`, and
 /// `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that throws has
-/// changed nothing. Those of a feed may be called from any thread; writers take turns, of all processes.
+/// changed nothing. They may be called from any thread; writers take turns, of all processes.
 ///
 /// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
 /// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
-public protocol FeedWriting: ~Copyable, ~Escapable {
-    /// The feed that is written.
-    var feed: Feed { get }
-
-    /// Runs `body` in the commit that the writes of this value are part of.
-    borrowing func batch<R>(_ body: (borrowing Batch) throws -> R) throws -> R
-}
-
-extension FeedWriting where Self: ~Copyable & ~Escapable {
+extension Feed {
     /// R1. Plans a request: what to ask the server at a place, or why nothing can be asked there.
     ///
     ///     guard case .request(let request) = try feed.plan(.tail) else { return }  // the end, or nothing cached
@@ -29,13 +21,13 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     ///   - isBounded: Stop at the far side of the gap, or at the first cached post; see ``Request/until``.
     ///   - link: Refresh only: what leads to the first page, where the server told.
     /// - Returns: The request with its ticket, or the reason for none.
-    public borrowing func plan(
+    public func plan(
         _ place: Place, limit: Int? = nil, isBounded: Bool = false,
         link: Link? = nil
     ) throws -> Plan {
-        try batch {
-            try $0.session.plan(
-                place, limit: limit, isBounded: isBounded, link: link, in: feed.number)
+        try write {
+            try $0.plan(
+                place, limit: limit, isBounded: isBounded, link: link, in: number)
         }
     }
 
@@ -46,10 +38,10 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     ///   - ticket: That of the request. It is used up by an answer that is accepted.
     /// - Returns: The verdict, and which posts are new, moved, removed. Not an error: an answer that is stale,
     ///   empty or contradicts the feed.
-    public borrowing func ingest(
+    public func ingest(
         _ answer: Answer, for ticket: Ticket
     ) throws -> Outcome {
-        try batch { try $0.session.ingest(answer, for: ticket, in: feed.number) }
+        try write { try $0.ingest(answer, for: ticket, in: number) }
     }
 
     /// R27. Takes in posts that the server says are on top now, without having been asked: a message of a
@@ -65,128 +57,128 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     ///     is `.stale`.
     ///   - follows: the post directly below the last one, if the server tells.
     /// - Throws: ``QuireError`` `.badArgument` in a feed of ids.
-    public borrowing func push(
+    public func push(
         _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil
     ) throws -> Outcome {
-        try batch { try $0.session.push(answer, number: number, follows: follows, in: feed.number) }
+        try write { try $0.push(answer, number: number, follows: follows, in: self.number) }
     }
 
     /// R27. From now on every post that comes on top of the list is pushed. `message` is the number of the
     /// last message before, where they are numbered. A refresh after this call is the beginning: no push
     /// after it opens a gap.
-    public borrowing func beginLive(after message: UInt64? = nil) throws {
-        try batch { try $0.session.setLive(true, after: message, in: feed.number) }
+    public func beginLive(after message: UInt64? = nil) throws {
+        try write { try $0.setLive(true, after: message, in: number) }
     }
 
     /// R27. What comes on top is not pushed any more: the connection is gone. Numbered messages tell by
     /// themselves what was missed.
-    public borrowing func endLive() throws {
-        try batch { try $0.session.setLive(false, after: nil, in: feed.number) }
+    public func endLive() throws {
+        try write { try $0.setLive(false, after: nil, in: number) }
     }
 
     /// R24, R25. Takes in the next page of a crawl. `page` is its number; nil means that it
     /// follows the page recorded before.
     ///
     /// `crawl` advances when the page is taken in. In a batch that is undone the caller restores it.
-    public borrowing func ingest(_ answer: Answer, page: Int?, of crawl: inout Crawl) throws -> Outcome {
+    public func ingest(_ answer: Answer, page: Int?, of crawl: inout Crawl) throws -> Outcome {
         var advanced = crawl
-        let outcome = try batch {
+        let outcome = try write {
             advanced = crawl  // this may be the second time
-            return try $0.session.ingest(answer, page: page, of: &advanced, in: feed.number)
+            return try $0.ingest(answer, page: page, of: &advanced, in: number)
         }
         crawl = advanced
         return outcome
     }
 
     /// R3. The request failed, or its answer is no longer wanted. A late answer is still judged.
-    public borrowing func cancel(_ ticket: Ticket) throws {
-        try batch { try $0.session.cancel(ticket, in: feed.number) }
+    public func cancel(_ ticket: Ticket) throws {
+        try write { try $0.cancel(ticket, in: number) }
     }
 
     /// R3. Reports that the request failed. The same or a new ticket may be tried again.
-    public borrowing func fail(_ ticket: Ticket, reason: String) throws -> Outcome {
+    public func fail(_ ticket: Ticket, reason: String) throws -> Outcome {
         try cancel(ticket)
         return Outcome(.error, reason: reason)
     }
 
     /// R14. Removes a post from the feed because it is gone on the server: the neighbours close up.
     /// Answers to requests planned before do not bring it back.
-    public borrowing func delete(_ id: PostID) throws {
-        try batch { try $0.session.delete(id, in: feed.number) }
+    public func delete(_ id: PostID) throws {
+        try write { try $0.delete(id, in: number) }
     }
 
     /// R15. Forgets posts of the feed to save space: a gap opens in their place. Pinned ones stay.
     /// Returns how many left.
     @discardableResult
-    public borrowing func evict(_ ids: [PostID]) throws -> Int {
-        try batch { try $0.session.evict(ids, in: feed.number) }
+    public func evict(_ ids: [PostID]) throws -> Int {
+        try write { try $0.evict(ids, in: number) }
     }
 
     /// R15. Evicts the page with this index, 0 is the topmost. Returns how many posts left.
     @discardableResult
-    public borrowing func evictPage(at index: Int) throws -> Int {
-        try batch {
-            let reader = RowReader(transaction: $0.session.transaction, feed: feed.number)
+    public func evictPage(at index: Int) throws -> Int {
+        try write {
+            let reader = RowReader(transaction: $0.transaction, feed: number)
             guard let page = try reader.pages(from: index, limit: 1).first else {
-                throw QuireError(.notFound, "feed \(feed.name) has no page \(index)")
+                throw QuireError(.notFound, "feed \(name) has no page \(index)")
             }
-            return try $0.session.evict(try reader.rows(of: page).map(\.id), in: feed.number)
+            return try $0.evict(try reader.rows(of: page).map(\.id), in: number)
         }
     }
 
     /// Forgets everything in the feed; every outstanding ticket becomes stale.
-    public borrowing func reset() throws { try batch { try $0.session.reset(feed.number) } }
+    public func reset() throws { try write { try $0.reset(number) } }
 
     /// Removes the feed with all that is only of it. Posts that other feeds of its collection hold stay
     /// there. A ``Feed`` value that is still held finds nothing afterwards. Answers to its requests are
     /// stale. Any other write to it throws `.notFound`.
-    public borrowing func drop() throws { try batch { try $0.session.drop(feed.number) } }
+    public func drop() throws { try write { try $0.drop(number) } }
 
     /// Gives the feed another name. Its posts, tickets and collection stay; this ``Feed`` goes on working,
     /// only its ``Feed/name`` is the old one.
     /// - Throws: `.badArgument` if there is a feed of that name, or it is no name.
     @discardableResult
-    public borrowing func rename(to name: String) throws -> Feed {
+    public func rename(to name: String) throws -> Feed {
         try Cache.requireName(name)
-        return try batch {
-            Feed(cache: $0.cache, number: feed.number, try $0.session.rename(feed.number, to: name))
+        return try write {
+            Feed(cache: cache, number: number, try $0.rename(number, to: name))
         }
     }
 
     /// Gives a feed without posts other options, its collection included. It begins anew: tickets are stale,
     /// attributes are forgotten, and this ``Feed`` is no longer one.
     /// - Throws: `.optionsDiffer` if it holds posts; ``reset()`` it first, or ``drop()`` it.
-    public borrowing func setOptions(_ options: FeedOptions) throws -> Feed {
-        try batch {
-            let (number, record) = try $0.session.replace(feed.number, with: options)
-            return Feed(cache: $0.cache, number: number, record)
+    public func setOptions(_ options: FeedOptions) throws -> Feed {
+        try write {
+            let (number, record) = try $0.replace(number, with: options)
+            return Feed(cache: cache, number: number, record)
         }
     }
 
     /// Pins a post: it is never evicted or removed by an answer. Returns false if the feed lacks it.
     @discardableResult
-    public borrowing func pin(_ id: PostID) throws -> Bool {
-        try batch { try $0.session.setPinned(id, true, in: feed.number) }
+    public func pin(_ id: PostID) throws -> Bool {
+        try write { try $0.setPinned(id, true, in: number) }
     }
 
     /// Ends what ``pin(_:)`` began. Returns false if the feed lacks the post.
     @discardableResult
-    public borrowing func unpin(_ id: PostID) throws -> Bool {
-        try batch { try $0.session.setPinned(id, false, in: feed.number) }
+    public func unpin(_ id: PostID) throws -> Bool {
+        try write { try $0.setPinned(id, false, in: number) }
     }
 
     /// R13. Puts an optimistic post on top of the feed until the server shows it, or until
     /// ``removeLocal(_:)``. Returns false if the feed holds it already.
     @discardableResult
-    public borrowing func insertLocal(_ id: PostID, body: [UInt8]) throws -> Bool {
-        try batch { try $0.session.insertLocal(id, body: body, in: feed.number) }
+    public func insertLocal(_ id: PostID, body: [UInt8]) throws -> Bool {
+        try write { try $0.insertLocal(id, body: body, in: number) }
     }
 
     /// R13. Takes an optimistic post away: it was given up, or arrives under its server's id. Returns
     /// false if the feed has no such local post.
     @discardableResult
-    public borrowing func removeLocal(_ id: PostID) throws -> Bool {
-        try batch { try $0.session.removeLocal(id, in: feed.number) }
+    public func removeLocal(_ id: PostID) throws -> Bool {
+        try write { try $0.removeLocal(id, in: number) }
     }
 
     /// R28. The server has accepted a local post and calls it `server`. From now on this is its id: its
@@ -195,8 +187,8 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     /// that the server gave.
     /// - Returns: `.missing` if the feed has no such local post, `.same` if it has this id already.
     @discardableResult
-    public borrowing func confirmLocal(_ id: PostID, as server: PostID) throws -> AliasResult {
-        try batch { try $0.session.confirmLocal(id, as: server, in: feed.number) }
+    public func confirmLocal(_ id: PostID, as server: PostID) throws -> AliasResult {
+        try write { try $0.confirmLocal(id, as: server, in: number) }
     }
 
     /// Remembers a value about the feed under a name, or forgets it if the value is nil: where its posts'
@@ -204,9 +196,16 @@ extension FeedWriting where Self: ~Copyable & ~Escapable {
     /// - Parameters:
     ///   - name: 1 to 255 bytes of UTF-8.
     ///   - value: up to 64 KiB.
-    public borrowing func setAttribute(
+    public func setAttribute(
         _ name: String, to value: [UInt8]?
     ) throws {
-        try batch { try $0.session.setAttribute(name, to: value, of: feed.number) }
+        try write { try $0.setAttribute(name, to: value, of: number) }
+    }
+
+    /// The value that ``setAttribute(_:to:)`` remembered, nil if there is none. In a batch it is that of now, with
+    /// what the batch has written: read it there to change it, so that no other writer comes in between.
+    public func attribute(_ name: String) throws -> [UInt8]? {
+        if isBound { return try write { try $0.transaction.attribute(name, of: number) } }
+        return try cache.withSnapshot { try $0.attribute(name, of: self) }
     }
 }
