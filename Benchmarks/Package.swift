@@ -22,14 +22,12 @@ let package = Package(
         .systemLibrary(
             name: "BenchSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-        .systemLibrary(
-            name: "BenchRocksDB", providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
+        .systemLibrary(name: "BenchRocksDB", providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])]),
         .target(
             name: "CPeers", dependencies: ["BenchLMDB", "BenchSQLite", "BenchRocksDB"],
             cSettings: strictC,
             linkerSettings: [.linkedLibrary("rocksdb")]),  // it has no pkg-config file
-        .target(
-            name: "CPeerTables", dependencies: ["CPeers", "BenchLMDB"], cSettings: strictC),
+        .target(name: "CPeerTables", dependencies: ["CPeers", "BenchLMDB"], cSettings: strictC),
         .target(name: "CSync", cSettings: strictC),
         .executableTarget(
             name: "QuireBench",

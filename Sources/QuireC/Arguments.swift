@@ -108,9 +108,7 @@ enum Arguments {
     }
 
     /// NULL is no number.
-    static func number(
-        _ pointer: UnsafePointer<UInt64>?, _ name: StaticString
-    ) throws(Failure) -> UInt64? {
+    static func number(_ pointer: UnsafePointer<UInt64>?, _ name: StaticString) throws(Failure) -> UInt64? {
         if let pointer, !isAligned(pointer) { throw bad("\(name) is misaligned") }
         return pointer?.pointee
     }
@@ -142,9 +140,7 @@ enum Arguments {
         }
     }
 
-    static func position(
-        _ pointer: UnsafePointer<quire_position>?
-    ) throws(Failure) -> RowPosition? {
+    static func position(_ pointer: UnsafePointer<quire_position>?) throws(Failure) -> RowPosition? {
         guard let pointer else { return nil }
         guard isAligned(pointer), let position = RowPosition(words: pointer.pointee.opaque) else {
             throw bad("a position that no row has")

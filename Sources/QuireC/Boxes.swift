@@ -53,9 +53,7 @@ final class SnapshotBox: Handle, @unchecked Sendable {
     }
 
     /// The same for a feed, which must be of the same file.
-    func use<R>(
-        with feed: OpaquePointer?, _ body: (OpenSnapshot, Arena, Feed) throws -> R
-    ) throws -> R {
+    func use<R>(with feed: OpaquePointer?, _ body: (OpenSnapshot, Arena, Feed) throws -> R) throws -> R {
         let feed = try Handles.object(feed, as: FeedBox.self).feed
         if !feed.cache.isSameFile(as: snapshot.cache) {
             throw Arguments.bad("the feed belongs to another cache than the snapshot")
@@ -121,17 +119,13 @@ struct Abandoned: Error {
 }
 
 /// Runs a write in the batch, or as a commit of its own if there is none.
-func write<R>(
-    _ cache: Cache, _ batch: OpaquePointer?, _ body: (borrowing Batch) throws -> R
-) throws -> R {
+func write<R>(_ cache: Cache, _ batch: OpaquePointer?, _ body: (borrowing Batch) throws -> R) throws -> R {
     guard let batch else { return try cache.batch(body) }
     return try Handles.object(batch, as: BatchBox.self).perform(in: cache, body)
 }
 
 /// The same for a write to a feed.
-func write<R>(
-    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ body: (Feed) throws -> R
-) throws -> R {
+func write<R>(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ body: (Feed) throws -> R) throws -> R {
     let feed = try Handles.object(feed, as: FeedBox.self).feed
     return try write(feed.cache, batch) { try body($0[feed]) }
 }

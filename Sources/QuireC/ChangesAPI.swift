@@ -16,9 +16,7 @@ private func generation(_ cache: OpaquePointer?) throws -> UInt64 {
 }
 
 @_cdecl("quire_generation") @implementation
-public func quire_generation(
-    _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?
-) -> quire_status {
+public func quire_generation(_ cache: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?) -> quire_status {
     attempt(clear(out)) { out!.pointee = try generation(cache) }
 }
 
@@ -102,9 +100,7 @@ extension quire_change {
         }
     }
 
-    private static func name(
-        _ row: RowID, _ arena: Arena
-    ) -> (kind: Int32, id: quire_bytes, gap: UInt64) {
+    private static func name(_ row: RowID, _ arena: Arena) -> (kind: Int32, id: quire_bytes, gap: UInt64) {
         switch row {
         case .post(let id): (Int32(QUIRE_ROW_POST), arena.id(id), 0)
         case .gap(let gap): (Int32(QUIRE_ROW_GAP), quire_bytes(), gap.number)

@@ -93,9 +93,7 @@ public func quire_refusal_name(_ refusal: Int32) -> UnsafePointer<CChar>? { Name
 public func quire_help_name(_ help: Int32) -> UnsafePointer<CChar>? { Names.helps[help] }
 
 @_cdecl("quire_cancel") @implementation
-public func quire_cancel(
-    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64
-) -> quire_status {
+public func quire_cancel(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64) -> quire_status {
     attempt { try write(feed, batch) { try $0.cancel(Ticket(ticket)) } }
 }
 

@@ -46,9 +46,7 @@ enum Handles {
     }
 
     /// The object, kept alive for as long as the caller works with it, even if it is released meanwhile.
-    static func object<T: Handle>(
-        _ handle: OpaquePointer?, as: T.Type = T.self
-    ) throws(Failure) -> T {
+    static func object<T: Handle>(_ handle: OpaquePointer?, as: T.Type = T.self) throws(Failure) -> T {
         guard let handle else { throw Failure(QUIRE_BAD_HANDLE, "the \(T.name) is NULL") }
         let found = table.withLock { table in
             place(of: handle, in: table).flatMap { table.places[$0].object }

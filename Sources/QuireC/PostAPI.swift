@@ -52,8 +52,7 @@ public func quire_update_fields(
         let array = try Arguments.array(fields, count, "the fields")
         var values: [String: [UInt8]] = [:]
         for field in array.bindMemory(to: quire_field.self) {
-            let name = try Arguments.text(
-                field.name, atMost: Int(QUIRE_TEXT_LIMIT), "the name of a field")
+            let name = try Arguments.text(field.name, atMost: Int(QUIRE_TEXT_LIMIT), "the name of a field")
             let value = try Arguments.bytes(
                 field.value, atMost: Int(QUIRE_TEXT_LIMIT), "the value of a field")
             if values.updateValue(Array(value), forKey: name) != nil {
@@ -81,9 +80,7 @@ public func quire_add_alias(
 }
 
 @_cdecl("quire_delete") @implementation
-public func quire_delete(
-    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
-) -> quire_status {
+public func quire_delete(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes) -> quire_status {
     attempt {
         let id = try Arguments.id(id)
         try write(feed, batch) { try $0.delete(id) }
@@ -112,16 +109,12 @@ public func quire_evict_page(
 }
 
 @_cdecl("quire_pin") @implementation
-public func quire_pin(
-    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
-) -> quire_status {
+public func quire_pin(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes) -> quire_status {
     attempt { try setPinned(true, id, feed, batch) }
 }
 
 @_cdecl("quire_unpin") @implementation
-public func quire_unpin(
-    _ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes
-) -> quire_status {
+public func quire_unpin(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes) -> quire_status {
     attempt { try setPinned(false, id, feed, batch) }
 }
 

@@ -294,9 +294,7 @@ public func quire_post_get_info(
 }
 
 extension quire_post_info {
-    fileprivate mutating func fill(
-        _ post: PostInfo, _ bytes: UnsafeRawBufferPointer, _ arena: Arena
-    ) {
+    fileprivate mutating func fill(_ post: PostInfo, _ bytes: UnsafeRawBufferPointer, _ arena: Arena) {
         if let version = post.version { (self.version, has_version) = (version, 1) }
         feeds = count(post.feeds)
         (detail, is_outdated) = (UInt32(post.detail.rawValue), post.isOutdated ? 1 : 0)
@@ -304,8 +302,7 @@ extension quire_post_info {
         if post.fields.isEmpty { return }
         let array = arena.array(post.fields.count, of: quire_field.self)
         for (at, (name, value)) in post.fields.sorted(by: { $0.key < $1.key }).enumerated() {
-            (array + at).initialize(
-                to: quire_field(name: arena.text(name), value: arena.bytes(value)))
+            (array + at).initialize(to: quire_field(name: arena.text(name), value: arena.bytes(value)))
         }
         fields = UnsafePointer(array)
         field_count = post.fields.count

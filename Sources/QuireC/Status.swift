@@ -94,8 +94,7 @@ enum LastError {
         let header = MemoryLayout<Record>.size
         guard let record = record ?? malloc(header + byteLimit + 1) else { return }
         pthread_setspecific(key, record)
-        record.storeBytes(
-            of: Record(status: failure.status, osError: failure.osError), as: Record.self)
+        record.storeBytes(of: Record(status: failure.status, osError: failure.osError), as: Record.self)
         let text = record + header
         var count = 0
         for scalar in failure.message.unicodeScalars {

@@ -40,9 +40,7 @@ extension Response {
     /// Puts a cached post below the others, with the link that goes on below it; returns false if it is not
     /// cached.
     @discardableResult
-    private mutating func add(
-        _ id: PostID, in feed: Feed, _ snapshot: borrowing Snapshot
-    ) throws -> Bool {
+    private mutating func add(_ id: PostID, in feed: Feed, _ snapshot: borrowing Snapshot) throws -> Bool {
         guard let row = try snapshot.find(id, in: feed), !row.isDetached else { return false }
         if answer.posts.contains(where: { $0.id == id }) { return true }
         answer.append(id: id, key: row.key)

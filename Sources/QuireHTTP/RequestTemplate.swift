@@ -39,9 +39,7 @@ struct RequestTemplate: Sendable, Hashable {
         else { throw HTTPSourceError("\(text.debugDescription) is no address of HTTP") }
     }
 
-    private static func parts(
-        of piece: Substring, in text: String
-    ) throws(HTTPSourceError) -> [Part] {
+    private static func parts(of piece: Substring, in text: String) throws(HTTPSourceError) -> [Part] {
         var parts: [Part] = []
         var rest = piece
         while let open = rest.firstIndex(of: "{") {

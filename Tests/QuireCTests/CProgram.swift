@@ -57,8 +57,7 @@ final class CProgram {
     ) rethrows {
         let posts = (0..<letters.utf8CodeUnitCount).map { at in
             let letter = quire_bytes(data: letters.utf8Start + at, size: 1)
-            return quire_post(
-                id: letter, body: letter, key: 0, version: 0, flags: 0, detail: 0)
+            return quire_post(id: letter, body: letter, key: 0, version: 0, flags: 0, detail: 0)
         }
         try posts.withUnsafeBufferPointer { posts in
             var answer = sized(quire_answer())

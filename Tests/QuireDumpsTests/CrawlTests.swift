@@ -24,9 +24,7 @@ struct CrawlTests {
         files = try PageFile.list([Fixtures.path("stackexchange/so-activity-2018/pages")])
     }
 
-    private func record(
-        _ numbers: some Sequence<Int>, in crawl: inout Crawl
-    ) throws -> [Outcome] {
+    private func record(_ numbers: some Sequence<Int>, in crawl: inout Crawl) throws -> [Outcome] {
         try numbers.map { number in
             let file = files.first { $0.number == number }!
             let answer = try parser.parse(file.read(), name: file.name)

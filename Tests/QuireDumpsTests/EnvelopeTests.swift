@@ -58,9 +58,7 @@ import Testing
 
     // MARK: Through a profile
 
-    private func read(
-        _ profile: String, _ body: String, _ envelope: String? = nil
-    ) throws -> Response {
+    private func read(_ profile: String, _ body: String, _ envelope: String? = nil) throws -> Response {
         let profile = try Profile(json: Array(#"{"name":"x","id":{},\#(profile)}"#.utf8), name: "p")
         return try PageParser(profile: profile).read(
             Array(body.utf8), envelope: try envelope.map { try self.envelope($0) }, name: "1.json")

@@ -33,8 +33,7 @@ struct FixtureTests {
         let files = try PageFile.list([Fixtures.path("stackexchange/so-python-tags-2022")])
         var ids: Set<Int> = []
         for file in files {
-            ids.formUnion(
-                try stackExchange.parse(file.read(), name: file.name).ids.compactMap { Int($0) })
+            ids.formUnion(try stackExchange.parse(file.read(), name: file.name).ids.compactMap { Int($0) })
         }
         #expect(ids.count == 700)
         #expect(shortHash(ids.sorted().map(String.init).joined(separator: "\n")) == "73ae37ece54940bc")

@@ -262,8 +262,7 @@ struct HostileInputTests {
         "tables of the data dump have the rows, and the order, that were counted",
         .enabled(if: Fixtures.areThere, "needs ../shared/fixtures"))
     func dataDump() throws {
-        let expected = try String(
-            contentsOfFile: Fixtures.path("expected-stackdump.tsv"), encoding: .utf8)
+        let expected = try String(contentsOfFile: Fixtures.path("expected-stackdump.tsv"), encoding: .utf8)
         for line in expected.split(separator: "\n").dropFirst() {
             let fields = line.split(separator: "\t")
             let reading = try Reading(Fixtures.path(String(fields[0])))

@@ -116,9 +116,7 @@ import Testing
             #"{"name":"x","id":{},"request":{"below":["a"],"above":["a"]}}"#,
             "p.json: request.above: \"a\" is there twice"
         ),
-        (
-            #"{"name":"x","id":{},"request":{"newer":[""]}}"#, "p.json: request.newer: is empty"
-        ),
+        (#"{"name":"x","id":{},"request":{"newer":[""]}}"#, "p.json: request.newer: is empty"),
         (
             #"{"name":"x","id":{},"mark":{"path":"a","contains":"b"}}"#,
             "p.json: mark.contains is not an array of strings"

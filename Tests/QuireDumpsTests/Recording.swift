@@ -123,9 +123,7 @@ enum Recording {
     }
 
     /// A page whose next one stands in its header `Link`.
-    private static func linked(
-        _ address: String, _ bytes: [UInt8], link: String?
-    ) throws -> RecordedPage {
+    private static func linked(_ address: String, _ bytes: [UInt8], link: String?) throws -> RecordedPage {
         let root = try JSONSerialization.jsonObject(with: Data(bytes))
         let items = (root as? [String: Any])?["items"] ?? root
         let ids = (items as? [[String: Any]] ?? []).compactMap { item in

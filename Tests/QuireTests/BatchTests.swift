@@ -102,9 +102,7 @@ import Testing
         return answer
     }
 
-    private func refresh(
-        _ batch: borrowing Batch, _ feed: Feed, _ answer: Answer
-    ) throws -> Outcome {
+    private func refresh(_ batch: borrowing Batch, _ feed: Feed, _ answer: Answer) throws -> Outcome {
         try batch[feed].ingest(answer, for: try batch[feed].plan(.head).request!.ticket)
     }
 

@@ -30,8 +30,7 @@ import Testing
         #expect(try String(contentsOfFile: path("text"), encoding: .utf8) == text)
         try Data().write(to: URL(fileURLWithPath: path("empty")))
         #expect(code(opening: path("empty")) == .notACache)
-        try FileManager.default.createDirectory(
-            atPath: path("folder"), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: path("folder"), withIntermediateDirectories: false)
         #expect(code(opening: path("folder")) == .notACache)
         #expect(code(opening: path("no/such/folder/x.quire")) == .io)
         #expect(code(opening: "") == .badArgument)
@@ -95,8 +94,7 @@ import Testing
         let again = try Cache(at: storage.path)
         #expect(again.environment === storage.cache.environment)
         let link = path("link.quire")
-        try FileManager.default.createSymbolicLink(
-            atPath: link, withDestinationPath: storage.path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: storage.path)
         #expect(try Cache(at: link).environment === storage.cache.environment)
     }
 
@@ -135,9 +133,7 @@ import Testing
     }
 
     /// A raw LMDB transaction on a file that no cache has open.
-    private func withEnvironment(
-        _ path: String, _ body: (OpaquePointer) throws -> Void
-    ) throws {
+    private func withEnvironment(_ path: String, _ body: (OpaquePointer) throws -> Void) throws {
         var environment: OpaquePointer?
         #expect(mdb_env_create(&environment) == 0)
         defer { mdb_env_close(environment) }

@@ -153,8 +153,7 @@ struct Chaos {
             key = descending ? key - Int64(random.number(in: 0...3)) : Int64(random.number(in: 0...40))
             let id = random.pick(Self.ids)
             let body = [UInt8](repeating: 2, count: random.number(in: 0...40))
-            answer.append(
-                id: id, key: random.chance(0.85) ? key : nil, version: version(), body: body)
+            answer.append(id: id, key: random.chance(0.85) ? key : nil, version: version(), body: body)
         }
         return answer
     }

@@ -94,9 +94,7 @@ import Testing
     }
 
     /// Changes each record of a table in turn and expects a finding.
-    private func change<R: Record>(
-        _ name: String, _ type: R.Type, _ change: (inout R) -> Void
-    ) throws {
+    private func change<R: Record>(_ name: String, _ type: R.Type, _ change: (inout R) -> Void) throws {
         for (table, key, value) in try forgery.records(name) {
             var record = try value.withUnsafeBytes { try R($0, table.name.description) }
             change(&record)

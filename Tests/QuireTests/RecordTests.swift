@@ -34,9 +34,7 @@ import Testing
     }
 
     /// Every truncation of short values and some of long ones, and bits flipped at random.
-    private func damage(
-        _ bytes: [UInt8], _ random: inout SplitMix64, _ read: (ArraySlice<UInt8>) -> Void
-    ) {
+    private func damage(_ bytes: [UInt8], _ random: inout SplitMix64, _ read: (ArraySlice<UInt8>) -> Void) {
         if bytes.count <= 400 {
             for count in 0..<bytes.count { read(bytes[..<count]) }
         } else {
@@ -53,9 +51,7 @@ import Testing
         }
     }
 
-    private func test<R: Record & Equatable>(
-        _ type: R.Type, _ make: (inout RandomValues) -> R
-    ) throws {
+    private func test<R: Record & Equatable>(_ type: R.Type, _ make: (inout RandomValues) -> R) throws {
         try test(type, make, isSame: ==)
     }
 
@@ -147,8 +143,7 @@ import Testing
         let id = PostID(bytes: values.bytes(PostID.byteLimit))!
         var entry = Entry(key: .min)
         (entry.page, entry.version) = (.max, .max)
-        let chunk = ChunkRecord(
-            page: .max, ids: [id, "x", id], entries: [entry, Entry(page: .max), entry])
+        let chunk = ChunkRecord(page: .max, ids: [id, "x", id], entries: [entry, Entry(page: .max), entry])
         let read = try ChunkRecord(memory.hold(chunk.encoded()[...]), "a chunk")
         #expect(Self.isSame(read, chunk))
         for link in [Link.below(id), .above(id)] {

@@ -20,8 +20,7 @@ struct SimulatorTests {
     func generator() {
         var random = SplitMix64(seed: 1_234_567)
         let numbers = (0..<3).map { _ in random.next() }
-        #expect(
-            numbers == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
+        #expect(numbers == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
     }
 
     @Test("draws stay within their bounds")
@@ -127,14 +126,11 @@ struct SimulatorTests {
         let top = try #require(server.reply(to: .link(.head), limit: 3, options: Self.keyed))
         #expect(top.shown == [7, 6, 5] && top.answer.previous == .end)
         #expect(top.covered?.upperBound == .max && top.covered?.lowerBound == server.position(of: 5))
-        let next = try #require(
-            server.reply(to: .link(top.answer.next), limit: 3, options: Self.keyed))
+        let next = try #require(server.reply(to: .link(top.answer.next), limit: 3, options: Self.keyed))
         #expect(next.shown == [4, 3, 2])
-        let last = try #require(
-            server.reply(to: .link(next.answer.next), limit: 3, options: Self.keyed))
+        let last = try #require(server.reply(to: .link(next.answer.next), limit: 3, options: Self.keyed))
         #expect(last.shown == [1] && last.answer.next == .end && last.covered?.lowerBound == .min)
-        let up = try #require(
-            server.reply(to: .link(last.answer.previous), limit: 9, options: Self.keyed))
+        let up = try #require(server.reply(to: .link(last.answer.previous), limit: 9, options: Self.keyed))
         #expect(up.shown == [7, 6, 5, 4, 3, 2] && up.answer.previous == .end)
         #expect(up.covered?.lowerBound == server.position(of: 1) && up.covered?.upperBound == .max)
     }
@@ -178,12 +174,10 @@ struct SimulatorTests {
     @Test("a bounded answer stops above its post and says so")
     func bounded() throws {
         let server = Self.server(8)
-        let whole = try #require(
-            server.reply(to: .link(.below(7)), until: 4, limit: 5, options: Self.keyed))
+        let whole = try #require(server.reply(to: .link(.below(7)), until: 4, limit: 5, options: Self.keyed))
         #expect(whole.shown == [6, 5] && whole.answer.next == .end)
         #expect(whole.covered?.lowerBound == server.position(of: 4))
-        let part = try #require(
-            server.reply(to: .link(.below(7)), until: 2, limit: 2, options: Self.keyed))
+        let part = try #require(server.reply(to: .link(.below(7)), until: 2, limit: 2, options: Self.keyed))
         #expect(part.shown == [6, 5] && part.answer.next != .end)
         var other = server
         other.showsBounds = true
@@ -200,11 +194,9 @@ struct SimulatorTests {
             server.reply(to: .position(offset: 2, limit: 3), limit: 1, options: options))
         #expect(offset.shown == [5, 4, 3] && offset.answer.next == .more)
         #expect(offset.covered?.upperBound == server.position(of: 5))
-        let page = try #require(
-            server.reply(to: .page(number: 0, limit: 4), limit: 1, options: options))
+        let page = try #require(server.reply(to: .page(number: 0, limit: 4), limit: 1, options: options))
         #expect(page.shown == [7, 6, 5, 4] && page.covered?.upperBound == .max)
-        let last = try #require(
-            server.reply(to: .page(number: 1, limit: 4), limit: 1, options: options))
+        let last = try #require(server.reply(to: .page(number: 1, limit: 4), limit: 1, options: options))
         #expect(last.shown == [3, 2, 1] && last.answer.next == .end)
         let beyond = try #require(
             server.reply(to: .position(offset: 9, limit: 3), limit: 1, options: options))

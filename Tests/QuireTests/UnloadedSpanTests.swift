@@ -152,9 +152,7 @@ struct UnloadedWorld {
         }
     }
 
-    private static func apply(
-        _ operation: Operation, to state: inout FeedState
-    ) -> Result<String, Need> {
+    private static func apply(_ operation: Operation, to state: inout FeedState) -> Result<String, Need> {
         let old = state
         do throws(Interruption) {
             var text = ""
@@ -218,9 +216,7 @@ extension FeedState {
 
     /// This state with only these entries and gaps loaded, and the rows of each unloaded span. The first gap,
     /// the last and those next to what is loaded are there always.
-    fileprivate func part(
-        _ loaded: Set<Int>, gaps: Set<Int>
-    ) -> (state: FeedState, runs: [[Row]]) {
+    fileprivate func part(_ loaded: Set<Int>, gaps: Set<Int>) -> (state: FeedState, runs: [[Row]]) {
         var part = self
         (part.rows, part.entries, part.index, part.unloaded) = ([], [], EntryIndex(), [])
         var runs: [[Row]] = []

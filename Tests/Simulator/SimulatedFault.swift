@@ -24,9 +24,7 @@ public struct SimulatedFaults: Sendable {
     public var repeatedID: Double
 
     /// Faults with these shares, each 0 to 1; together at most 1.
-    public init(
-        error: Double = 0, emptyAnswer: Double = 0, falseEnd: Double = 0, repeatedID: Double = 0
-    ) {
+    public init(error: Double = 0, emptyAnswer: Double = 0, falseEnd: Double = 0, repeatedID: Double = 0) {
         self.error = error
         self.emptyAnswer = emptyAnswer
         self.falseEnd = falseEnd
@@ -59,8 +57,7 @@ extension SimulatedReply {
         case .error:
             return nil
         case .emptyAnswer, .falseEnd:
-            reply.answer = Answer(
-                next: fault == .falseEnd ? .end : .unknown, fetchedAt: answer.fetchedAt)
+            reply.answer = Answer(next: fault == .falseEnd ? .end : .unknown, fetchedAt: answer.fetchedAt)
             reply.shown = []
             reply.positions = [:]
             reply.covered = nil

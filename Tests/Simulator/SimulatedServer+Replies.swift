@@ -63,8 +63,7 @@ extension SimulatedServer {
         to target: Request.Target, until: PostID? = nil, limit: Int, options: FeedOptions,
         position: ((PostID) -> Int64?)? = nil
     ) -> Answer {
-        let reply = reply(
-            to: target, until: until, limit: limit, options: options, position: position)
+        let reply = reply(to: target, until: until, limit: limit, options: options, position: position)
         return reply?.answer ?? Answer()
     }
 
@@ -233,8 +232,7 @@ extension SimulatedServer {
                 id: id, key: hasKeys ? record.position : nil, version: record.version,
                 body: body(of: id) ?? [])
         }
-        return SimulatedReply(
-            answer: answer, shown: shown, positions: positions, covered: nil, time: now)
+        return SimulatedReply(answer: answer, shown: shown, positions: positions, covered: nil, time: now)
     }
 
     private func token(_ letter: String, _ id: PostID) -> Link {

@@ -5,8 +5,7 @@ enum Compiler {
     /// Where this build put the engine's module: beside the test bundle.
     static let modules: String? = {
         guard
-            let program = try? FileManager.default.destinationOfSymbolicLink(
-                atPath: "/proc/self/exe")
+            let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         else { return nil }
         let folder = URL(fileURLWithPath: program).deletingLastPathComponent()
             .appendingPathComponent("Modules").path
@@ -32,8 +31,7 @@ enum Compiler {
                 .map { objects + "/" + URL(fileURLWithPath: $0).lastPathComponent + ".o" }
         }
         return try inFolder(source) { folder in
-            let complaints = try run(
-                ["swiftc", "-o", "out"] + flags + names + ["-llmdb"], in: folder)
+            let complaints = try run(["swiftc", "-o", "out"] + flags + names + ["-llmdb"], in: folder)
             return complaints.isEmpty ? try run(["./out"], in: folder) : complaints
         }
     }
@@ -45,9 +43,7 @@ enum Compiler {
         ]
     }
 
-    private static func inFolder(
-        _ source: String, _ body: (String) throws -> String
-    ) throws -> String {
+    private static func inFolder(_ source: String, _ body: (String) throws -> String) throws -> String {
         let folder = NSTemporaryDirectory() + "/quire-compile-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

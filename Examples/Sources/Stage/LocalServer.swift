@@ -37,9 +37,7 @@ public final class LocalServer: Sendable {
     /// The port could not be told.
     struct Failure: Error {}
 
-    public static func start(
-        _ answer: @escaping @Sendable (Question) -> Reply
-    ) async throws -> LocalServer {
+    public static func start(_ answer: @escaping @Sendable (Question) -> Reply) async throws -> LocalServer {
         let heard = Heard()
         let server = HTTPServer(
             address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled,

@@ -25,9 +25,7 @@ extension Cache {
     /// - Returns: `.united` if something was cached as `alias`, else `.noted`; `.missing` if no feed is in
     ///   the collection.
     @discardableResult
-    public func addAlias(
-        _ alias: PostID, of id: PostID, in collection: String = ""
-    ) throws -> AliasResult {
+    public func addAlias(_ alias: PostID, of id: PostID, in collection: String = "") throws -> AliasResult {
         try write { try $0.unite(alias, with: id, in: collection) }
     }
 }

@@ -47,8 +47,7 @@ public final class Cache: Sendable {
     func feed(named name: String, in transaction: Transaction) throws -> Feed? {
         try Self.requireName(name)
         guard let value = try transaction.get(.names, Array(name.utf8)) else { return nil }
-        let number = UInt32(
-            truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
+        let number = UInt32(truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
         return Feed(cache: self, number: number, try transaction.feed(number))
     }
 

@@ -26,8 +26,7 @@ extension Feed {
         link: Link? = nil
     ) throws -> Plan {
         try write {
-            try $0.plan(
-                place, limit: limit, isBounded: isBounded, link: link, in: number)
+            try $0.plan(place, limit: limit, isBounded: isBounded, link: link, in: number)
         }
     }
 
@@ -38,9 +37,7 @@ extension Feed {
     ///   - ticket: That of the request. It is used up by an answer that is accepted.
     /// - Returns: The verdict, and which posts are new, moved, removed. Not an error: an answer that is stale,
     ///   empty or contradicts the feed.
-    public func ingest(
-        _ answer: Answer, for ticket: Ticket
-    ) throws -> Outcome {
+    public func ingest(_ answer: Answer, for ticket: Ticket) throws -> Outcome {
         try write { try $0.ingest(answer, for: ticket, in: number) }
     }
 
@@ -57,9 +54,7 @@ extension Feed {
     ///     is `.stale`.
     ///   - follows: the post directly below the last one, if the server tells.
     /// - Throws: ``QuireError`` `.badArgument` in a feed of ids.
-    public func push(
-        _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil
-    ) throws -> Outcome {
+    public func push(_ answer: Answer, number: UInt64? = nil, follows: PostID? = nil) throws -> Outcome {
         try write { try $0.push(answer, number: number, follows: follows, in: self.number) }
     }
 
@@ -196,9 +191,7 @@ extension Feed {
     /// - Parameters:
     ///   - name: 1 to 255 bytes of UTF-8.
     ///   - value: up to 64 KiB.
-    public func setAttribute(
-        _ name: String, to value: [UInt8]?
-    ) throws {
+    public func setAttribute(_ name: String, to value: [UInt8]?) throws {
         try write { try $0.setAttribute(name, to: value, of: number) }
     }
 

@@ -72,17 +72,13 @@ public struct Snapshot: ~Copyable {
     ///     below its place is read.
     ///   - limit: The largest number of rows; 0 or less reads none.
     /// - Returns: The rows, which may outlive the snapshot. Empty at the end.
-    public func rows(
-        of feed: Feed, after position: RowPosition? = nil, limit: Int
-    ) throws -> [FeedRow] {
+    public func rows(of feed: Feed, after position: RowPosition? = nil, limit: Int) throws -> [FeedRow] {
         try reader(feed).rows(after: position, limit: max(0, limit))
     }
 
     /// Reads rows upwards: up to `limit` rows above a position (nil: from the bottom), the nearest first. Else as
     /// ``rows(of:after:limit:)``.
-    public func rows(
-        of feed: Feed, before position: RowPosition?, limit: Int
-    ) throws -> [FeedRow] {
+    public func rows(of feed: Feed, before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         try reader(feed).rows(before: position, limit: max(0, limit))
     }
 
@@ -193,8 +189,7 @@ public struct Snapshot: ~Copyable {
     public func changes(
         since generation: UInt64
     ) throws -> [(generation: UInt64, feed: UInt32, changes: [Change])]? {
-        try ChangeLog(transaction: transaction).changes(
-            since: generation, now: try self.generation)
+        try ChangeLog(transaction: transaction).changes(since: generation, now: try self.generation)
     }
 
     /// Totals of the cache and of its file.

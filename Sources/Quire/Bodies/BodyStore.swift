@@ -32,9 +32,7 @@ struct BodyStore {
 
     /// How many bytes of bodies a record has, and the address hashes of the posts they were stored for,
     /// whether or not these still refer to it; nil for damaged bytes.
-    static func contents(
-        _ value: UnsafeRawBufferPointer
-    ) -> (payload: Int, hashes: UnsafeRawBufferPointer)? {
+    static func contents(_ value: UnsafeRawBufferPointer) -> (payload: Int, hashes: UnsafeRawBufferPointer)? {
         guard value.count >= 8 else { return nil }
         let count = Int(
             UInt32(littleEndian: value.loadUnaligned(fromByteOffset: value.count - 8, as: UInt32.self)))
@@ -88,8 +86,7 @@ struct OpenBodies {
     mutating func add(source: [UInt8]) { sources.append(source) }
 
     mutating func add(_ range: Range<Int>, for address: PostAddress) -> BodyReference {
-        let reference = BodyReference(
-            record: number, offset: UInt32(size), length: UInt32(range.count))
+        let reference = BodyReference(record: number, offset: UInt32(size), length: UInt32(range.count))
         bodies.append((size, sources.count - 1, range))
         hashes.append(address.hash)
         size += range.count

@@ -123,9 +123,7 @@ struct Check {
 
     /// Calls `body` for each record of a table until the check is stopped. One that does not decode was found
     /// already, as a record by itself.
-    mutating func each(
-        _ table: Table, _ body: (inout Check, Cursor.Record) throws -> Void
-    ) throws {
+    mutating func each(_ table: Table, _ body: (inout Check, Cursor.Record) throws -> Void) throws {
         try transaction.withCursor(table) { cursor in
             var found = try cursor.first()
             while let record = found, !context.isStopped {
@@ -182,9 +180,7 @@ struct Check {
     // MARK: Feeds
 
     /// Calls `body` with each feed that has a name and a record of that name.
-    private mutating func eachFeed(
-        _ body: (inout Check, UInt32, FeedRecord) throws -> Void
-    ) throws {
+    private mutating func eachFeed(_ body: (inout Check, UInt32, FeedRecord) throws -> Void) throws {
         var count: UInt64 = 0
         try each(.names) { check, name in
             count += 1

@@ -72,9 +72,7 @@ struct FeedCheck {
     }
 
     /// A chunk that does not decode was found as a record by itself.
-    private mutating func eachChunk(
-        _ body: (inout FeedCheck, UInt64, ChunkRecord) throws -> Void
-    ) throws {
+    private mutating func eachChunk(_ body: (inout FeedCheck, UInt64, ChunkRecord) throws -> Void) throws {
         do {
             try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: 0) { position, chunk in
                 try body(&self, position, chunk)

@@ -261,9 +261,7 @@ final class Environment: @unchecked Sendable {
     }
 
     /// A failure that the body swallowed counts: LMDB commits nothing of a transaction that was full.
-    private func run<R>(
-        _ body: (Transaction) throws -> R, in transaction: Transaction
-    ) throws -> R {
+    private func run<R>(_ body: (Transaction) throws -> R, in transaction: Transaction) throws -> R {
         (mark.hasWritten, mark.failure) = (false, 0)
         writer.withLock { $0 = pthread_self() }
         defer { writer.withLock { $0 = nil } }
@@ -299,8 +297,7 @@ final class Environment: @unchecked Sendable {
             if isDone { return }
             usleep(1_000)
         }
-        throw QuireError(
-            .diskFull, "\(path): the map must grow, but a snapshot is open in this process")
+        throw QuireError(.diskFull, "\(path): the map must grow, but a snapshot is open in this process")
     }
 
     private func growNow(to size: Int) throws(QuireError) {

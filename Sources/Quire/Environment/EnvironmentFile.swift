@@ -27,9 +27,7 @@ extension Environment {
 
     /// Runs `body` on the newest commit of a file that `verify` has tested: without locks if no other
     /// process can have it open, and for callers that may not write to it.
-    static func withTested<R>(
-        _ path: String, isAlone: Bool, _ body: (Transaction) throws -> R
-    ) throws -> R {
+    static func withTested<R>(_ path: String, isAlone: Bool, _ body: (Transaction) throws -> R) throws -> R {
         let options = CacheOptions(durability: .relaxed)
         if !isAlone {
             do {

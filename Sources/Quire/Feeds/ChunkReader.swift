@@ -6,9 +6,7 @@ struct ChunkReader {
     private var name: String { "a chunk of feed number \(feed)" }
 
     /// Calls `body` for each chunk from a position on, as long as it returns true.
-    func eachChunk(
-        from position: UInt64, _ body: (UInt64, ChunkRecord) throws -> Bool
-    ) throws {
+    func eachChunk(from position: UInt64, _ body: (UInt64, ChunkRecord) throws -> Bool) throws {
         try eachValue(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
     }
 
@@ -47,9 +45,7 @@ struct ChunkReader {
     }
 
     /// Calls `body` for each chunk from a position upward, from the last one if that is nil.
-    func eachChunkUpward(
-        from position: UInt64?, _ body: (UInt64, ChunkRecord) throws -> Bool
-    ) throws {
+    func eachChunkUpward(from position: UInt64?, _ body: (UInt64, ChunkRecord) throws -> Bool) throws {
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             var found = try position.map { try cursor.before(NumberKey($0 + 1)) } ?? cursor.last()
             while let (key, value) = found, let key = NumberKey(key) {

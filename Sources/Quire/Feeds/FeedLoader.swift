@@ -324,9 +324,7 @@ final class FeedLoader {
 
     /// What the segment holds beyond the loaded chunks belongs to its unloaded spans. How much each of
     /// several has is counted only when a rule asks: that reads every chunk in them.
-    private func distribute(
-        _ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState
-    ) throws {
+    private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
         guard let first = runs.first else { return }
         var rest = rest
         if countsRuns {

@@ -18,9 +18,7 @@ struct FeedWriter {
     /// Entries that are new, gone or different, in order.
     private let changed: [Int]
 
-    init(
-        _ loader: FeedLoader, from old: FeedState, to new: FeedState, writesPositions: Bool = false
-    ) {
+    init(_ loader: FeedLoader, from old: FeedState, to new: FeedState, writesPositions: Bool = false) {
         (self.loader, self.old, self.new, self.writesPositions) = (loader, old, new, writesPositions)
         record = Self.record(loader, new, writesPositions: writesPositions)
         changed = new.entries.indices.filter {
@@ -63,8 +61,7 @@ struct FeedWriter {
                     let stored = ChunkRecord(
                         page: chunk.page, ids: chunk.entries.map { new.id(of: $0) },
                         entries: chunk.entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
-                    try transaction.put(
-                        .chunks(of: feed), NumberKey(chunk.position), stored.encoded())
+                    try transaction.put(.chunks(of: feed), NumberKey(chunk.position), stored.encoded())
                     let isFresh = chunk.entries.contains { $0 >= old.entries.count }
                     if isFresh { chunks[chunk.position] = (stored, next) }
                 }
@@ -108,8 +105,7 @@ struct FeedWriter {
     /// Writes the gaps at the chunk below each and returns what lies below the last one.
     private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
         var written: Set<UInt64> = []
-        let stored = Dictionary(
-            uniqueKeysWithValues: loader.gaps.all.map { ($0.position, $0.record) })
+        let stored = Dictionary(uniqueKeysWithValues: loader.gaps.all.map { ($0.position, $0.record) })
         let segments = segments()
         var number = 0
         for (i, item) in layout.items.enumerated() {

@@ -21,9 +21,7 @@ struct Layout {
     private(set) var chunks: [Chunk] = []
     private(set) var items: [Item] = []
 
-    init(
-        _ state: FeedState, homePages: [UInt64: UInt64], tuning: Tuning, spreadsAnew: Bool
-    ) throws {
+    init(_ state: FeedState, homePages: [UInt64: UInt64], tuning: Tuning, spreadsAnew: Bool) throws {
         cut(state, homePages, tuning.chunkLimit)
         if spreadsAnew {
             spread(tuning)

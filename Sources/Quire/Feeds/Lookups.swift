@@ -32,9 +32,7 @@ extension Transaction {
     }
 
     /// An entry that the index names.
-    func entry(
-        of id: PostID, at position: UInt64, of feed: UInt32
-    ) throws(QuireError) -> Entry {
+    func entry(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> Entry {
         if let value = try get(.chunks(of: feed), NumberKey(position)),
             let entry = try ChunkRecord.entry(of: id, in: value, "a chunk of feed number \(feed)")
         {
@@ -44,9 +42,7 @@ extension Transaction {
     }
 
     /// An entry of the post, preferably one with a body; nil if no feed holds it.
-    func post(
-        _ id: PostID, at positions: [(feed: UInt32, position: UInt64)]
-    ) throws(QuireError) -> Entry? {
+    func post(_ id: PostID, at positions: [(feed: UInt32, position: UInt64)]) throws(QuireError) -> Entry? {
         var found: Entry?
         for (feed, position) in positions {
             let entry = try entry(of: id, at: position, of: feed)
@@ -56,9 +52,7 @@ extension Transaction {
         return found
     }
 
-    func fields(
-        of id: PostID, in collection: UInt32
-    ) throws(QuireError) -> FieldsRecord? {
+    func fields(of id: PostID, in collection: UInt32) throws(QuireError) -> FieldsRecord? {
         guard let value = try get(.fields, PostKey.bytes(id, in: collection)) else { return nil }
         let record = try FieldsRecord(value, "the fields of post \(id)")
         return record.id == id ? record : nil

@@ -78,9 +78,7 @@ final class LMDBFile {
     }
 
     /// Fills the buffer from the start of a page on; false if the file ends before.
-    func read(
-        _ page: UInt64, into target: UnsafeMutableRawBufferPointer
-    ) throws(QuireError) -> Bool {
+    func read(_ page: UInt64, into target: UnsafeMutableRawBufferPointer) throws(QuireError) -> Bool {
         guard page < UInt64(1) << 47 else { return false }
         var done = 0
         while done < target.count {

@@ -110,9 +110,7 @@ final class Salvage {
     }
 
     /// False if the page is not a leaf as LMDB writes it, with its keys in order.
-    private func addLeaf(
-        _ page: UInt64, isAfterBreak: Bool, isStray: Bool
-    ) throws(QuireError) -> Bool {
+    private func addLeaf(_ page: UInt64, isAfterBreak: Bool, isStray: Bool) throws(QuireError) -> Bool {
         guard let nodes = try nodes(of: page, isLeaf: true), let first = nodes.first, let last = nodes.last,
             nodes.allSatisfy({ 1...511 ~= $0.key.count }),
             zip(nodes, nodes.dropFirst()).allSatisfy({ key($0).lexicographicallyPrecedes(key($1)) })
@@ -166,9 +164,7 @@ final class Salvage {
     // MARK: Records
 
     /// Calls `visit` with every record; `progress` with the part of them that was visited.
-    func forEach(
-        progress: (Double) throws -> Void, _ visit: (Record) throws -> Void
-    ) throws {
+    func forEach(progress: (Double) throws -> Void, _ visit: (Record) throws -> Void) throws {
         for (i, leaf) in leaves.enumerated() {
             try progress(Double(i) / Double(leaves.count))
             guard let nodes = try nodes(of: leaf.page, isLeaf: true) else { continue }

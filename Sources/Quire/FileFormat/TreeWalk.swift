@@ -279,9 +279,7 @@ struct Node {
 
     /// The nodes in the order of the page's offsets; nil if they do not fill the page from `upper` to its
     /// end without overlap, as LMDB keeps them and relies upon.
-    static func all(
-        of page: UnsafeRawBufferPointer, _ header: PageHeader, isLeaf: Bool
-    ) -> [Node]? {
+    static func all(of page: UnsafeRawBufferPointer, _ header: PageHeader, isLeaf: Bool) -> [Node]? {
         let (lower, upper) = (header.lower, header.upper)
         guard lower > PageHeader.size, lower % 2 == 0, lower <= upper, upper <= page.count else {
             return nil

@@ -33,9 +33,7 @@ struct PostIndex {
     func of(_ collection: UInt32) -> PostIndex { PostIndex(self, of: collection) }
 
     /// The stored runs, oldest first.
-    static func stored(
-        _ transaction: Transaction
-    ) throws -> [(number: UInt64, run: SortedRun)] {
+    static func stored(_ transaction: Transaction) throws -> [(number: UInt64, run: SortedRun)] {
         try transaction.withCursor(.locations) { cursor in
             var runs: [(number: UInt64, run: SortedRun)] = []
             var found = try cursor.first()
@@ -184,9 +182,7 @@ struct PostIndex {
 
     /// Stores what a session gathered: one new run, merged with older ones where those have become
     /// many. `live` is the number of entries of all feeds: what runs hold beyond it is outdated.
-    static func store(
-        _ fresh: [FreshRun], in transaction: Transaction, live: UInt64
-    ) throws {
+    static func store(_ fresh: [FreshRun], in transaction: Transaction, live: UInt64) throws {
         if fresh.isEmpty { return }
         let stored = try stored(transaction)
         let added = SortedRun.merged(older: fresh.reversed().map(\.run), dropsGone: stored.isEmpty)

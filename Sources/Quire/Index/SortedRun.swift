@@ -220,8 +220,7 @@ struct SortedRun {
             next = max(next, ideal(location.hash, scale))
             let at = head + next * stride
             target.storeBytes(of: location.hash.littleEndian, toByteOffset: at, as: UInt64.self)
-            target.storeBytes(
-                of: location.position.littleEndian, toByteOffset: at + 8, as: UInt64.self)
+            target.storeBytes(of: location.position.littleEndian, toByteOffset: at + 8, as: UInt64.self)
             target.storeBytes(of: location.feed.littleEndian, toByteOffset: at + 16, as: UInt32.self)
             target.storeBytes(of: location.check.littleEndian, toByteOffset: at + 20, as: UInt32.self)
             next += 1

@@ -31,8 +31,7 @@ final class CacheFile: Sendable {
     static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> CacheFile {
         var seed: UInt64 = 0
         try begin(environment, path, flags: UInt32(MDB_RDONLY)) { handle throws(QuireError) in
-            seed = try requireFormat(
-                Transaction(handle: handle, file: CacheFile(path: path, seed: 0)))
+            seed = try requireFormat(Transaction(handle: handle, file: CacheFile(path: path, seed: 0)))
         }
         return CacheFile(path: path, seed: seed)
     }
@@ -95,8 +94,7 @@ final class CacheFile: Sendable {
         _ body: (OpaquePointer) throws(QuireError) -> Void
     ) throws(QuireError) {
         var begun: OpaquePointer?
-        try check(
-            mdb_txn_begin(environment, nil, flags, &begun), "cannot open the cache", path)
+        try check(mdb_txn_begin(environment, nil, flags, &begun), "cannot open the cache", path)
         do throws(QuireError) {
             // LMDB knows how to compare keys of the tree only from here on, in this environment.
             var tree: MDB_dbi = 0

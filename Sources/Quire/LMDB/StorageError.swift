@@ -17,8 +17,6 @@ extension QuireError {
 }
 
 /// Throws unless LMDB's return code says success. The message is built only for a failure.
-func check(
-    _ status: Int32, _ what: @autoclosure () -> String, _ path: String
-) throws(QuireError) {
+func check(_ status: Int32, _ what: @autoclosure () -> String, _ path: String) throws(QuireError) {
     if status != 0 { throw QuireError.storage(what(), path, status) }
 }

@@ -92,9 +92,7 @@ struct Transaction {
     }
 
     /// Calls `body` with the whole key and the value of each record of the cache.
-    func forEachRecord(
-        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void
-    ) throws {
+    func forEachRecord(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Void) throws {
         try withTreeCursor { handle in
             var (key, value) = (MDB_val(), MDB_val())
             while true {
@@ -171,8 +169,7 @@ struct Cursor {
 extension MDB_val {
     /// LMDB's type has no const; it does not write through keys and values handed in.
     init(bytes: UnsafeRawBufferPointer) {
-        self.init(
-            mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 }
 

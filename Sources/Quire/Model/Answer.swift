@@ -74,7 +74,6 @@ public struct Answer: Sendable {
     ) {
         let start = bytes.count
         bytes.append(contentsOf: body)
-        posts.append(
-            Post(id: id, key: key, version: version, detail: detail, body: start..<bytes.count))
+        posts.append(Post(id: id, key: key, version: version, detail: detail, body: start..<bytes.count))
     }
 }

@@ -204,9 +204,7 @@ struct ByteReader {
         return count
     }
 
-    mutating func list<T>(
-        _ each: (inout ByteReader) throws(QuireError) -> T
-    ) throws(QuireError) -> [T] {
+    mutating func list<T>(_ each: (inout ByteReader) throws(QuireError) -> T) throws(QuireError) -> [T] {
         let count = try count()
         var values: [T] = []
         values.reserveCapacity(count)
@@ -214,9 +212,7 @@ struct ByteReader {
         return values
     }
 
-    mutating func optional<T>(
-        _ each: (inout ByteReader) throws(QuireError) -> T
-    ) throws(QuireError) -> T? {
+    mutating func optional<T>(_ each: (inout ByteReader) throws(QuireError) -> T) throws(QuireError) -> T? {
         try byte() == 0 ? nil : try each(&self)
     }
 }

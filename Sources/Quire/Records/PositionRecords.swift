@@ -182,8 +182,7 @@ struct PositionShifts: Record, Hashable {
             guard age <= last, length <= .max - lower, unit > 0, distance.magnitude < 1 << 31 else {
                 throw ByteReader.damage
             }
-            return Shift(
-                epoch: last - age, chunks: lower...(lower + length), distance: distance, unit: unit)
+            return Shift(epoch: last - age, chunks: lower...(lower + length), distance: distance, unit: unit)
         }
     }
 }

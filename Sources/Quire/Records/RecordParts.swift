@@ -80,8 +80,7 @@ extension Edge: Record {
         writer.number(number)
         writer.optional(after) { $1.encode(&$0) }
         writer.list(triedLinks) { $1.encode(&$0) }
-        writer.byte(
-            (isDoubtful ? 1 : 0) | (isLoose ? 2 : 0) | (isAssumed ? 4 : 0) | (search == nil ? 0 : 8))
+        writer.byte((isDoubtful ? 1 : 0) | (isLoose ? 2 : 0) | (isAssumed ? 4 : 0) | (search == nil ? 0 : 8))
         search?.encode(&writer)
     }
 

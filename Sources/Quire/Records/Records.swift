@@ -14,9 +14,7 @@ extension Record {
         return writer.sealed()
     }
 
-    init(
-        _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
-    ) throws(QuireError) {
+    init(_ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String) throws(QuireError) {
         self = try ByteReader.read(value, what()) { reader throws(QuireError) in try Self(&reader) }
     }
 }

@@ -128,9 +128,7 @@ struct RecoveredFile {
                         String(decoding: key, as: UTF8.self)
                 case "counters":
                     let counters = try Counters(bytes, name)
-                    (clock, generation) = (
-                        max(clock, counters.clock), max(generation, counters.generation)
-                    )
+                    (clock, generation) = (max(clock, counters.clock), max(generation, counters.generation))
                 case "log":
                     _ = try ChangeLog.entries(bytes, name)
                     generation = max(generation, Self.number(key) ?? 0)

@@ -33,8 +33,7 @@ extension Cache {
         try progress(0)
         let findings = try damage(of: path, use) { try progress($0 * 0.1) }
         if findings.isEmpty {
-            return RepairReport(
-                findings: [], feeds: [], damagedRecords: 0, keptFile: nil, isEmptied: false)
+            return RepairReport(findings: [], feeds: [], damagedRecords: 0, keptFile: nil, isEmptied: false)
         }
         let (feeds, damaged, isEmptied) = try withoutActuallyEscaping(progress) { progress in
             var recoveredFile = try RecoveredFile(Salvage(path)) { try progress(0.1 + $0 * 0.4) }

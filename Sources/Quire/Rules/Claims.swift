@@ -126,9 +126,7 @@ extension Draft {
     /// Which side of an entry had a proven neighbour before this page.
     private enum Neighbour { case above, below }
 
-    private mutating func hadProvenNeighbour(
-        _ side: Neighbour, _ entry: Int
-    ) throws(Interruption) -> Bool {
+    private mutating func hadProvenNeighbour(_ side: Neighbour, _ entry: Int) throws(Interruption) -> Bool {
         guard state.options.order.hasKeys else { return false }
         if insideRun.contains(entry) { return true }
         let gone = Set(moved).union(goneForGood)

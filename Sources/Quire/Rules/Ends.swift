@@ -35,8 +35,7 @@ extension Draft {
         let border = try border(above: at)
         let isLoose = isLoose(.last, at: border) || (edge.isLoose && shown.isEmpty)
         let after = isPositioned ? nil : standsAt.map { state.id(of: $0) }
-        var follow = state.newEdge(
-            link, after: after, triedLinks: triedLinks, isLoose: isLoose)
+        var follow = state.newEdge(link, after: after, triedLinks: triedLinks, isLoose: isLoose)
         follow.isDoubtful = edge.isDoubtful || edge.link == .confirmEnd
         setEdge(follow, at: at)
         if isPositioned { moveLink(of: border, to: link, isLoose: isLoose) }

@@ -22,16 +22,13 @@ extension FeedState {
             (ticket.span!.start, ticket.span!.rows) = (page * state.unit, state.unit)
         }
         if state.isAtTotal(answer, ticket) { answer.next = .end }
-        var judgement = try state.judge(
-            answer, ticket, isLesson: state.sizes != sizes)
+        var judgement = try state.judge(answer, ticket, isLesson: state.sizes != sizes)
         judgement.outcome.disprovedSizes = disproved
         return judgement
     }
 
     /// Places an answer that may be judged. `isLesson`: the state has learned something that a refusal keeps.
-    func judge(
-        _ answer: Answer, _ ticket: TicketRecord, isLesson: Bool
-    ) throws(Interruption) -> Judgement {
+    func judge(_ answer: Answer, _ ticket: TicketRecord, isLesson: Bool) throws(Interruption) -> Judgement {
         var state = self
         var draft = Draft(state, ticket, answer)
         draft.disorder = draft.shownAgainstOrder()

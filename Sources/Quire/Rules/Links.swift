@@ -31,9 +31,7 @@ extension FeedState {
     /// R16. The link of the nearest page that ends at or above the border in its segment, else the
     /// head request at the top of the feed; the entry that link continues below, if it is not the
     /// border itself; and whether it is loose.
-    func nearestLink(
-        _ border: Int
-    ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
+    func nearestLink(_ border: Int) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
         var ends = PageEnds()
         return try ends.nearestLink(border, in: self)
     }

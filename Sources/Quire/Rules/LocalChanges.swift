@@ -107,9 +107,7 @@ extension FeedState {
         return try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
     }
 
-    private mutating func upEdge(
-        of run: ArraySlice<Row>, above row: Row
-    ) throws(Interruption) -> Edge {
+    private mutating func upEdge(of run: ArraySlice<Row>, above row: Row) throws(Interruption) -> Edge {
         if case .gap(let gap)? = run.last { return gaps[gap].up }
         return linkAbove(try entry(at: 0, in: [row], from: .above))
     }

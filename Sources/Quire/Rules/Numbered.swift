@@ -79,9 +79,7 @@ extension Draft {
     }
 
     /// An answer that shows nothing known above its end: joined by the numbering, or not at all.
-    private mutating func nothingKnown(
-        _ page: [Int], _ at: Int, _ border: Int
-    ) throws(Interruption) {
+    private mutating func nothingKnown(_ page: [Int], _ at: Int, _ border: Int) throws(Interruption) {
         if ticket.isProbe {  // there is more, far below: the numbers go on
             again(at, border) { ($0.echo, $0.probe, $0.isSolid) = (nil, nil, true) }
             note = .drift

@@ -207,8 +207,7 @@ extension FeedState {
         }
         let (at, size) = (try position(upper).at, unit)
         if options.paging == .page && sizePolicy == .free {
-            let size =
-                Self.sizes(upTo: limit) { (at + 1) % $0 == 0 ? nil : $0 - (at + 1) % $0 } ?? limit
+            let size = Self.sizes(upTo: limit) { (at + 1) % $0 == 0 ? nil : $0 - (at + 1) % $0 } ?? limit
             return .success(
                 issue(
                     PositionWish(

@@ -30,9 +30,7 @@ extension FeedState {
 
     /// Judges a message and takes it in. `follows` is the post directly below those pushed, if the server
     /// tells.
-    func push(
-        _ answer: Answer, number: UInt64?, follows: PostID?
-    ) throws(Interruption) -> Judgement {
+    func push(_ answer: Answer, number: UInt64?, follows: PostID?) throws(Interruption) -> Judgement {
         var state = self
         let now = state.tick()
         if let number {
@@ -44,8 +42,7 @@ extension FeedState {
         } else if subscription.message != nil {  // without its number it tells not what came before it
             (state.subscription.live, state.subscription.message) = (nil, nil)
         }
-        var ticket = TicketRecord(
-            number: 0, operation: .push, resets: resets, issued: now)
+        var ticket = TicketRecord(number: 0, operation: .push, resets: resets, issued: now)
         ticket.after = follows
         var answer = answer
         (answer.next, answer.previous) = (.unknown, .unknown)  // a message tells no link
@@ -97,9 +94,7 @@ extension Draft {
     }
 
     /// R27.2. Directly above the top only if nothing can lie between the two.
-    private mutating func putOnTop(
-        _ page: [Int], _ top: Int?, isTopShown: Bool
-    ) throws(Interruption) {
+    private mutating func putOnTop(_ page: [Int], _ top: Int?, isTopShown: Bool) throws(Interruption) {
         var isJoined = false
         if let top, state.head.link == .end {
             isJoined =

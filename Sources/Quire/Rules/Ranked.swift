@@ -21,8 +21,7 @@ extension Draft {
         while !joined && rest.count > 1 && rest[0].isGap && rest[1].isGap { rest.removeFirst() }
         if !joined { displaced += over }
         let above = Array(rows[..<start])
-        let below = try lowerSide(
-            page, joined ? run : [], above: above, hadWindow: true, below: rest)
+        let below = try lowerSide(page, joined ? run : [], above: above, hadWindow: true, below: rest)
         rows = above + page.map(Row.entry) + below
         accepted = page
     }

@@ -90,8 +90,7 @@ extension Draft {
     /// R9. The page shows only what lies above its border: the link moves on.
     private mutating func leadOn(_ border: Int, _ last: Int) {
         let at = rows.firstIndex(of: .entry(border))! + 1
-        var edge = state.newEdge(
-            answer.next, after: last == border ? nil : state.id(of: last))
+        var edge = state.newEdge(answer.next, after: last == border ? nil : state.id(of: last))
         if last == border { moveLink(of: border, to: answer.next, isLoose: false) }
         if at == rows.count {
             tail = edge

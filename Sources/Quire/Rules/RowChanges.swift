@@ -42,9 +42,7 @@ enum RowChanges {
     }
 
     /// True if both rows have one name; an entry has the same number in both states.
-    private static func isSame(
-        _ a: Row, _ old: FeedState, _ b: Row, _ new: FeedState
-    ) -> Bool {
+    private static func isSame(_ a: Row, _ old: FeedState, _ b: Row, _ new: FeedState) -> Bool {
         switch (a, b) {
         case (.entry(let a), .entry(let b)): a == b
         case (.gap(let a), .gap(let b)): old.gaps[a].id == new.gaps[b].id

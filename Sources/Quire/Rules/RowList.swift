@@ -85,8 +85,7 @@ extension FeedState {
             formerIDs[gap.up.number] = gap.id
         }
         for gap in gapRows {
-            let former =
-                formerIDs[gaps[gap].down.number] ?? formerIDs[gaps[gap].up.number]
+            let former = formerIDs[gaps[gap].down.number] ?? formerIDs[gaps[gap].up.number]
             if let former, survived.insert(former).inserted {
                 gaps[gap].id = former
             } else {

@@ -104,8 +104,7 @@ extension FeedState {
         else { return false }
         let rows = answer.posts.count + answer.opaqueRows
         let size = isByNumber ? knownSize! : 0
-        let isUncertain =
-            isByNumber ? sizes.most < size : options.paging == .page && sizes.short != nil
+        let isUncertain = isByNumber ? sizes.most < size : options.paging == .page && sizes.short != nil
         if span.start > 0 && isUncertain { return rows == 0 && total <= span.start }
         return total <= span.start + max(rows, sizes.most >= size ? size : 0)
     }
@@ -147,8 +146,7 @@ extension FeedState {
         let found = hadAnySize ? try positions() : []
         var border: Int?
         if ticket.mayClaim && !serverRows.isEmpty { border = try self.border(of: ticket) }
-        sizes = LearnedSizes(
-            isDisproved: true, size: size, asked: namesNoSize ? nil : span.rows, most: size)
+        sizes = LearnedSizes(isDisproved: true, size: size, asked: namesNoSize ? nil : span.rows, most: size)
         (head.search, tail.search) = (nil, nil)
         for gap in try allGaps() { (gaps[gap].down.search, gaps[gap].up.search) = (nil, nil) }
         if !hadAnySize { return }

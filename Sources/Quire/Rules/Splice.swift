@@ -28,8 +28,7 @@ extension Draft {
             below = try lowerSide(page, anchors, above: above, hadWindow: hadWindow, below: below)
         }
         if case .unknown = upper { above = try upperSide(page, anchors, above: above) }
-        rows = try putBack(
-            staying, in: above + page.map(Row.entry) + below, page: page, old: old)
+        rows = try putBack(staying, in: above + page.map(Row.entry) + below, page: page, old: old)
         accepted = page
         let isPositional = state.isNumbered || state.options.paging == .pages
         if isPositional && ticket.operation != .recorded { try doubtKept() }

@@ -21,9 +21,7 @@ extension WriteSession {
 
     // MARK: Requests
 
-    func plan(
-        _ place: Place, limit: Int?, isBounded: Bool, link: Link?, in feed: UInt32
-    ) throws -> Plan {
+    func plan(_ place: Place, limit: Int?, isBounded: Bool, link: Link?, in feed: UInt32) throws -> Plan {
         let place = try named(place, in: feed)
         let all = try tickets.all(of: feed)
         let result = try change(
@@ -36,8 +34,7 @@ extension WriteSession {
             },
             { state throws(Interruption) in
                 let (numbers, sizes) = (state.ticketNumbers, state.sizes)
-                let result = try state.plan(
-                    place, limit: limit, isBounded: isBounded, link: link)
+                let result = try state.plan(place, limit: limit, isBounded: isBounded, link: link)
                 let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
                 let rescales = state.sizes != sizes && sizes.asked != nil
                 return RuleResult(
@@ -110,9 +107,7 @@ extension WriteSession {
     }
 
     /// R27. Posts that the server says are on top now.
-    func push(
-        _ answer: Answer, number: UInt64?, follows: PostID?, in feed: UInt32
-    ) throws -> Outcome {
+    func push(_ answer: Answer, number: UInt64?, follows: PostID?, in feed: UInt32) throws -> Outcome {
         try requireSound(answer)
         let answer = try named(answer, in: feed)
         let follows = try follows.map { try name(of: $0, in: feed) }

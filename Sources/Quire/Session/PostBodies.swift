@@ -28,9 +28,7 @@ extension WriteSession {
     }
 
     /// The other feeds that hold the post, and whether one of them shows its body; a placeholder does not.
-    private func others(
-        _ id: PostID, _ loader: FeedLoader
-    ) throws -> (isHeld: Bool, isShown: Bool) {
+    private func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
         let index = try loader.index()
         if !index.mayBeElsewhere(id, than: loader.feed) { return (false, false) }
         let places = index.positions(of: id).filter { $0.feed != loader.feed }
@@ -135,8 +133,7 @@ extension WriteSession {
             let old = chunk.entries[at]
             chunk.entries[at].takeBody(of: new)
             if new.body.record != 0 { chunk.entries[at].isPlaceholder = false }
-            try transaction.put(
-                .chunks(of: other), NumberKey(position), chunk.encoded())
+            try transaction.put(.chunks(of: other), NumberKey(position), chunk.encoded())
             try changeCounts(of: other) {
                 $0.add(old, -1)
                 $0.add(chunk.entries[at], 1)

@@ -14,11 +14,9 @@ extension WriteSession {
             return .stale
         }
         var entry = before
-        let isTaken = entry.meets(
-            version: version, detail: body.isEmpty ? .full : detail, hasBody: true)
+        let isTaken = entry.meets(version: version, detail: body.isEmpty ? .full : detail, hasBody: true)
         if body.isEmpty { entry.newest = nil }
-        let isSame =
-            before.body.record == 0 ? body.isEmpty : try isEqual(before.body, body[...])
+        let isSame = before.body.record == 0 ? body.isEmpty : try isEqual(before.body, body[...])
         if isSame || !isTaken {
             if !entry.hasSameBody(as: before) && !entry.isPlaceholder {
                 try repoint(id, to: entry, at: positions)

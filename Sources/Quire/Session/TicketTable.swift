@@ -49,9 +49,7 @@ struct TicketTable {
     mutating func removeAll(of feed: UInt32) { fresh[feed] = nil }
 
     /// Keeps the new ticket and forgets the oldest ones beyond the limit.
-    mutating func issue(
-        _ record: TicketRecord, in feed: UInt32, amongst all: [TicketRecord]
-    ) throws {
+    mutating func issue(_ record: TicketRecord, in feed: UInt32, amongst all: [TicketRecord]) throws {
         put(record, of: feed)
         for old in all.dropLast(Self.limit - 1) { try remove(Ticket(old.number), of: feed) }
     }
@@ -60,8 +58,7 @@ struct TicketTable {
     func store() throws {
         for (feed, records) in fresh {
             for (number, record) in records {
-                try transaction.put(
-                    .tickets(of: feed), NumberKey(number), record.encoded())
+                try transaction.put(.tickets(of: feed), NumberKey(number), record.encoded())
             }
         }
     }

@@ -61,8 +61,7 @@ final class WriteSession {
         if locations.isEmpty { return }
         let added = locations.sorted { $0.precedes($1) }
         let start = PostIndex.mergeStart(fresh.map(\.run.count) + [added.count])
-        let merged = SortedRun.merged(
-            added, older: fresh[start...].reversed().map(\.run), dropsGone: false)
+        let merged = SortedRun.merged(added, older: fresh[start...].reversed().map(\.run), dropsGone: false)
         fresh.replaceSubrange(start..., with: [FreshRun(merged)])
     }
 
@@ -183,9 +182,7 @@ final class WriteSession {
             recent.begin(clock: counters.clock)
             return recent
         }
-        return try FeedLoader(
-            transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit
-        ) {
+        return try FeedLoader(transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit) {
             [unowned self] in try index(of: $0)
         }
     }
@@ -222,11 +219,9 @@ final class WriteSession {
         var new = new
         let homePages = loader.chunks.mapValues(\.record.page)
         // Before anything is written: it may ask to start again with the whole feed.
-        let layout = try Layout(
-            new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
+        let layout = try Layout(new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         try attachBodies(effect, loader, from: old, to: &new)
-        var writer = FeedWriter(
-            loader, from: old, to: new, writesPositions: spreadsAnew || writesPositions)
+        var writer = FeedWriter(loader, from: old, to: new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         note(RowChanges.between(old, new), in: loader.feed)

@@ -54,9 +54,7 @@ enum FileCheck {
     }
 
     /// The size of an open file, which must still have a name and not have shrunk.
-    static func size(
-        _ descriptor: Int32, _ path: String, atLeast least: Int64
-    ) throws(QuireError) -> Int64 {
+    static func size(_ descriptor: Int32, _ path: String, atLeast least: Int64) throws(QuireError) -> Int64 {
         var status = stat()
         if fstat(descriptor, &status) != 0 {
             throw QuireError.system("cannot write", path, errno)

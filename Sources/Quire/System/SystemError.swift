@@ -17,7 +17,6 @@ extension QuireError {
             case EACCES, EPERM, EROFS: .noPermission
             default: .io
             }
-        return QuireError(
-            code, "\(path): \(what): \(String(cString: strerror(number)))", osError: number)
+        return QuireError(code, "\(path): \(what): \(String(cString: strerror(number)))", osError: number)
     }
 }

@@ -47,8 +47,7 @@ extension WriteSession {
     fileprivate func rewriteBodies(of number: UInt64) throws {
         let index = try index(of: 0)
         guard
-            let contents = BodyStore.contents(
-                try BodyStore(transaction: transaction).record(number))
+            let contents = BodyStore.contents(try BodyStore(transaction: transaction).record(number))
         else { throw QuireError.corrupt("body record \(number)") }
         var live: [Owner: Entry] = [:]
         var collections: [UInt32: UInt32] = [:]

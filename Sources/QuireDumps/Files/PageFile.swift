@@ -63,8 +63,7 @@ public struct PageFile: Sendable, Hashable {
     public func read(limit: Int = PageParser.defaultLimit) throws(DumpError) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
             let exists = Self.kind(of: path) != nil
-            throw DumpError(
-                .noInput, "\(Self.shown(path)): \(exists ? "cannot be read" : "no such file")")
+            throw DumpError(.noInput, "\(Self.shown(path)): \(exists ? "cannot be read" : "no such file")")
         }
         defer { try? file.close() }
         var bytes: [UInt8] = []
@@ -76,8 +75,7 @@ public struct PageFile: Sendable, Hashable {
             throw DumpError(.noInput, "\(Self.shown(path)): cannot be read")
         }
         guard bytes.count <= limit else {
-            throw DumpError(
-                .limit, "\(Self.shown(path)): page is above the limit of \(megabytes(limit)) MB")
+            throw DumpError(.limit, "\(Self.shown(path)): page is above the limit of \(megabytes(limit)) MB")
         }
         return bytes
     }

@@ -115,9 +115,7 @@ final class ElementReader {
     /// Reads on, if what starts here may become larger.
     private func goOn(from start: Int) -> Bool {
         if window.count - start > limit {
-            failure = (
-                .limit, "\(layout.noun) \(count + 1) is above the limit of \(megabytes(limit)) MB"
-            )
+            failure = (.limit, "\(layout.noun) \(count + 1) is above the limit of \(megabytes(limit)) MB")
             return false
         }
         return window.extend()

@@ -54,8 +54,6 @@ public struct Input: Sendable, Hashable {
         #else
             let time = status.st_mtim
         #endif
-        return (
-            status.st_mode & S_IFMT == S_IFREG, Int(status.st_size), "\(time.tv_sec).\(time.tv_nsec)"
-        )
+        return (status.st_mode & S_IFMT == S_IFREG, Int(status.st_size), "\(time.tv_sec).\(time.tv_nsec)")
     }
 }

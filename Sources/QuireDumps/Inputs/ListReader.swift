@@ -140,8 +140,7 @@ final class ListReader: DocumentReader {
     /// Adds the page with these items, which lie one behind the other; false if one of them is broken.
     private func addPage(of found: ArraySlice<ElementReader.Element>) -> Bool {
         guard let first = found.first, let end = found.last else { return true }
-        let document = wrapped(
-            window.part(first.range.lowerBound..<end.range.upperBound), after: last)
+        let document = wrapped(window.part(first.range.lowerBound..<end.range.upperBound), after: last)
         guard let answer = try? items.parse(document, name: place) else { return false }
         add(.response(Response(answer)), repeated: last == nil ? 0 : 1)
         last = bytes(of: end)

@@ -22,9 +22,7 @@ public final class PageReader {
     private var consumed = 0
 
     /// Reads from a position on that a page of an earlier reader of the same inputs had.
-    public init(
-        _ inputs: [Input], _ options: InputOptions, from start: InputPage.Position = .init()
-    ) {
+    public init(_ inputs: [Input], _ options: InputOptions, from start: InputPage.Position = .init()) {
         (self.inputs, self.options, self.start) = (inputs, options, start)
         parser = PageParser(profile: options.profile, limit: options.recordLimit)
         for input in inputs.prefix(start.inputs) { consumed += input.size ?? 0 }

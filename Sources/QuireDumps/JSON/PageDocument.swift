@@ -9,8 +9,7 @@ extension PageParser {
         guard !span.isAbsent, span.kind != CJSON_FALSE else { return }
         let name = field.name.flatMap { text($0, in: document) } ?? text(field.path, in: document)
         let parts = [name, field.message.flatMap { text($0, in: document) }]
-        throw DumpError(
-            .data, (["error document"] + parts.compactMap(\.self)).joined(separator: ": "))
+        throw DumpError(.data, (["error document"] + parts.compactMap(\.self)).joined(separator: ": "))
     }
 
     func check(_ mark: Mark, _ span: cjson_span) throws(DumpError) {

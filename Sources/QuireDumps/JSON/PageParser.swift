@@ -96,9 +96,7 @@ public final class PageParser {
         }
     }
 
-    private func addDocument(
-        _ document: ArraySlice<UInt8>, to answer: inout Answer
-    ) throws(DumpError) {
+    private func addDocument(_ document: ArraySlice<UInt8>, to answer: inout Answer) throws(DumpError) {
         for (path, slot) in outside where scanner.document(slot).repeated {
             throw DumpError(.data, "\(path) is there twice")
         }
@@ -107,8 +105,7 @@ public final class PageParser {
         let items = scanner.document(self.items!)
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
         if items.isAbsent && !profile.mayOmitItems { throw items.absence(profile.items) }
-        let (kind, noun) =
-            profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
+        let (kind, noun) = profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
         guard items.isAbsent || items.kind == kind else {
             let path = profile.items.keys.isEmpty ? "the document" : profile.items.description
             throw DumpError(.data, "\(path) is \(items.noun), not \(noun)")
@@ -116,8 +113,7 @@ public final class PageParser {
         var keyType = profile.key?.type
         answer.posts.reserveCapacity(scanner.itemCount)
         for index in 0..<scanner.itemCount {
-            try addItem(
-                index, number: index + 1, at: document.startIndex, keyType: &keyType, to: &answer)
+            try addItem(index, number: index + 1, at: document.startIndex, keyType: &keyType, to: &answer)
         }
         if let path = profile.sequence { try arrange(&answer, as: path, in: document) }
     }
@@ -165,9 +161,7 @@ public final class PageParser {
         [CJSON_NULL, CJSON_OBJECT, CJSON_ARRAY].contains(scanner.item(index, whole).kind)
     }
 
-    private func sortKey(
-        _ index: Int, type: inout Profile.KeyType?
-    ) throws(DumpError) -> Int64? {
+    private func sortKey(_ index: Int, type: inout Profile.KeyType?) throws(DumpError) -> Int64? {
         guard let field = profile.key, let key else { return nil }
         let span = scanner.item(index, key)
         guard !span.isAbsent else { throw span.absence(field.path) }

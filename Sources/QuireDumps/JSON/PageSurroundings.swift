@@ -36,8 +36,7 @@ extension PageParser {
         }
         if let field = profile.previous {
             let first = response.answer.posts.first
-            response.answer.previous = try link(
-                field, from: first, otherwise: .unknown, response, around)
+            response.answer.previous = try link(field, from: first, otherwise: .unknown, response, around)
         }
     }
 

@@ -86,9 +86,7 @@ final class Scanner {
         return cjson_in_item(parser, index, slot.number).pointee
     }
 
-    private func slot(
-        _ path: FieldPath, _ watch: (UnsafePointer<CChar>?, Int) -> Int32
-    ) -> Slot {
+    private func slot(_ path: FieldPath, _ watch: (UnsafePointer<CChar>?, Int) -> Int32) -> Slot {
         let keys = path.keys.flatMap { Array($0.utf8CString) }
         let number = keys.withUnsafeBufferPointer { watch($0.baseAddress, path.keys.count) }
         // A profile has fewer paths than one object may have watched keys.

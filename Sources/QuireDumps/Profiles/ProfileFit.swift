@@ -31,9 +31,7 @@ public struct ProfileFit: Sendable {
     }
 
     /// How all these profiles fit, the best first.
-    public static func of(
-        _ profiles: [Profile], to bytes: [UInt8], envelope: Envelope?
-    ) -> [ProfileFit] {
+    public static func of(_ profiles: [Profile], to bytes: [UInt8], envelope: Envelope?) -> [ProfileFit] {
         profiles.map { ProfileFit($0, to: bytes, envelope: envelope) }.sorted { first, second in
             (first.rank, second.profile.name) > (second.rank, first.profile.name)
         }

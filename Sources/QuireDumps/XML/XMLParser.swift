@@ -51,8 +51,7 @@ final class XMLParser {
         }
         (self.parser, self.delegate) = (parser, delegate)
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
-        XML_SetElementHandler(
-            parser, { XMLParser.of($0).start($1!, $2) }, { XMLParser.of($0).end($1!) })
+        XML_SetElementHandler(parser, { XMLParser.of($0).start($1!, $2) }, { XMLParser.of($0).end($1!) })
         XML_SetXmlDeclHandler(parser) { owner, _, encoding, _ in
             if let encoding { XMLParser.of(owner).check(encoding: String(cString: encoding)) }
         }
@@ -151,9 +150,7 @@ final class XMLParser {
         }
     }
 
-    private func start(
-        _ name: UnsafePointer<CChar>, _ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-    ) {
+    private func start(_ name: UnsafePointer<CChar>, _ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) {
         if failure != nil { return }
         depth += 1
         if depth > Self.depthLimit {

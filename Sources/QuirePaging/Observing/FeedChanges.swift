@@ -77,9 +77,7 @@ public struct FeedChanges: AsyncSequence, Sendable {
 
 extension Feed {
     /// The step from the rows of a generation to those of a snapshot; nil if the feed did not change.
-    func changes(
-        since generation: UInt64, in snapshot: borrowing Snapshot
-    ) throws -> FeedChanges.Element? {
+    func changes(since generation: UInt64, in snapshot: borrowing Snapshot) throws -> FeedChanges.Element? {
         let now = try snapshot.generation
         if now == generation { return nil }
         let log = try snapshot.changes(since: generation)?.filter { $0.feed == number }.flatMap(\.changes)

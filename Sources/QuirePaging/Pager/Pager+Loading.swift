@@ -91,8 +91,7 @@ extension Pager {
                 if request.attempt >= policy.attempts || !policy.isTransient(error) || Task.isCancelled {
                     throw error
                 }
-                try await clock.sleep(
-                    policy.delay(afterAttempt: request.attempt, luck: clock.luck()))
+                try await clock.sleep(policy.delay(afterAttempt: request.attempt, luck: clock.luck()))
                 request.attempt += 1
             }
         }

@@ -199,9 +199,7 @@ public actor Pager {
     /// A message: posts that the server says are on top now, topmost first. See
     /// ``Quire/Feed/push(_:number:follows:)``.
     @discardableResult
-    public func push(
-        _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil
-    ) throws -> Outcome {
+    public func push(_ answer: Answer, number: UInt64? = nil, follows: PostID? = nil) throws -> Outcome {
         try feed.push(answer, number: number, follows: follows)
     }
 

@@ -9,9 +9,7 @@ extension Feed {
     ///         case .gap(let gap): showGap(gap.id)
     ///         }
     ///     }
-    public func posts<Model: Decodable & SendableMetatype>(
-        as model: Model.Type
-    ) -> TypedPosts<Model> {
+    public func posts<Model: Decodable & SendableMetatype>(as model: Model.Type) -> TypedPosts<Model> {
         posts(as: model, formats: [.json()])
     }
 

@@ -34,9 +34,7 @@ public struct WireFormat<Model>: Sendable {
 extension WireFormat where Model: Decodable & SendableMetatype {
     /// JSON, recognised by its first character.
     /// - Parameter configure: sets the decoder's strategies for keys and dates.
-    public static func json(
-        _ configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in }
-    ) -> WireFormat {
+    public static func json(_ configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in }) -> WireFormat {
         json("json", recognises: isJSON, of: Model.self, configure: configure) { $0 }
     }
 

@@ -24,8 +24,7 @@ public struct ReadingState: Sendable {
         try feed.cache.batch { batch in
             for id in ids {
                 // One version for all: who marks last is right, whatever any clock says.
-                _ = try batch.update(
-                    id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0, in: collection)
+                _ = try batch.update(id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0, in: collection)
             }
         }
     }

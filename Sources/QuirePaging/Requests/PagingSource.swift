@@ -170,9 +170,7 @@ public struct PageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var quota: Quota?
 
     /// A failure, and what the server said about further requests.
-    public init(
-        _ message: String, isTransient: Bool, pause: Duration? = nil, quota: Quota? = nil
-    ) {
+    public init(_ message: String, isTransient: Bool, pause: Duration? = nil, quota: Quota? = nil) {
         self.message = message
         self.isTransient = isTransient
         self.pause = pause

@@ -124,9 +124,7 @@ enum Picture {
         }
     }
 
-    private static func edge(
-        _ word: String, _ state: inout FeedState, border: PostID?
-    ) -> Edge {
+    private static func edge(_ word: String, _ state: inout FeedState, border: PostID?) -> Edge {
         let isOverlapping = word.hasPrefix("@")
         let link = link(isOverlapping ? String(word.dropFirst()) : word)
         return state.newEdge(link, after: isOverlapping ? border ?? "?" : nil)

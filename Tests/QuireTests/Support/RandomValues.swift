@@ -202,8 +202,7 @@ struct RandomValues {
 
     mutating func ticket() -> TicketRecord {
         let operation = TicketRecord.Operation(rawValue: UInt8(random.below(9)))!
-        var ticket = TicketRecord(
-            number: number(), operation: operation, resets: number(), issued: number())
+        var ticket = TicketRecord(number: number(), operation: operation, resets: number(), issued: number())
         ticket.own = link()
         ticket.edges = list { $0.number() }
         (ticket.isOverlapping, ticket.isBounded, ticket.isCancelled) = (bool(), bool(), bool())

@@ -29,8 +29,7 @@ final class ScenarioRunner {
             }
             var values: [String: Int64] = [:]
             for (id, key) in spec["keys"]?.object ?? [:] { values[id] = Keys.value(key) }
-            try Picture.load(
-                spec["start"]?.text ?? "[] |?", into: feed, pages: pages, keys: values)
+            try Picture.load(spec["start"]?.text ?? "[] |?", into: feed, pages: pages, keys: values)
         }
         feedOptions = options
     }
@@ -206,8 +205,7 @@ final class ScenarioRunner {
 
     private func record(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
         let name = feed.name + "/" + (step["run"]?.text ?? "")
-        var run =
-            runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
+        var run = runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
         if step["missing"]?.bool == true || step["error"] != nil {
             seen["outcome"] = .text("error")
         } else {

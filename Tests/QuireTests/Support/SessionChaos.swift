@@ -95,9 +95,7 @@ struct SessionChaos {
         return ("nothing", "")
     }
 
-    private mutating func local(
-        _ feed: UInt32, _ session: WriteSession
-    ) throws -> (String, String) {
+    private mutating func local(_ feed: UInt32, _ session: WriteSession) throws -> (String, String) {
         let id = random.pick(Self.ids)
         switch random.below(4) {
         case 0: return ("local \(id)", "\(try session.insertLocal(id, body: [1, 2, 3], in: feed))")

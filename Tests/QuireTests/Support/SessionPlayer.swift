@@ -96,9 +96,7 @@ final class SessionPlayer {
         return operation
     }
 
-    private func plan(
-        _ request: String, _ step: JSON, _ feed: Feed, _ session: WriteSession
-    ) throws -> Plan {
+    private func plan(_ request: String, _ step: JSON, _ feed: Feed, _ session: WriteSession) throws -> Plan {
         let place: Place
         switch request {
         case "refresh": place = .head
@@ -122,9 +120,7 @@ final class SessionPlayer {
             link: step["link"]?.text.map(Picture.link), in: feed.number)
     }
 
-    private func answer(
-        _ step: JSON, _ ticket: Ticket, _ feed: Feed, _ session: WriteSession
-    ) throws {
+    private func answer(_ step: JSON, _ ticket: Ticket, _ feed: Feed, _ session: WriteSession) throws {
         if step["error"] != nil { return try session.cancel(ticket, in: feed.number) }
         results.append("\(try session.ingest(Answer(step), for: ticket, in: feed.number))")
     }

@@ -25,8 +25,7 @@ struct Scope {
         self.before = before
         self.after = after
         isNumbered = mode.isPositional
-        accepted = Set(
-            reply.shown.filter { outcome.page != nil && after.page(of: $0) == outcome.page })
+        accepted = Set(reply.shown.filter { outcome.page != nil && after.page(of: $0) == outcome.page })
         // A positional request from the first row may be a refresh or continue at a border; then, and
         // only then, the first row of the feed is its own.
         let isTopDelivered = after.entries.first.map(accepted.contains) ?? false

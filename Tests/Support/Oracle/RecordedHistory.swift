@@ -47,9 +47,7 @@ struct RecordedCrawl: CustomStringConvertible {
     }
 
     /// A recorded page does not say what follows; its number does.
-    private static func page(
-        _ number: Int, of server: SimulatedServer, size: Int, hasTies: Bool
-    ) -> Answer {
+    private static func page(_ number: Int, of server: SimulatedServer, size: Int, hasTies: Bool) -> Answer {
         let options = FeedOptions(order: .bump)
         var answer = server.answer(to: .page(number: number, limit: size), limit: size, options: options)
         answer.next = .unknown
@@ -135,8 +133,7 @@ final class RecordedHistory {
             while place > end {
                 let reach = spans.filter { $0.lowerBound < place && place <= $0.upperBound }
                 guard let low = reach.map(\.lowerBound).min() else {
-                    throw OracleFailure(
-                        .hole, "no answer joins \(upper.id) to \(lower.id) in \(view)")
+                    throw OracleFailure(.hole, "no answer joins \(upper.id) to \(lower.id) in \(view)")
                 }
                 place = low
             }

@@ -43,9 +43,7 @@ final class Bench {
         }
     }
 
-    func take(
-        _ answer: Answer, at place: Place, of feed: Feed, in batch: borrowing Batch
-    ) throws {
+    func take(_ answer: Answer, at place: Place, of feed: Feed, in batch: borrowing Batch) throws {
         var plan = try batch[feed].plan(place)
         if plan == .refused(.empty) { plan = try batch[feed].plan(.head) }
         guard let request = plan.request else { throw Unexpected(what: "\(place): \(plan)") }

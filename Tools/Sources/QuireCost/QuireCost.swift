@@ -27,9 +27,7 @@ struct QuireCost {
         }
     }
 
-    private static func measure(
-        _ operation: Operation, _ repetitions: Int, in folder: String
-    ) throws {
+    private static func measure(_ operation: Operation, _ repetitions: Int, in folder: String) throws {
         let bench = try Bench(folder: folder)
         let run = try operation.prepare(bench)
         let before = bytesWritten()

@@ -69,9 +69,7 @@ struct Faults: TortureCommand {
         case committed, threw, untouched, noSuchCall, wrong
     }
 
-    private func fail(
-        _ stage: Stage, call: Int, _ fault: Fault, _ digests: [UInt64]
-    ) throws -> Outcome {
+    private func fail(_ stage: Stage, call: Int, _ fault: Fault, _ digests: [UInt64]) throws -> Outcome {
         try stage.reset()
         let child = Child { tell in Self.go(stage, call: call, fault, tell).rawValue }
         let (ending, numbers) = child.wait()
@@ -90,15 +88,12 @@ struct Faults: TortureCommand {
         if last != expected && (outcome == .committed || last != expected - 1) {
             throw Violation(what: "\(place): state \(last) afterwards")
         }
-        try PostCrashCheck.inspect(
-            stage.path, acknowledged: last, digests: digests, place)
+        try PostCrashCheck.inspect(stage.path, acknowledged: last, digests: digests, place)
         return outcome
     }
 
     /// In the child.
-    private static func go(
-        _ stage: Stage, call: Int, _ fault: Fault, _ tell: (UInt64) -> Void
-    ) -> Outcome {
+    private static func go(_ stage: Stage, call: Int, _ fault: Fault, _ tell: (UInt64) -> Void) -> Outcome {
         recorder_start(strdup(stage.path), -1)
         var outcome = Outcome.committed
         do {

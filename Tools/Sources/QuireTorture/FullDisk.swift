@@ -46,8 +46,7 @@ struct FullDisk: TortureCommand {
             guard ending == .exited(0), let state = numbers.last else {
                 throw Violation(what: "\(place): \(ending)")
             }
-            try PostCrashCheck.inspect(
-                path, acknowledged: state, digests: digests, place)
+            try PostCrashCheck.inspect(path, acknowledged: state, digests: digests, place)
             summary.count += 1
         }
         summary.notes = "\(creations) at the creation of a cache; all handles went on"

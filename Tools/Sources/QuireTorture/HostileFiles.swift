@@ -200,8 +200,7 @@ struct HostileFiles: TortureCommand {
                 }
             default:
                 let page = random.chance(0.2) ? random.below(2) : random.below(pages)
-                let inside =
-                    page < 2 ? random.below(160) : random.below(random.chance(0.5) ? 64 : pageSize)
+                let inside = page < 2 ? random.below(160) : random.below(random.chance(0.5) ? 64 : pageSize)
                 change(&file, at: page * pageSize + inside, &random)
             }
         }

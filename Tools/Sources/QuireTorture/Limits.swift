@@ -36,8 +36,7 @@ struct Limits: TortureCommand {
                 throw Violation(what: "\(place): \(ending)")
             }
             met += Int(status)
-            try PostCrashCheck.inspect(
-                path, acknowledged: numbers.last ?? 0, digests: digests, place)
+            try PostCrashCheck.inspect(path, acknowledged: numbers.last ?? 0, digests: digests, place)
             summary.count += 1
         }
         summary.notes = "\(met) met their limit; all caches went on"

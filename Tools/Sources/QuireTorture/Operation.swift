@@ -88,8 +88,7 @@ struct Step {
             if let local = posts.first(where: { $0.key == nil }) {
                 try expect(try batch[feed].removeLocal(local.id))
             } else {
-                try expect(
-                    try batch[feed].insertLocal(PostID(1 << 40 + state), body: bytes(800)))
+                try expect(try batch[feed].insertLocal(PostID(1 << 40 + state), body: bytes(800)))
             }
         case .attribute: try batch[feed].setAttribute("note", to: bytes(2_000))
         case .ticket:
@@ -135,9 +134,7 @@ struct Step {
         try take(page(from: top, downTo: top - 9, size: 300), batch, at: .head, of: history.mirror)
     }
 
-    private func take(
-        _ answer: Answer, _ batch: borrowing Batch, at place: Place, of feed: Feed
-    ) throws {
+    private func take(_ answer: Answer, _ batch: borrowing Batch, at place: Place, of feed: Feed) throws {
         guard let request = try batch[feed].plan(place).request else { throw Unexpected("no request") }
         let outcome = try batch[feed].ingest(answer, for: request.ticket)
         if ![.ok, .gap].contains(outcome.verdict) { throw Unexpected("\(place): \(outcome)") }

@@ -19,8 +19,7 @@ struct Readers: TortureCommand {
         let path = folder + "/readers.quire"
         let commits = commits
         let writer = HelperProcess { order in
-            let cache = try Cache(
-                at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 30))
+            let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 30))
             try Self.fill(cache)
             var number = 0
             while order.wait() != nil {

@@ -53,8 +53,7 @@ struct Suspended: TortureCommand {
             let (_, numbers) = writer.wait()
             acknowledged = numbers.last ?? acknowledged
             other.stop()
-            try PostCrashCheck.inspect(
-                path, acknowledged: acknowledged, digests: digests, "cycle \(cycle)")
+            try PostCrashCheck.inspect(path, acknowledged: acknowledged, digests: digests, "cycle \(cycle)")
             summary.count += 1
         }
         summary.notes = "\(busy) times another was told for whom it waited"

@@ -112,8 +112,7 @@ struct BadInputTests {
         #expect(try box.quire("ingest", box.cache, "a", page, "--key", "a..b").status == 64)
         #expect(try box.quire("nothing").status == 64)
         #expect(try box.quire("--help").status == 0)
-        let other = try box.quire(
-            "ingest", box.cache, "a", page, "--order", "bump", "--key", "question_id")
+        let other = try box.quire("ingest", box.cache, "a", page, "--order", "bump", "--key", "question_id")
         #expect(other.status == 64 && other.err.contains("--order keyless"))
     }
 

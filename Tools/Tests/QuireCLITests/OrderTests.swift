@@ -39,8 +39,7 @@ struct OrderTests {
         #expect(try box.quire("ingest", box.cache, "a", risen, "--json").object()["against_order"] == 0)
     }
 
-    @Test(
-        "a crawl whose known posts came in another order says so, and which order would fit")
+    @Test("a crawl whose known posts came in another order says so, and which order would fit")
     func evidenceOfACrawl() throws {
         let run = try box.quire(["ingest", box.cache, "a"] + crawl())
         #expect(run.status == 0)

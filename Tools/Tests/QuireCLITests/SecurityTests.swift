@@ -56,8 +56,7 @@ struct SecurityTests {
         let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
         #expect(calls.contains { $0.contains("\"\(box.cache)") }, "the trace sees what is opened")
         let system = ["/usr/", "/lib", "/etc/ld.so", "/etc/localtime", "/proc/", "/sys/", "/dev/"]
-        let named =
-            files + [box.cache, box.path("good.json"), box.path("profile.json"), "profile.json"]
+        let named = files + [box.cache, box.path("good.json"), box.path("profile.json"), "profile.json"]
         for call in calls {
             #expect(!call.contains("socket(") && !call.contains("connect("), "\(call)")
             guard call.contains("open") || call.contains("creat("),

@@ -60,9 +60,7 @@ struct RunCommand: ParsableCommand {
         print(Report(file).text)
     }
 
-    private func list<T>(
-        _ text: String?, _ convert: (String) -> T?, _ what: String
-    ) throws -> [T]? {
+    private func list<T>(_ text: String?, _ convert: (String) -> T?, _ what: String) throws -> [T]? {
         try text?.split(separator: ",").map {
             guard let value = convert(String($0)) else {
                 throw ValidationError("\($0) is no \(what).")

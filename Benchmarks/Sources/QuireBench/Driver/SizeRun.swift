@@ -23,8 +23,7 @@ struct SizeRun {
     ) {
         (self.workload, self.engines, self.operations) = (workload, engines, operations)
         (self.rounds, self.durability, self.folder) = (rounds, durability, folder)
-        result = SizeResult(
-            workload: workload, durability: durability, rounds: rounds, engines: [])
+        result = SizeResult(workload: workload, durability: durability, rounds: rounds, engines: [])
     }
 
     mutating func run() throws -> SizeResult {
@@ -66,8 +65,7 @@ struct SizeRun {
         }
         if result.engines.isEmpty {
             result.engines = workers.map {
-                EngineInfo(
-                    engine: $0.engine, version: $0.greeting.version, about: $0.greeting.about)
+                EngineInfo(engine: $0.engine, version: $0.greeting.version, about: $0.greeting.about)
             }
         }
     }
@@ -171,8 +169,7 @@ struct SizeRun {
         var loaded: [EngineName: [[String: Double]]] = [:]
         for slice in 0..<Self.slices {
             let count = pages * (slice + 1) / Self.slices - pages * slice / Self.slices
-            let command = Command(
-                work: .load, count: count, round: round + slice, batch: Self.batch)
+            let command = Command(work: .load, count: count, round: round + slice, batch: Self.batch)
             for (engine, reply) in try all(command) { loaded[engine, default: []].append(reply.metrics) }
         }
         for (engine, slices) in loaded {

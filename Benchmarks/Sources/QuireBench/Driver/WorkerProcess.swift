@@ -14,8 +14,7 @@ final class WorkerProcess {
         _ engine: EngineName, in folder: String, _ workload: Workload, _ durability: Durability,
         isSyncing: Bool = false, loaded: Int = 0
     ) throws {
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let json = String(decoding: try JSONEncoder().encode(workload), as: UTF8.self)
         let process = Process()
         let (input, output) = (Pipe(), Pipe())

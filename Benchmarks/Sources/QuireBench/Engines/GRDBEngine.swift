@@ -22,8 +22,7 @@ final class GRDBEngine: Engine {
     init(folder: String, durability: Durability) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
-            try database.execute(
-                sql: "PRAGMA cache_size = -65536; PRAGMA mmap_size = 17179869184")
+            try database.execute(sql: "PRAGMA cache_size = -65536; PRAGMA mmap_size = 17179869184")
         }
         pool = try DatabasePool(path: folder + "/feeds.sqlite", configuration: configuration)
         ownsPool = true
@@ -117,9 +116,7 @@ final class GRDBEngine: Engine {
         }
     }
 
-    private static func insert(
-        _ page: StagedPage, number: Int64, _ database: Database
-    ) throws -> Int {
+    private static func insert(_ page: StagedPage, number: Int64, _ database: Database) throws -> Int {
         let known = try held(page.posts.map(\.post.id), by: page.feed, database)
         var slot: Int64 = 0
         for (post, key) in page.posts where !known.contains(post.id) {
@@ -132,17 +129,13 @@ final class GRDBEngine: Engine {
         return known.count
     }
 
-    private static func edge(
-        of feed: Int64, _ function: String, _ database: Database
-    ) throws -> Int64? {
+    private static func edge(of feed: Int64, _ function: String, _ database: Database) throws -> Int64? {
         let statement = try database.cachedStatement(
             sql: "SELECT \(function)(page) FROM entry WHERE feed = ?")
         return try Int64.fetchOne(statement, arguments: [feed])
     }
 
-    private static func held(
-        _ ids: [Int64], by feed: Int64, _ database: Database
-    ) throws -> Set<Int64> {
+    private static func held(_ ids: [Int64], by feed: Int64, _ database: Database) throws -> Set<Int64> {
         let marks = databaseQuestionMarks(count: ids.count)
         let statement = try database.cachedStatement(
             sql: "SELECT post FROM entry WHERE feed = ? AND post IN (\(marks))")
@@ -160,8 +153,7 @@ final class GRDBEngine: Engine {
             let posts = try Int64.fetchAll(
                 database, sql: "SELECT post FROM entry WHERE feed = ? AND page > ?",
                 arguments: arguments)
-            try database.execute(
-                sql: "DELETE FROM entry WHERE feed = ? AND page > ?", arguments: arguments)
+            try database.execute(sql: "DELETE FROM entry WHERE feed = ? AND page > ?", arguments: arguments)
             let delete = try database.cachedStatement(
                 sql: """
                     DELETE FROM post WHERE id = ?1

@@ -44,8 +44,7 @@ class QuireEngine: Engine {
         for page in pages {
             let feed = try feed(page.feed)
             let posts = page.posts.map { Post(id: PostID($0.id), key: $0.key, body: $0.body) }
-            let answer = Answer(
-                posts: posts, bytes: page.bytes, next: .token("page=\(page.following)"))
+            let answer = Answer(posts: posts, bytes: page.bytes, next: .token("page=\(page.following)"))
             staged.append((feed, filled.insert(page.feed).inserted, answer))
         }
     }

@@ -46,8 +46,7 @@ struct JSONCommand: ParsableCommand {
             try generator.write(generate, to: pages)
         }
         syncing_set(synced)
-        let way = try JSONWay(
-            folders: generate == nil ? folders : [pages], key: key, scratch: scratch)
+        let way = try JSONWay(folders: generate == nil ? folders : [pages], key: key, scratch: scratch)
         var result = JSONResult(
             pages: way.pageCount, skipped: way.skipped, bytes: way.byteCount, isSynced: synced,
             rounds: [])

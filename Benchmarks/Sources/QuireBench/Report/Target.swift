@@ -30,8 +30,7 @@ struct Target {
     }
 
     static func table(_ targets: [Target]) -> Table {
-        Table(
-            header: ["operation", "against", "target", "measured", ""], rows: targets.map(\.row))
+        Table(header: ["operation", "against", "target", "measured", ""], rows: targets.map(\.row))
     }
 }
 
@@ -72,9 +71,7 @@ struct Targets {
     }
 
     /// Rates compared.
-    private func rate(
-        _ title: String, _ operation: Operation, sqlite: Double, c: Double?
-    ) -> [Target] {
+    private func rate(_ title: String, _ operation: Operation, sqlite: Double, c: Double?) -> [Target] {
         let quire = value(operation, "rate")
         var targets = [
             Target(

@@ -33,8 +33,7 @@ extension Worker {
         let addresses = (0..<distinct).map { _ in
             pages == 1
                 ? stream.drawPage(&random)
-                : PageAddress(
-                    feed: 0, index: random.below(max(1, stream.pageCount(0) - pages)))
+                : PageAddress(feed: 0, index: random.below(max(1, stream.pageCount(0) - pages)))
         }
         try engine.stage(reads: addresses, pages: pages)
         heap_release_free()  // what staging left behind is not the engine's

@@ -56,7 +56,6 @@ extension Worker {
         }
         var metrics = timings.metrics
         metrics["rate"] = Double(command.threads * command.count) / seconds
-        return Reply(
-            metrics: metrics, checks: ["duplicates": String(jobs.reduce(0) { $0 + $1.duplicates })])
+        return Reply(metrics: metrics, checks: ["duplicates": String(jobs.reduce(0) { $0 + $1.duplicates })])
     }
 }

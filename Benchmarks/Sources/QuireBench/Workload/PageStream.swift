@@ -130,13 +130,10 @@ final class PageStream {
     private func append(_ serial: UInt64, key: Int64, to page: inout FeedPage) {
         let start = page.bytes.count
         factory.appendBody(serial, score: score(serial), to: &page.bytes)
-        page.posts.append(
-            PagePost(id: factory.id(serial), key: key, body: start..<page.bytes.count))
+        page.posts.append(PagePost(id: factory.id(serial), key: key, body: start..<page.bytes.count))
     }
 
-    private func count(
-        _ post: PagePost, _ serial: UInt64, since before: UInt64, in page: inout FeedPage
-    ) {
+    private func count(_ post: PagePost, _ serial: UInt64, since before: UInt64, in page: inout FeedPage) {
         heldPosts += 1
         page.bytes.withUnsafeBufferPointer {
             heldSum &+= peer_sum($0.baseAddress! + post.body.lowerBound, post.body.count)

@@ -20,9 +20,7 @@ final class Destination {
     private var planned = FeedOptions()
 
     /// Looks for the feed, without creating it. `place` is where the cache is, if not at its path.
-    init(
-        cache path: String, at place: String? = nil, feed name: String, _ asked: IngestOptions
-    ) throws {
+    init(cache path: String, at place: String? = nil, feed name: String, _ asked: IngestOptions) throws {
         (self.path, self.name, self.asked, self.place) = (path, name, asked, place ?? path)
         if name.isEmpty || name.utf8.count > 255 {
             throw Failure(.usage, "the name of a feed has 1 to 255 bytes")
@@ -118,8 +116,7 @@ final class Destination {
         let (held, given) = (parsing.kind, ParsingOptions.name(of: page.kind))
         if held == given { return }
         func words(_ kind: String?) -> String { kind ?? "pages of an API" }
-        throw Failure(
-            .data, "\(page.place): \(words(given)), but feed \(name) holds \(words(held))")
+        throw Failure(.data, "\(page.place): \(words(given)), but feed \(name) holds \(words(held))")
     }
 
     /// What is in the feed, nil if it does not exist.

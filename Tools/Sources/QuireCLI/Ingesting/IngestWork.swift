@@ -19,8 +19,7 @@ struct IngestWork {
         let inputs = Input.list(files)
         let copy = runOptions.dryRun ? try DryRun(of: target.cache) : nil
         defer { withExtendedLifetime(copy) {} }
-        let destination = try Destination(
-            cache: target.cache, at: copy?.path, feed: target.feed, options)
+        let destination = try Destination(cache: target.cache, at: copy?.path, feed: target.feed, options)
         if inputs.allSatisfy({ $0.problem != nil }) {
             for input in inputs { Messages.write(input.problem?.message ?? "") }
             return .noInput

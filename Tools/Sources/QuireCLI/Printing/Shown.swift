@@ -3,9 +3,7 @@ import Quire
 
 /// Foreign text for a terminal: nothing in it moves the cursor, ends the line or turns the direction of
 /// writing, save for what is to be kept, and it is cut after `limit` characters.
-func shown(
-    _ text: some StringProtocol, limit: Int = .max, keeping kept: Set<Unicode.Scalar> = []
-) -> String {
+func shown(_ text: some StringProtocol, limit: Int = .max, keeping kept: Set<Unicode.Scalar> = []) -> String {
     var result = ""
     var count = 0
     for scalar in text.unicodeScalars {

@@ -38,8 +38,7 @@ struct Run {
     /// The objects, one per line.
     func objects() throws -> [[String: Any]] {
         try lines.map { line in
-            try #require(
-                JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
         }
     }
 

@@ -67,9 +67,7 @@ final class CarriedNetwork: PagingSource {
     }
 
     /// The server got what the engine planned.
-    private static func isRight(
-        _ heard: HTTPRequest, for request: PageRequest, _ wire: WireFeed
-    ) -> Bool {
+    private static func isRight(_ heard: HTTPRequest, for request: PageRequest, _ wire: WireFeed) -> Bool {
         var query = Dictionary(
             heard.query.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         query["limit"] = nil

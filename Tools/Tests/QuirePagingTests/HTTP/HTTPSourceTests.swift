@@ -60,8 +60,7 @@ import Testing
             let page = request.query["page"].flatMap { Int($0) } ?? 1
             let items = (0..<2).map { #"{"id":\#(11 - page * 2 - $0)}"# }
             let link = #"</issues?page=\#(page + 1)&state=all>; rel="next""#
-            return .json(
-                "[\(items.joined(separator: ","))]", headers: page < 3 ? ["Link": link] : [:])
+            return .json("[\(items.joined(separator: ","))]", headers: page < 3 ? ["Link": link] : [:])
         }
         let profile = Profile.named("github")!
         let fixture = try PagerFixture(profile.options)
@@ -119,8 +118,7 @@ import Testing
         let link = #"<\#(other.address)/issues?page=2>; rel="next""#
         let server = try await Self.server(.json(#"[{"id":9}]"#, headers: ["Link": link]))
         let fixture = try PagerFixture(Profile.named("github")!.options)
-        let pager = fixture.pager(
-            try HTTPSource("\(server.address)/issues", profile: .named("github")!))
+        let pager = fixture.pager(try HTTPSource("\(server.address)/issues", profile: .named("github")!))
         try await pager.refresh()
         let before = try fixture.picture
         await #expect(throws: HTTPSourceError.self) { try await pager.append() }
@@ -232,8 +230,7 @@ import Testing
 
     @Test func aBodyAboveTheLimitIsNotRead() async throws {
         let large = #"{"posts":[],"filling":"\#(String(repeating: "x", count: 20_000))"}"#
-        try await expectFailure(
-            "more than 10000 bytes", isTransient: false, of: Self.server(.json(large)))
+        try await expectFailure("more than 10000 bytes", isTransient: false, of: Self.server(.json(large)))
         let bomb = try gzip(Array(repeating: UInt8(ascii: " "), count: 5_000_000))
         #expect(bomb.count < 10_000)
         let server = try await Self.server(

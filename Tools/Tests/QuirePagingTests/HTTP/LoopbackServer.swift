@@ -46,9 +46,7 @@ final class LoopbackServer: Sendable {
 }
 
 extension HTTPResponse {
-    static func json(
-        _ text: String, status: Int = 200, headers: [String: String] = [:]
-    ) -> HTTPResponse {
+    static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> HTTPResponse {
         HTTPResponse(
             statusCode: HTTPStatusCode(status, phrase: "Status \(status)"),
             headers: HTTPHeaders(

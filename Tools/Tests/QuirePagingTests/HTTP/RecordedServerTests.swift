@@ -79,14 +79,12 @@ struct RecordedServerTests {
             let shown = list.dropFirst(max(0, 5 - page / 3))
             let items = shown.dropFirst((page - 1) * size).prefix(size)
             let more = (page * size) < shown.count
-            return .json(
-                #"{"items":[\#(items.map(\.json).joined(separator: ","))],"has_more":\#(more)}"#)
+            return .json(#"{"items":[\#(items.map(\.json).joined(separator: ","))],"has_more":\#(more)}"#)
         }
         let profile = Profile.named("stackexchange")!
         let fixture = try PagerFixture(profile.options)
         let pager = fixture.pager(
-            try HTTPSource(
-                "\(server.address)/questions?page={page}&pagesize={limit}", profile: profile),
+            try HTTPSource("\(server.address)/questions?page={page}&pagesize={limit}", profile: profile),
             options: PagerOptions(pageSize: 30))
         try await pager.refresh()
         for _ in 0..<40 { guard case .loaded = try await pager.append() else { break } }

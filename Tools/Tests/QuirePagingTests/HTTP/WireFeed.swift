@@ -20,8 +20,7 @@ struct WireFeed: Sendable {
 
     var profile: Profile {
         get throws {
-            let next =
-                isCounted ? #"{"more":"more"}"# : #"{"path":"next","end":"end","absent":"unknown"}"#
+            let next = isCounted ? #"{"more":"more"}"# : #"{"path":"next","end":"end","absent":"unknown"}"#
             let key = hasKeys ? #""key":{"path":"key","type":"integer"},"# : ""
             let json = """
                 {"name":"wire","items":"posts","post":"body","id":{"path":"id","type":"string"},\(key)

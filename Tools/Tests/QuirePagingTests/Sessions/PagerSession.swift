@@ -52,9 +52,7 @@ final class PagerSession {
     }
 
     /// From now on requests go to the network in another way.
-    func carry(
-        over carrier: (SimulatedNetwork, FeedOptions) async throws -> any PagingSource
-    ) async throws {
+    func carry(over carrier: (SimulatedNetwork, FeedOptions) async throws -> any PagingSource) async throws {
         let carrier = try await carrier(network, history.mode.options)
         self.carrier = carrier
         pager = Self.pager(history, network, clock, options, carrier)

@@ -43,9 +43,7 @@ final class SimulatedNetwork: PagingSource, @unchecked Sendable {
     /// Answers come at once and without faults.
     var isQuiet = false
 
-    init(
-        _ history: OracleHistory, _ clock: TestClock, heedsCancellation: Bool, dropsPages: Bool
-    ) {
+    init(_ history: OracleHistory, _ clock: TestClock, heedsCancellation: Bool, dropsPages: Bool) {
         (self.history, self.clock) = (history, clock)
         (self.heedsCancellation, self.dropsPages) = (heedsCancellation, dropsPages)
     }

@@ -39,8 +39,7 @@ final class ListServer: PagingSource {
 
     func answer(to request: PageRequest) -> Answer {
         server.withLock {
-            $0.answer(
-                to: request.target, until: request.until, limit: request.limit, options: options)
+            $0.answer(to: request.target, until: request.until, limit: request.limit, options: options)
         }
     }
 }
@@ -76,8 +75,7 @@ final class Switchboard: PagingSource {
             try await withCheckedThrowingContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     if heedsCancellation, Task.isCancelled { return true }
-                    state.calls.append(
-                        Call(number: number, request: request, continuation: continuation))
+                    state.calls.append(Call(number: number, request: request, continuation: continuation))
                     return false
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
