@@ -51,8 +51,8 @@ public struct Response: Sendable {
     ///
     /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
     /// goes below the page that gave the link, in whatever order they come and however they are numbered.
-    /// Where nothing is known of the request, `number` says it: the page's own in the crawl. An answer around a
-    /// post is no page of a crawl; plan ``Quire/Place/around(_:)`` for it.
+    /// Where nothing is known of the request, `number` says it: the page's own in the crawl. An answer around
+    /// a post is no page of a crawl; plan ``Quire/Place/around(_:)`` for it.
     public func place(number: Int?, in crawl: inout Crawl) -> (answer: Answer, number: Int?) {
         var answer = answer
         if let page, answer.next == .more || answer.next == .unknown {

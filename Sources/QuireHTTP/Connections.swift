@@ -68,7 +68,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         arriving.withLock {
             $0[task.taskIdentifier] = Transfer(limit: limit, continuation: continuation)
         }
-        // Who was cancelled before could not end what had not begun.
+        // A caller that was cancelled earlier could not end a request that had not begun.
         if Task.isCancelled { return end(task, .failure(CancellationError())) }
         task.resume()
     }
@@ -125,7 +125,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// What goes wrong on the way may go well the next time, unless the request itself is at fault or
-    /// the server is not who it should be.
+    /// the server is not the right one.
     private static func failure(_ error: any Error) -> any Error {
         guard let error = error as? URLError else { return error }
         let lasting: [URLError.Code] = [

@@ -42,7 +42,8 @@ public struct HTTPSource: PagingSource {
 
     /// Creates a source from an address template. Nothing is asked for yet.
     /// - Parameters:
-    ///   - pages: The template of the requests for pages; in feeds of ids, of the request for the list of ids.
+    ///   - pages: The template of the requests for pages; in feeds of ids, of the request for the list of
+    ///     ids.
     ///   - profile: Where posts, ids and links are in the responses.
     ///   - bodies: The template of the requests for bodies in feeds of ids, and the profile of their answers.
     ///   - limit: The largest size of a response in bytes, decompressed.

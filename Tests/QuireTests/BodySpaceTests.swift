@@ -58,8 +58,8 @@ import Testing
         }
     }
 
-    /// A post's body stays as long as one feed shows the post, and goes with the last. Two lists of ids show the
-    /// post, too.
+    /// A post's body stays as long as one feed shows the post, and goes with the last. Two lists of ids show
+    /// the post, too.
     @Test(arguments: [["feed", "ids", "list"], ["ids", "feed", "list"], ["list", "ids", "feed"]])
     func aPlaceholderHoldsNoBody(evicting names: [String]) throws {
         let feed = try cache.feed(named: "feed")

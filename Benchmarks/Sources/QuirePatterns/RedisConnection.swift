@@ -1,6 +1,7 @@
 import Foundation
 
-/// A connection to a Redis server over a Unix socket, which sends commands in one piece and reads the replies.
+/// A connection to a Redis server over a Unix socket, which sends commands in one piece and reads the
+/// replies.
 final class RedisConnection {
     struct Failure: Error, CustomStringConvertible { let description: String }
 

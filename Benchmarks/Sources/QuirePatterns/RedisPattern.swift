@@ -1,8 +1,8 @@
 import Foundation
 import Quire
 
-/// A sorted set for the timeline and a string for each post. More is fetched below the last member; the set is
-/// trimmed to the newest members.
+/// A sorted set for the timeline and a string for each post. More is fetched below the last member; the set
+/// is trimmed to the newest members.
 final class RedisPattern: Pattern {
     static let title = "Redis, a sorted set"
     private static let options = FeedOptions(order: .stable)

@@ -136,8 +136,8 @@ struct OffsetPattern: Pattern {
     func size() throws -> Int { try table.size() }
 }
 
-/// Room's RemoteMediator: each post has the key of the page after its own. A refresh clears posts and keys; more
-/// is fetched by the key of the last post.
+/// Room's RemoteMediator: each post has the key of the page after its own. A refresh clears posts and keys;
+/// more is fetched by the key of the last post.
 struct RemoteKeysPattern: Pattern {
     static let title = "RemoteMediator, remote keys"
     private static let options = FeedOptions(order: .stable, paging: .page)

@@ -1,5 +1,5 @@
-/// The writes of posts, in whichever feeds they are: each is one durable commit. Errors are those of the writes of
-/// a ``Feed``. ``Batch`` has them, too.
+/// The writes of posts, in whichever feeds they are: each is one durable commit. Errors are those of the
+/// writes of a ``Feed``. ``Batch`` has them, too.
 extension Cache {
     /// R23. Replaces the body of a post of a collection in every feed that shows it, unless the stored one
     /// has a larger version or is of more detail. A body without version is taken for the newest.

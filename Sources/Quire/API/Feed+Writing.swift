@@ -1,9 +1,9 @@
-/// The writes of a feed. Each is one durable commit or, on a feed of a batch (``Batch/subscript(_:)``), a part of
-/// the batch's.
+/// The writes of a feed. Each is one durable commit or, on a feed of a batch (``Batch/subscript(_:)``), a
+/// part of the batch's.
 ///
-/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`, and
-/// `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that throws has
-/// changed nothing. They may be called from any thread; writers take turns, of all processes.
+/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`,
+/// and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that
+/// throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
 ///
 /// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
 /// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
@@ -35,8 +35,8 @@ extension Feed {
     /// - Parameters:
     ///   - answer: The posts of the page, topmost first, and the links that came with it.
     ///   - ticket: That of the request. It is used up by an answer that is accepted.
-    /// - Returns: The verdict, and which posts are new, moved, removed. Not an error: an answer that is stale,
-    ///   empty or contradicts the feed.
+    /// - Returns: The verdict, and which posts are new, moved, removed. Not an error: an answer that is
+    ///   stale, empty or contradicts the feed.
     public func ingest(_ answer: Answer, for ticket: Ticket) throws -> Outcome {
         try write { try $0.ingest(answer, for: ticket, in: number) }
     }
@@ -195,8 +195,8 @@ extension Feed {
         try write { try $0.setAttribute(name, to: value, of: number) }
     }
 
-    /// The value that ``setAttribute(_:to:)`` remembered, nil if there is none. In a batch it is that of now, with
-    /// what the batch has written: read it there to change it, so that no other writer comes in between.
+    /// The value that ``setAttribute(_:to:)`` remembered, nil if there is none. In a batch it is that of now,
+    /// with what the batch has written: read it there to change it, so that no other writer comes in between.
     public func attribute(_ name: String) throws -> [UInt8]? {
         if isBound { return try write { try $0.transaction.attribute(name, of: number) } }
         return try cache.withSnapshot { try $0.attribute(name, of: self) }

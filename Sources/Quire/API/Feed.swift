@@ -18,7 +18,7 @@ public struct Feed: Sendable {
     public let name: String
     /// The options it was created with, or was last given.
     public let options: FeedOptions
-    /// That of its collection.
+    /// The number of its collection.
     let collection: UInt32
     /// Set in the feeds of a batch.
     private var batch: BatchScope?

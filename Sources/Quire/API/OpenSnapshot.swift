@@ -20,7 +20,7 @@
         try body(Snapshot(transaction, bodies, of: cache.environment))
     }
 
-    /// Whether the answers to the links at the head and at the tail of a feed overlap its border.
+    /// Tells whether the answers to the links at the head and at the tail of a feed overlap its border.
     @_spi(Unstable) public func overlaps(of feed: Feed) throws -> (head: Bool, tail: Bool) {
         let record = try RowReader(transaction: transaction, feed: feed.number).record()
         return (record.head.isOverlapping, record.tail.isOverlapping)

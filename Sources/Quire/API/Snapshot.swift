@@ -31,7 +31,7 @@ public struct Snapshot: ~Copyable {
         }
     }
 
-    /// What the feed holds, from its counters.
+    /// Counts what the feed holds, from its counters. Costs O(1).
     public func info(of feed: Feed) throws -> FeedInfo {
         let record = try reader(feed).record()
         var state = FeedState(options: record.options)
@@ -46,7 +46,7 @@ public struct Snapshot: ~Copyable {
             rowsPerPage: state.knownSize)
     }
 
-    /// What a program remembers about the feed under a name, nil if nothing; see
+    /// The value that a program remembers about the feed under a name, nil if there is none; see
     /// ``Feed/setAttribute(_:to:)``.
     public func attribute(_ name: String, of feed: Feed) throws -> [UInt8]? {
         try requireYoung()
@@ -64,20 +64,20 @@ public struct Snapshot: ~Copyable {
     ///         position = rows.last?.position
     ///     } while position != nil
     ///
-    /// Bodies are not read; ``body(of:)-(PostRow)`` lends each. Costs O(log n) of the cache's size to find the
-    /// place, then O(1) a row.
+    /// Bodies are not read; ``body(of:)-(PostRow)`` lends each. Costs O(log n) of the cache's size to find
+    /// the place, then O(1) a row.
     /// - Parameters:
     ///   - feed: The feed. One that was dropped throws `.notFound`.
-    ///   - position: Begin below this row; nil is the top. A row that has left since is no obstacle: what lies
-    ///     below its place is read.
+    ///   - position: Begin below this row; nil is the top. A row that has left since is no obstacle: what
+    ///     lies below its place is read.
     ///   - limit: The largest number of rows; 0 or less reads none.
     /// - Returns: The rows, which may outlive the snapshot. Empty at the end.
     public func rows(of feed: Feed, after position: RowPosition? = nil, limit: Int) throws -> [FeedRow] {
         try reader(feed).rows(after: position, limit: max(0, limit))
     }
 
-    /// Reads rows upwards: up to `limit` rows above a position (nil: from the bottom), the nearest first. Else as
-    /// ``rows(of:after:limit:)``.
+    /// Reads rows upwards: up to `limit` rows above a position (nil: from the bottom), the nearest first.
+    /// Else as ``rows(of:after:limit:)``.
     public func rows(of feed: Feed, before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         try reader(feed).rows(before: position, limit: max(0, limit))
     }
@@ -132,7 +132,7 @@ public struct Snapshot: ~Copyable {
         return name == id ? nil : try reader.find(name, in: feed.collection)
     }
 
-    /// What is stored about a post of a collection, nil if none of its feeds holds it; see
+    /// Describes a post of a collection, nil if none of its feeds holds it; see
     /// ``FeedOptions/collection``.
     public func post(_ id: PostID, in collection: String = "") throws -> PostInfo? {
         try requireYoung()
@@ -163,8 +163,8 @@ public struct Snapshot: ~Copyable {
         return Dictionary(uniqueKeysWithValues: current.map { ($0.name, $0.value) })
     }
 
-    /// Lends the bytes of a row's body, as received; empty if the post has none. Nothing is copied: they lie in
-    /// the memory map, and the compiler refuses to let them leave the snapshot.
+    /// Lends the bytes of a row's body, as received; empty if the post has none. Nothing is copied: they lie
+    /// in the memory map, and the compiler refuses to let them leave the snapshot.
     ///
     ///     let text = try snapshot.body(of: post).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     @_lifetime(borrow self)
@@ -184,7 +184,7 @@ public struct Snapshot: ~Copyable {
 
     // MARK: Changes
 
-    /// What each commit after `generation` changed, oldest first; nil if the log, which holds the last
+    /// Lists what each commit after `generation` changed, oldest first; nil if the log, which holds the last
     /// 1,024 commits, no longer reaches back that far: read the feeds anew.
     public func changes(
         since generation: UInt64
@@ -199,13 +199,13 @@ public struct Snapshot: ~Copyable {
     }
 }
 
-/// What is stored about a post, however many feeds of its collection hold it.
+/// A post as it is stored, however many feeds of its collection hold it.
 public struct PostInfo: Sendable, Hashable {
     /// The id that the post is known by (R28).
     public let id: PostID
     /// The version of its body, nil if the server does not say.
     public let version: Int64?
-    /// How much of the post its body holds.
+    /// The detail of its body.
     public let detail: Detail
     /// A newer version was seen, but only with less detail.
     public let isOutdated: Bool

@@ -5,7 +5,7 @@ struct BodyRecordCursor {
     private var payload = 0
     private var hashes = UnsafeRawBufferPointer(start: nil, count: 0)
     private var isThere = false
-    /// Where among the hashes the last one was found.
+    /// The position of the last hash that was found.
     private var next = 0
 
     init(_ transaction: Transaction) { self.transaction = transaction }
@@ -19,8 +19,8 @@ struct BodyRecordCursor {
         (isThere, payload, hashes) = (true, contents.payload, contents.hashes)
     }
 
-    /// What is wrong with a post's reference to its body. A record names the posts whose bodies it has: by
-    /// that they are found when it is written anew.
+    /// Tests a post's reference to its body; returns the damage. A record names the posts whose bodies it
+    /// has: by that they are found when it is written anew.
     mutating func damage(
         of body: BodyReference, for address: PostAddress
     ) throws(QuireError) -> (code: Finding.Code, what: String)? {

@@ -1,4 +1,4 @@
-/// How many bytes of each body record the entries show. Memory bounds the number of records, newest first.
+/// Counts the bytes of each body record that entries show. Memory bounds the number of records, newest first.
 /// The rest takes another tally, and another look at all entries.
 final class BodyUsage {
     private let transaction: Transaction

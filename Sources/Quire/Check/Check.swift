@@ -1,4 +1,4 @@
-/// How much a check tests.
+/// The thoroughness of a check.
 public enum CheckLevel: Sendable, Hashable {
     /// The format, the counters, and what each feed says of its gaps and edges: a few look-ups for each feed
     /// and each gap. Tests no record of posts, pages or bodies.
@@ -46,7 +46,7 @@ extension Cache {
     }
 }
 
-/// What holds between the records of a cache, tested in one transaction.
+/// Tests the invariants between the records of a cache, in one transaction.
 struct Check {
     let transaction: Transaction
     let context: CheckContext
@@ -56,7 +56,7 @@ struct Check {
     /// Feed -> its entries, to be compared with the index, and its collection.
     private var entries: [UInt32: Int] = [:]
     private(set) var collections: [UInt32: UInt32] = [:]
-    /// How many body records, and how many pages, are counted at a time: 16 and 24 bytes each.
+    /// The number of body records, and of pages, that are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
 
@@ -92,7 +92,7 @@ struct Check {
         checkCounters()
     }
 
-    /// How many entries it will come across, in rows and in the index, if the counters are right.
+    /// The number of entries in rows and in the index, if the counters are right.
     private func expectedEntries() -> UInt64 {
         guard let value = try? transaction.get(.counters, NoKey()),
             let counters = try? Counters(value, "the counters")
@@ -371,7 +371,7 @@ struct Check {
     }
 }
 
-/// What the engine counts with. Beyond these no cache of ours ever came, and sums could overflow.
+/// Limits of the engine's counters. No cache of ours is larger, and larger sums could overflow.
 enum Numbers {
     /// Of clocks and of everything that is numbered.
     static let limit: UInt64 = 1 << 62

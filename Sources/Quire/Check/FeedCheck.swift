@@ -14,7 +14,7 @@ struct FeedCheck {
     private var ups: [UInt64] = []
     private var segment = SegmentCount()
     private var lastKey: Int64?
-    /// What stands directly above, detached entries not counted.
+    /// The row directly above, detached entries not counted.
     private var above = Row.nothing
     /// The body record that was looked at last.
     private var shown: BodyRecordCursor
@@ -358,7 +358,7 @@ struct FeedCheck {
 }
 
 extension [UInt64] {
-    /// Where a number stands among these, which ascend.
+    /// The index of a number among these, which ascend.
     fileprivate func place(of number: UInt64) -> Int? {
         var (low, high) = (0, count)
         while low < high {

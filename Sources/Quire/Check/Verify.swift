@@ -63,7 +63,7 @@ extension Cache {
 }
 
 private enum Verification {
-    /// False if somebody has committed meanwhile.
+    /// False if another process has committed meanwhile.
     static func run(_ path: String, _ context: CheckContext, _ isAlone: Bool) throws -> Bool {
         let file = try LMDBFile(path)
         let before = try file.metaPages()

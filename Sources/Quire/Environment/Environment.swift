@@ -134,10 +134,10 @@ final class Environment: @unchecked Sendable {
     /// A write runs on this thread.
     var isWriting: Bool { writer.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
 
-    /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when
-    /// it is committed; undoes everything when it throws, or if it is not to commit. Writers that wait at the same time share a
-    /// commit, see ``WriteQueue``. If the map was full, or another writer of the commit failed after it
-    /// had written, `body` runs again from its start.
+    /// Runs `body` on the calling thread in the one write transaction of all processes, and returns when it
+    /// is committed; undoes everything when it throws, or if it is not to commit. Writers that wait at the
+    /// same time share a commit, see ``WriteQueue``. If the map was full, or another writer of the commit
+    /// failed after it had written, `body` runs again from its start.
     func write<R>(commits: Bool = true, _ body: (Transaction) throws -> R) throws -> R {
         try requireThisProcess()
         if isWriting {

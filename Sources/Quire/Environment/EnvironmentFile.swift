@@ -22,7 +22,7 @@ extension Environment {
             defer { mdb_env_close(handle) }
             try CacheFile.create(in: handle, path: path)
         }
-        try FileCheck.name(draft, path, isNew: false)  // somebody may have been faster
+        try FileCheck.name(draft, path, isNew: false)  // another process may have been faster
     }
 
     /// Runs `body` on the newest commit of a file that `verify` has tested: without locks if no other
@@ -43,7 +43,7 @@ extension Environment {
         return try body(Transaction(handle: begun!, file: file))
     }
 
-    /// One name for all who may create the cache: behind the ``OpenLock`` there is only one of them.
+    /// One name for all processes that create the cache: the ``OpenLock`` lets in one at a time.
     private static func draft(of path: String) -> String {
         #if os(Linux)
             "\(path).new"

@@ -177,7 +177,7 @@ extension UnsafeRawBufferPointer {
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }
 
-/// What the body that has the baton did to its transaction.
+/// What the body that runs did to the transaction.
 final class WriteProgress {
     var hasWritten = false
     /// Of its first write that failed, 0 if none did.

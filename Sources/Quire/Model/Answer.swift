@@ -4,12 +4,12 @@ public struct Post: Sendable, Hashable {
     public var id: PostID
     /// The server's sort key, larger is nearer to the head; nil where the feed has none.
     public var key: Int64?
-    /// Which state of the post this is, larger is newer; nil if the server does not say. A body is
+    /// The version of the post, larger is newer; nil if the server does not say. A body is
     /// never overwritten by one of a smaller version (R23).
     public var version: Int64?
-    /// How much of the post the body holds.
+    /// The detail of the body.
     public var detail: Detail
-    /// Where the body is in ``Answer/bytes``.
+    /// The range of the body in ``Answer/bytes``.
     public var body: Range<Int>
 
     /// A post whose body is a range of the bytes of the answer that it is added to.
@@ -25,7 +25,7 @@ public struct Post: Sendable, Hashable {
     }
 }
 
-/// What a server answered to one request, parsed but not yet judged.
+/// A server's answer to one request, parsed but not yet judged.
 ///
 /// The bodies stay where they are: put the whole response into ``bytes`` and let each post name its
 /// range, or ``append(id:key:version:detail:body:)`` them one by one.
@@ -39,9 +39,9 @@ public struct Answer: Sendable {
     public var posts: [Post]
     /// Rows without an id: advertisements, separators (R4).
     public var opaqueRows: Int
-    /// What continues below the last post. `.end` only if the server said so.
+    /// The link to the page below the last post. `.end` only if the server said so.
     public var next: Link
-    /// What continues above the first post.
+    /// The link to the page above the first post.
     public var previous: Link
     /// Rows of the whole list, if the server says so; a page that reaches them is the last (R26.7).
     public var total: Int?

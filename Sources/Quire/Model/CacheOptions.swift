@@ -1,6 +1,6 @@
-/// How a cache is opened.
+/// Options for opening a cache.
 public struct CacheOptions: Sendable, Hashable {
-    /// What a commit promises when the power fails. A process that is killed loses nothing either way.
+    /// The promise of a commit for a power failure. A process that is killed loses nothing either way.
     public enum Durability: Sendable, Hashable {
         /// A commit is on disk when the call returns. The default.
         case full
@@ -8,12 +8,12 @@ public struct CacheOptions: Sendable, Hashable {
         case relaxed
     }
 
-    /// What a commit promises when the power fails.
+    /// The promise of a commit for a power failure.
     public var durability: Durability
     /// Address space reserved for the file, in bytes; it grows when it must. Not disk space.
     public var mapSize: Int64
-    /// How long a write waits for other writers, of this process or another, before it throws `.busy`. Other
-    /// programs than Quire that write to the file are waited for without a limit.
+    /// The longest time that a write waits for other writers, of this process or another, before it throws
+    /// `.busy`. Other programs than Quire that write to the file are waited for without a limit.
     public var writeTimeout: Duration
     /// Maximum age of a snapshot, in commits. Reading from an older one throws `.snapshotExpired`. An open
     /// snapshot keeps freed space from reuse, so the file grows meanwhile. What it has lent stays valid until

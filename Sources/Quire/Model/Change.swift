@@ -1,4 +1,4 @@
-/// What stands at one position of a feed, by its name.
+/// The name of a row: a post by its id, a gap by its number.
 public enum RowID: Hashable, Sendable {
     /// A post, by its id.
     case post(PostID)

@@ -1,5 +1,5 @@
-/// How much of a post a body holds: what a list shows of it, or all. A body never gives way to one of less
-/// detail.
+/// The share of a post that a body holds: the summary of a list, or all of it. A body never gives way to one
+/// of less detail.
 ///
 ///     answer.append(id: 17, version: 5, detail: .summary, body: row)
 public struct Detail: RawRepresentable, Sendable, Hashable, Comparable {
@@ -8,7 +8,7 @@ public struct Detail: RawRepresentable, Sendable, Hashable, Comparable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// What a list shows: 64, which leaves room on both sides.
+    /// The summary of a list: 64, which leaves room on both sides.
     public static let summary = Detail(rawValue: 64)
     /// All that the server has: 255, the default.
     public static let full = Detail(rawValue: .max)

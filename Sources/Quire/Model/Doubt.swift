@@ -1,6 +1,6 @@
 /// Why posts may be missing at a gap, or why a join is not proven (Docs/rules.md, section 8).
 public enum Doubt: String, Sendable, CaseIterable, Hashable {
-    /// What lies here was never asked for.
+    /// Nothing here was ever asked for.
     case unfetched
     /// Posts were evicted here (R15).
     case evicted
@@ -23,11 +23,11 @@ public enum Doubt: String, Sendable, CaseIterable, Hashable {
     case unplaced
     /// A message told of newer posts, but not that nothing lies between.
     case missed
-    /// What stood here was lost with a damaged file.
+    /// Posts were lost with a damaged file.
     case damage
 }
 
-/// What helps after an answer that changed no posts (section 8).
+/// A remedy after an answer that changed no posts (section 8).
 public enum Help: String, Sendable, CaseIterable, Hashable {
     /// Send the same request again later.
     case retry
@@ -41,6 +41,6 @@ public enum Help: String, Sendable, CaseIterable, Hashable {
     case reset
     /// The order class or the paging of the feed is perhaps not that of the server.
     case checkOptions = "check-options"
-    /// What was asked about is no longer there: look at the feed again.
+    /// The place of the request is no longer there: look at the feed again.
     case lookAgain = "look-again"
 }

@@ -1,4 +1,4 @@
-/// What a server promises about the order of a feed (Docs/rules.md, section 3).
+/// The promise of a server about the order of a feed (Docs/rules.md, section 3).
 public enum OrderClass: String, Sendable, CaseIterable, Hashable {
     /// Total, immutable, descending keys.
     case stable
@@ -15,7 +15,7 @@ public enum OrderClass: String, Sendable, CaseIterable, Hashable {
     var hasKeys: Bool { self == .stable || self == .bump }
 }
 
-/// How a server hands out its pages.
+/// The protocol by which a server hands out its pages.
 public enum Paging: String, Sendable, CaseIterable, Hashable {
     /// An opaque link to the next page comes with each page. The default.
     case cursor
@@ -49,7 +49,7 @@ public enum SizePolicy: Sendable, Hashable {
     }
 }
 
-/// What a feed is, fixed when it is first opened.
+/// The properties of a feed, fixed when it is first opened.
 public struct FeedOptions: Sendable, Hashable {
     /// The promise of the server about order.
     public var order: OrderClass
@@ -57,7 +57,7 @@ public struct FeedOptions: Sendable, Hashable {
     public var paging: Paging
     /// One reported end is enough to remove what is cached below it (R11).
     public var trustsEnd: Bool
-    /// How many posts a request asks for unless it says otherwise; at least 1.
+    /// The number of posts that a request asks for unless it says otherwise; at least 1.
     public var pageSize: Int
     /// Ranked feeds: how many neighbours prove that a page joins what is cached (R22).
     public var minimumRun: Int
@@ -82,8 +82,8 @@ public struct FeedOptions: Sendable, Hashable {
     /// Sizes and numbers of pages are taken for this where they are larger.
     static let countLimit = 1 << 31
 
-    /// Options, with the defaults for what is not named. Sizes and numbers outside their range are taken for the
-    /// nearest that is inside.
+    /// Options, with the defaults for what is not named. Sizes and numbers outside their range are taken for
+    /// the nearest that is inside.
     public init(
         order: OrderClass = .keyless, paging: Paging = .cursor, trustsEnd: Bool = false,
         pageSize: Int = 20, minimumRun: Int = 2, sticky: Set<PostID> = [], firstPage: Int = 1,

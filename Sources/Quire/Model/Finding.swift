@@ -30,17 +30,17 @@ public struct Finding: Sendable, Hashable, CustomStringConvertible {
         case ahead
     }
 
-    /// What kind of finding it is.
+    /// The kind of finding.
     public let code: Code
     /// Where: a feed, a post, a table.
     public let location: String
-    /// What is wrong, in words.
+    /// The damage, in words.
     public let message: String
 
     public var description: String { "\(code.rawValue): \(location): \(message)" }
 }
 
-/// How far a check has come, in steps that are about equally long. The total is an estimate, never below
+/// The progress of a check, in steps that are about equally long. The total is an estimate, never below
 /// `done`; it may grow.
 public struct CheckProgress: Sendable, Hashable {
     /// Steps made so far.
@@ -52,9 +52,9 @@ public struct CheckProgress: Sendable, Hashable {
     public var fraction: Double { total == 0 ? 0 : Double(done) / Double(total) }
 }
 
-/// What a check found.
+/// The result of a check.
 public struct CheckReport: Sendable, Hashable {
-    /// What was found, at most as many as the limit of the check.
+    /// The findings, up to the limit of the check.
     public let findings: [Finding]
     /// False if it was stopped, or stopped itself because it had found as much as it may report: then there
     /// may be more.

@@ -1,4 +1,4 @@
-/// What an open place of a feed knows about continuing there (Docs/rules.md, section 1).
+/// The knowledge of a feed about continuing at one of its places (Docs/rules.md, section 1).
 public enum Link: Hashable, Sendable {
     /// Nothing is known about what lies beyond.
     case unknown

@@ -1,4 +1,4 @@
-/// What an ingest did (Docs/rules.md, section 8).
+/// The result of an ingest (Docs/rules.md, section 8).
 public struct Outcome: Sendable, Hashable {
     /// The verdict on an answer.
     public enum Verdict: String, Sendable, CaseIterable {
@@ -32,12 +32,12 @@ public struct Outcome: Sendable, Hashable {
         case island
     }
 
-    /// What became of the answer.
+    /// The verdict on the answer.
     public var verdict: Verdict
     /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`,
     /// or the error.
     public var reason: String
-    /// What would help, if the answer changed no posts.
+    /// The remedy, if the answer changed no posts.
     public var help: Help?
     /// Posts the feed did not have, in the order of the page.
     public var new: [PostID]
@@ -112,7 +112,7 @@ public struct Outcome: Sendable, Hashable {
 }
 
 extension Outcome.Verdict {
-    /// What helps after an answer of this kind; nil if it changed posts.
+    /// The remedy after an answer of this kind; nil if it changed posts.
     var help: Help? {
         switch self {
         case .ok, .joined, .gap: nil
@@ -125,13 +125,13 @@ extension Outcome.Verdict {
     }
 }
 
-/// What an update did (R23).
+/// The result of an update (R23).
 public enum UpdateResult: String, Sendable, Hashable {
     /// The stored value is another one now.
     case changed
     /// The stored value was the same already.
     case same
-    /// What is stored has a larger version, or is of more detail.
+    /// The stored body has a larger version, or is of more detail.
     case stale
     /// No feed of the collection holds the post.
     case missing

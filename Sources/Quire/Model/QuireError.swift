@@ -30,7 +30,7 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
         case closed
     }
 
-    /// What kind of error it is.
+    /// The kind of error.
     public let code: Code
     /// A sentence for people that names the place.
     public let message: String

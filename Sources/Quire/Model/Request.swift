@@ -8,7 +8,7 @@ public struct GapID: Hashable, Sendable, Comparable, CustomStringConvertible {
     public var description: String { "g\(number)" }
 }
 
-/// Where a page is asked for.
+/// A place of a feed at which a page is asked for.
 public enum Place: Hashable, Sendable {
     /// The first page: a refresh (R7).
     case head
@@ -27,7 +27,7 @@ public enum Place: Hashable, Sendable {
     /// The unverified join directly above this post: asks again for the page above it, and says what that
     /// proved (R26.8).
     case join(above: PostID)
-    /// What is missing of the bodies of these posts, wherever they stand: all of it in a feed of ids (R21),
+    /// The missing bodies of these posts, wherever they stand: all of it in a feed of ids (R21),
     /// or detail, or a newer version (R31.5). In other feeds it is refused if nothing is missing; ``tail``
     /// asks for the topmost missing ones. Not more than the request's limit.
     case bodies([PostID])
@@ -44,11 +44,11 @@ public struct Ticket: Hashable, Sendable {
     public init(_ number: UInt64) { self.number = number }
 }
 
-/// What to ask the server, and the ticket its answer needs.
+/// A question to the server, and the ticket that its answer needs.
 public struct Request: Hashable, Sendable {
     /// The way a request names the page it wants.
     public enum Target: Hashable, Sendable {
-        /// What this link leads to.
+        /// The page that this link leads to.
         case link(Link)
         /// `offset` rows from the top, `limit` rows; nil: as many as the server hands out, name no size.
         case position(offset: Int, limit: Int?)
@@ -60,13 +60,13 @@ public struct Request: Hashable, Sendable {
         case snapshot
         /// The bodies of these posts (R21).
         case bodies([PostID])
-        /// What has changed since the answer that brought this token (R29).
+        /// The changes since the answer that brought this token (R29).
         case delta(since: String)
     }
 
-    /// What ``Feed/ingest(_:for:)`` needs to take in the answer.
+    /// The ticket that ``Feed/ingest(_:for:)`` needs.
     public let ticket: Ticket
-    /// What to ask the server for.
+    /// The page or the posts to ask for.
     public let target: Target
     /// The answer starts above the border entry, not directly below it.
     public let isOverlapping: Bool
@@ -75,7 +75,7 @@ public struct Request: Hashable, Sendable {
     public let until: PostID?
 }
 
-/// What planning gives: something to ask, or the reason why not (R1).
+/// The result of planning: a request, or the reason for none (R1).
 public enum Plan: Hashable, Sendable {
     /// Ask for this.
     case request(Request)
@@ -109,7 +109,7 @@ public enum Refusal: String, Hashable, Sendable, Error {
 }
 
 extension Refusal {
-    /// What would help.
+    /// The remedy.
     public var help: Help {
         switch self {
         case .empty, .end, .closed, .noLink: .refresh

@@ -1,4 +1,4 @@
-/// How entries are cut into chunks and where the chunks stand; tests make them small.
+/// Sizes of chunks and distances between them; tests make them small.
 @_spi(Unstable) public struct Tuning: Sendable, Hashable {
     /// Most entries of a chunk.
     @_spi(Unstable) public var chunkLimit = 128

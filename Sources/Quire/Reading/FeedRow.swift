@@ -31,7 +31,7 @@ public struct PostRow: Sendable, Hashable {
     /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may
     /// have come as gone in between.
     public let isChecked: Bool
-    /// How much of the post its body holds, and the version of the body; nil if the server does not say.
+    /// The detail of its body, and the version of the body; nil if the server does not say.
     public let detail: Detail
     /// The version of the body; nil if the server does not say.
     public let version: Int64?
@@ -39,7 +39,7 @@ public struct PostRow: Sendable, Hashable {
     public let isOutdated: Bool
     /// Size of the body in bytes.
     public let bodySize: Int
-    /// Where it stands in this snapshot.
+    /// Its position in this snapshot.
     public let position: RowPosition
     let body: BodyReference
 
@@ -51,12 +51,12 @@ public struct PostRow: Sendable, Hashable {
 public struct GapRow: Sendable, Hashable {
     /// Its number.
     public let id: GapID
-    /// What continues below the post above the gap; its answer starts above that post if
+    /// The link that continues below the post above the gap; its answer starts above that post if
     /// `isDownOverlapping`.
     public let down: Link
     /// The answer to ``down`` starts above the post above the gap.
     public let isDownOverlapping: Bool
-    /// What continues above the post below the gap.
+    /// The link that continues above the post below the gap.
     public let up: Link
     /// The answer to ``up`` starts below the post below the gap.
     public let isUpOverlapping: Bool
@@ -65,13 +65,13 @@ public struct GapRow: Sendable, Hashable {
     /// The clock of the change that opened it: larger is later. It counts requests, deletions and answers of
     /// the cache.
     public let since: UInt64
-    /// How many posts of the server's sequence the segment above the gap has.
+    /// The number of posts of the server's sequence in the segment above the gap.
     public let postsAbove: Int
-    /// Where it stands in this snapshot.
+    /// Its position in this snapshot.
     public let position: RowPosition
 }
 
-/// Where a row stands in one snapshot. It means nothing in another one.
+/// The position of a row in one snapshot. It means nothing in another one.
 public struct RowPosition: Sendable, Hashable {
     let chunk: UInt64
     /// The gap above a chunk is -1, its first entry 0.
@@ -86,9 +86,9 @@ public struct PageInfo: Sendable, Hashable {
     public let index: Int
     /// The link that was requested.
     public let own: Link
-    /// What continues below it, as the server said.
+    /// The link to the page below, as the server gave it.
     public let next: Link
-    /// What continues above it, as the server said.
+    /// The link to the page above, as the server gave it.
     public let previous: Link
     /// Posts received, and how many of them were new, known already, repeated within the page.
     public let received: Int
@@ -109,7 +109,7 @@ public struct PageInfo: Sendable, Hashable {
     public var isFull: Bool { new > 0 && duplicates == 0 }
 }
 
-/// What a feed holds.
+/// A feed: its options and counters.
 public struct FeedInfo: Sendable, Hashable {
     /// The name of the feed.
     public let name: String
@@ -131,7 +131,7 @@ public struct FeedInfo: Sendable, Hashable {
     public let bodyBytes: Int
     /// `.end` if nothing lies above the first post, else what continues there.
     public let head: Link
-    /// What continues below the last post.
+    /// The link that continues below the last post.
     public let tail: Link
     /// The server did not say that the feed ends here: that was concluded from what it answered (R26.7).
     public let isEndAssumed: Bool

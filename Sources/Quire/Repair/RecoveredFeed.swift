@@ -1,4 +1,4 @@
-/// What can be read of one feed of a damaged cache, and where something of it may be missing.
+/// The readable part of one feed of a damaged cache, and where something may be missing.
 struct RecoveredFeed {
     /// The tables of a feed in the order of their keys.
     enum Part: Int {
@@ -12,13 +12,13 @@ struct RecoveredFeed {
     struct Chunk {
         let address: Salvage.NodeAddress
         let position: UInt64
-        /// How many are of the server's sequence.
+        /// The number of entries of the server's sequence.
         let entries: Int
         /// Chunks may be missing above this one.
         let isAfterBreak: Bool
     }
 
-    /// What the feed is put together from.
+    /// The parts that the feed is rebuilt from.
     enum RecoveredSpan {
         case chunk(Chunk)
         case gap(Gap)
@@ -37,7 +37,7 @@ struct RecoveredFeed {
     private(set) var tombstones: [(key: [UInt8], value: [UInt8])] = []
     /// The newest clock that anything of it names.
     private(set) var clock: UInt64 = 0
-    /// What commits changed that are lost themselves.
+    /// Changes of commits whose own records are lost.
     var lostChanges: [Change] = []
     /// Chunks may be missing below the last one.
     private var isCutOff = false
@@ -153,7 +153,7 @@ struct RecoveredFeed {
         return result
     }
 
-    /// What lost commits changed: posts that they removed or moved, and those below which they inserted.
+    /// Changes of lost commits: posts that they removed or moved, and those below which they inserted.
     /// Nil among the latter is the head.
     var lostRows: (removed: Set<PostID>, insertedBelow: Set<PostID?>) {
         var (removed, below): (Set<PostID>, Set<PostID?>) = ([], [])

@@ -1,4 +1,4 @@
-/// What can be read of a damaged cache, before any of it is believed to be whole.
+/// The readable records of a damaged cache. None of them is trusted to be whole yet.
 ///
 /// Trusted are records whose checksum is right, and two kinds of evidence that nothing is missing between
 /// them: LMDB's tree, and the counts that gaps and feeds keep of their segments. The id index, counts of

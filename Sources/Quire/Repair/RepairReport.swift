@@ -1,6 +1,6 @@
-/// What a repair found, kept and lost.
+/// The result of a repair: what it found, kept and lost.
 public struct RepairReport: Sendable, Hashable {
-    /// What is left of one feed.
+    /// The remains of one feed.
     public struct Feed: Sendable, Hashable {
         /// The name of the feed.
         public let name: String
@@ -14,7 +14,7 @@ public struct RepairReport: Sendable, Hashable {
         public let lostBodies: Int
         /// Gaps in it now, and how many more these are than before.
         public let gaps: Int
-        /// How many gaps it has more than before.
+        /// The number of gaps that the repair opened.
         public let newGaps: Int
 
         /// Nothing of it is known to be lost, and it has no gap that it had not before.
@@ -39,7 +39,7 @@ public struct RepairReport: Sendable, Hashable {
     public let feeds: [Feed]
     /// Records that could not be read.
     public let damagedRecords: Int
-    /// Where the damaged file is now; nil if nothing was changed.
+    /// The path of the damaged file; nil if nothing was changed.
     public let keptFile: String?
 
     /// Nothing of what could be read was believed in the end: the cache is empty.

@@ -123,7 +123,7 @@ extension Draft {
         return isBesideGap
     }
 
-    /// Which side of an entry had a proven neighbour before this page.
+    /// The side of an entry that had a proven neighbour before this page.
     private enum Neighbour { case above, below }
 
     private mutating func hadProvenNeighbour(_ side: Neighbour, _ entry: Int) throws(Interruption) -> Bool {

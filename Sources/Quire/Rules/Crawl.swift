@@ -1,4 +1,4 @@
-/// Where a crawl stands: which entry each of its pages ended at (R24, R25).
+/// The state of a crawl: the last entry of each of its pages (R24, R25).
 ///
 /// Pages are told apart by their numbers; page n leads to page n + 1 unless its answer carries a link of
 /// its own. Pages may come in any order; a missing one is simply not recorded. Of a long crawl the 1,024
@@ -7,7 +7,7 @@
 ///     var crawl = Crawl(startingAt: .head(page: 1))
 ///     for page in pages { try feed.ingest(page.answer, page: page.number, of: &crawl) }
 public struct Crawl: Sendable {
-    /// Where the first page of the crawl lies.
+    /// The place of the crawl's first page.
     public enum Start: Sendable, Hashable {
         /// The page with this number is a refresh.
         case head(page: Int)
@@ -17,7 +17,7 @@ public struct Crawl: Sendable {
         case gap(GapID)
     }
 
-    /// Where its first page lies.
+    /// The place of its first page.
     public private(set) var start: Start
     /// Page number -> its last entry.
     private(set) var ends: [Int: PostID] = [:]
@@ -124,7 +124,7 @@ public struct Crawl: Sendable {
         numbers[..<place(of: number)].reversed()
     }
 
-    /// How many of the numbers are smaller.
+    /// The count of smaller numbers.
     private func place(of number: Int) -> Int {
         if let last = numbers.last, last < number { return numbers.count }
         return numbers.firstIndex { $0 >= number } ?? numbers.count
@@ -181,8 +181,8 @@ extension FeedState {
         return record
     }
 
-    /// R25.4. Only the head request closes the head: above the topmost page of a crawl that began further down,
-    /// its link names the page above.
+    /// R25.4. Only the head request closes the head: above the topmost page of a crawl that began further
+    /// down, its link names the page above.
     mutating func nameHead(above number: Int, in crawl: Crawl, _ answer: Answer) {
         var first = options.firstPage
         if case .head(let page) = crawl.start { first = page }

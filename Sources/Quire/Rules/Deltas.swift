@@ -1,7 +1,7 @@
 // R29: answers that say what has changed since an earlier moment. What such an answer does not name is
 // untouched.
 
-/// What an answer brought to ask later what has changed since.
+/// A token that an answer brought: with it the changes since can be asked for.
 struct DeltaToken: Hashable {
     var text: String
     /// Clock of the request that the answer was to: the token is as of then or later.

@@ -1,6 +1,7 @@
 /// The effect of one answer, computed aside and committed only as a whole.
 ///
-/// `state` keeps the rows as they were until `commit`; `rows` is the list being built, without detached entries.
+/// `state` keeps the rows as they were until `commit`; `rows` is the list being built, without detached
+/// entries.
 struct Draft {
     var state: FeedState
     let ticket: TicketRecord

@@ -76,7 +76,7 @@ struct EntryIndex {
         for (entry, id) in ids.enumerated() { slots[slot(of: id)] = Int32(entry) }
     }
 
-    /// Where the id is, or where it would be.
+    /// The slot of the id, or the slot that it would take.
     private func slot(of id: PostID) -> Int {
         let mask = slots.count - 1
         var slot = id._rawHashValue(seed: 0) & mask

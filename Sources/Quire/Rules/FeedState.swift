@@ -20,7 +20,7 @@ struct Edge: Hashable {
     var isLoose = false
     /// This end was concluded: no answer showed it together with the border (R26.7).
     var isAssumed = false
-    /// Where the next request below this border looks, in feeds paged by position (R26).
+    /// The position that the next request below this border asks for, in feeds paged by position (R26).
     var search: Search?
 
     var isOverlapping: Bool { after != nil }
@@ -44,7 +44,7 @@ struct Claim: Hashable {
     var since: UInt64 = 0
 }
 
-/// Where the bytes of a body are. The rules only carry it along.
+/// The place of a body's bytes. The rules only carry it along.
 struct BodyReference: Hashable {
     /// Number of the record that holds the bodies of one response; 0 if there is no body.
     var record: UInt64 = 0
@@ -66,7 +66,7 @@ struct Entry {
     var isCached = true
     /// The page above an unproven join was asked for again and ended there as before (R26.8).
     var isChecked = false
-    /// How much of the post its body holds.
+    /// The detail of its body.
     var detail = Detail.full
     /// Number of the page that last delivered it, 0 if none did.
     var page: UInt64 = 0
@@ -81,7 +81,7 @@ struct Entry {
     var body = BodyReference()
     /// The state of the post that its body is of, nil if the server does not say.
     var version: Int64?
-    /// Where it was last shown, in feeds paged by position (R26.1).
+    /// The position at which it was last shown, in feeds paged by position (R26.1).
     var spot: Spot?
     /// The state that a body of less detail was of, if that is newer: the body is outdated.
     var newest: Int64?
@@ -144,7 +144,7 @@ struct StoredPage: Hashable {
     var fetchedAt: Int64 = 0
 }
 
-/// What stands at one position of a feed; entries and gaps are numbers into the tables of the state.
+/// A row of a feed; entries and gaps are indices into the tables of the state.
 enum Row: Hashable {
     case entry(Int)
     case gap(Int)
@@ -158,10 +158,11 @@ enum Row: Hashable {
 /// A run of chunks that was not loaded. They are of one segment, or of several, each whole, with the gaps
 /// between them; then it stands between two gaps.
 struct UnloadedSpan: Hashable {
-    /// Entries of the server's sequence in it; detached entries do not count. Of several runs of one segment the
-    /// first has the count of all, unless counts were asked for. Of several segments only the lowest counts.
+    /// Entries of the server's sequence in it; detached entries do not count. Of several runs of one segment
+    /// the first has the count of all, unless counts were asked for. Of several segments only the lowest
+    /// counts.
     var count: Int
-    /// How many of them have no sort key.
+    /// The number of entries without a sort key.
     var unkeyed: Int
     /// The first and the last chunk in it, for storage.
     var chunks: ClosedRange<UInt64>
@@ -178,14 +179,14 @@ enum Interruption: Error {
     case needs(Need)
 }
 
-/// Which part of an unloaded span (by its number) a rule must see.
+/// The part of an unloaded span (by its number) that a rule must see.
 enum Need: Error, Hashable {
     case all(Int)
     case top(Int)
     case bottom(Int)
     /// The place where the keys pass this value.
     case key(Int, Int64)
-    /// How many entries each run of its segment has.
+    /// The number of entries in each span of its segment.
     case counts(Int)
     /// The gaps in it.
     case gaps(Int)

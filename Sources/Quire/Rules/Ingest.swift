@@ -1,11 +1,11 @@
 // R2, R3 and the way from a judged answer into the feed.
 
-/// What became of an answer.
+/// The judgement of an answer.
 struct Judgement {
     var outcome: Outcome
-    /// What it changed in the feed, nil if it was refused.
+    /// Its changes to the feed, nil if it was refused.
     var draft: Draft?
-    /// What was learned about the server all the same.
+    /// Knowledge about the server that a refused answer still gives.
     var lesson: FeedState?
 }
 
@@ -154,7 +154,7 @@ extension Draft {
         }
     }
 
-    /// What this answer told of the top of the list.
+    /// Notes what this answer says about the top of the list.
     private mutating func noteTop(_ now: UInt64) {
         let operation = ticket.operation
         if headChanged && (operation == .refresh || operation == .push) { state.skippedAbove = 0 }
@@ -252,7 +252,7 @@ extension Draft {
         state.setClaims(carried)
     }
 
-    /// What this answer joined by the numbering alone, and which join it has checked.
+    /// Marks the joins that this answer made by the numbering alone, and the one that it checked.
     private mutating func addClaims(_ now: UInt64) throws(Interruption) {
         if !claims.isEmpty {
             let rows = state.serverRows

@@ -131,7 +131,7 @@ extension FeedState {
 /// R16. Finds the nearest link of entry after entry, while rows and pages stay as they are. Each walk goes up
 /// no further than to where the one before began: from top to bottom, all of them pass each row once.
 struct PageEnds {
-    /// Where a walk ended: at the last entry of a page, at a gap, above the first row.
+    /// The end of a walk: the last entry of a page, a gap, or above the first row.
     private enum End {
         case page(Int)
         case gap, top
@@ -140,7 +140,7 @@ struct PageEnds {
     private var rows: [Row]?
     private var known: (row: Int, end: End)?
 
-    /// What ``FeedState/nearestLink(_:)`` says, and it is the code behind it.
+    /// The code behind ``FeedState/nearestLink(_:)``.
     mutating func nearestLink(
         _ border: Int, in state: FeedState
     ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {

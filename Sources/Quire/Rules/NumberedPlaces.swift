@@ -65,7 +65,7 @@ extension Draft {
 
     // MARK: Positions (R26.1)
 
-    /// What the answer shows tells where it is; what stands below moves with the last known entry shown.
+    /// Entries that the answer shows get their new position; those below move with the last known one shown.
     mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
         if ticket.operation == .push || ticket.operation == .delta {
             return state.isNumbered ? try moveByPush() : []
@@ -162,7 +162,7 @@ extension Draft {
         return found + [rows.count]
     }
 
-    /// What is estimated only: where a border is that this answer did not show.
+    /// Writes positions, and estimates that of a border that this answer did not show.
     mutating func recordPositions(_ spots: [(entry: Int, spot: Spot)]) throws(Interruption) {
         for (entry, spot) in spots where state.entries[entry].isCached {
             state.entries[entry].spot = spot

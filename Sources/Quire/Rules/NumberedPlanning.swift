@@ -134,7 +134,7 @@ extension FeedState {
         return .success(try planRows(from: max(0, start), record, limit: limit))
     }
 
-    /// What the edge knows of where to look, unless the border has changed since.
+    /// The search of the edge, unless the border has changed since.
     func search(of edge: Edge, at border: Int) -> Search {
         if let search = edge.search, search.border == id(of: border) { return search }
         return Search(id(of: border))

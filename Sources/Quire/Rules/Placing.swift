@@ -1,6 +1,6 @@
 // R7, R8, R18: where a page belongs, by the place it was asked for.
 
-/// What lies directly above a page.
+/// The row directly above a page.
 enum Upper {
     /// Nothing: the page is the top of the feed.
     case head
@@ -52,7 +52,8 @@ extension Draft {
         lead(.drift, search)
     }
 
-    /// How many rows a page without entries speaks for: by offset a server may grant fewer than asked for.
+    /// The number of rows that a page without entries speaks for: by offset a server may grant fewer than
+    /// asked.
     func blankRows(_ span: TicketRecord.Span) -> Int {
         if state.options.paging == .page || state.sizePolicy != .unknown { return span.rows }
         if answer.opaqueRows > 0 { return answer.opaqueRows }

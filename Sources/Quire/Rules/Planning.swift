@@ -1,6 +1,6 @@
 // R1: what to ask the server. Planning changes no row; it issues a ticket.
 
-/// What planning decided, before a ticket number is given out.
+/// A planned request before it gets a ticket number.
 struct PlannedRequest {
     var target: Request.Target
     var record: TicketRecord

@@ -1,7 +1,7 @@
 // R26: where entries stand in the server's list, as far as answers have shown, and how large its pages are.
 
-/// Where an entry was last shown: page number and row; in feeds paged by offset, and where any size can be
-/// had, `number` is the position and `row` is 0.
+/// The position at which an entry was last shown: page number and row; in feeds paged by offset, and where
+/// any size can be had, `number` is the position and `row` is 0.
 struct Spot: Hashable {
     var number: Int32
     var row: Int32
@@ -25,13 +25,13 @@ struct Spot: Hashable {
     }
 }
 
-/// Where to look next below a border; forgotten when the border or the answer changes.
+/// The position to ask for next below a border; forgotten when the border or the answer changes.
 struct Search: Hashable {
     /// Nil before a first page without entries was followed by one with some.
     var border: PostID?
-    /// How many pages (offset: rows) further up to look.
+    /// The number of pages (offset: rows) further up to look.
     var back = 0
-    /// How many pages (rows) below the border were empty.
+    /// The number of empty pages (rows) below the border.
     var skip = 0
     /// Empty answers in a row.
     var blanks = 0

@@ -1,6 +1,6 @@
 // R27: posts that the server says are on top now, without having been asked.
 
-/// What a feed knows about the messages that tell of new posts.
+/// The state of a feed's messages about new posts.
 struct Subscription: Hashable {
     /// Clock of the request, or of the message, that told the top of the list.
     var headAsOf: UInt64?
@@ -23,7 +23,7 @@ extension FeedState {
         subscription.message = message
     }
 
-    /// What comes on top is not pushed any more. Numbered messages tell by themselves what was missed.
+    /// Ends a live connection. Numbered messages show by themselves what was missed.
     mutating func endLive() {
         if subscription.message == nil { subscription.live = nil }
     }

@@ -63,7 +63,7 @@ enum RowChanges {
 }
 
 extension Array {
-    /// How many elements both arrays have in common at the beginning, and behind these at the end.
+    /// The number of elements that both arrays have in common at the beginning, and behind these at the end.
     fileprivate func commonEnds(
         _ other: [Element], _ isSame: (Element, Element) -> Bool
     ) -> (prefix: Int, suffix: Int) {

@@ -2,7 +2,8 @@
 // or the tail), R13 (detached entries) and the carrying of unverified joins (R25).
 
 extension FeedState {
-    /// Takes these rows: normalised first; detached entries, which do not separate gaps, are put back afterwards.
+    /// Takes these rows: normalised first; detached entries, which do not separate gaps, are put back
+    /// afterwards.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
         var result = mergeGaps(new.filter { !isDetached($0) })
         if result.allSatisfy(\.isGap) {

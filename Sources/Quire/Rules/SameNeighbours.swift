@@ -1,7 +1,7 @@
 extension FeedState {
     /// An unloaded span must have the neighbours it had: what begins or ends in it may depend on them (a
-    /// detached entry rides on the entry above it, an unverified join ends at the entry below). Where a neighbour
-    /// changed, that end of the run must be loaded and the rule run again.
+    /// detached entry rides on the entry above it, an unverified join ends at the entry below). Where a
+    /// neighbour changed, that end of the run must be loaded and the rule run again.
     func requireSameNeighbours(since old: FeedState) throws(Interruption) {
         if unloaded.isEmpty { return }
         let before = old.neighboursOfRuns()
@@ -13,7 +13,7 @@ extension FeedState {
         try requireCountsOfSplitSegments(since: old)
     }
 
-    /// What stands next to each unloaded span, on either side: detached entries, then an entry or a gap.
+    /// The rows next to each unloaded span, on either side: detached entries, then an entry or a gap.
     private func neighboursOfRuns() -> [Int: (above: [RowID], below: [RowID])] {
         var neighbours: [Int: (above: [RowID], below: [RowID])] = [:]
         func names(_ rows: some Sequence<Row>) -> [RowID] {

@@ -1,12 +1,12 @@
 // R26: how many rows a page has: what is asked for, what is learned, and what proves the stated policy wrong.
 
-/// What is known of the size of a server's pages.
+/// Knowledge about the size of a server's pages.
 struct LearnedSizes: Hashable {
     /// An answer did not fit the stated policy: sizes are unknown since.
     var isDisproved = false
     /// Rows of a page, once learned.
     var size: Int?
-    /// What is asked for again and again while the size is unknown.
+    /// The size that is asked for while the server's is unknown.
     var asked: Int?
     /// A page that had fewer rows than asked for.
     var short: Short?
@@ -43,7 +43,7 @@ extension FeedState {
     /// Rows that a page number stands for.
     var unit: Int { isByNumber ? knownSize ?? sizes.asked ?? options.pageSize : 1 }
 
-    /// What an answer to an offset will hold, as far as is known.
+    /// The rows that an answer to an offset will hold, as far as is known.
     func rowsExpected(limit: Int) -> Int {
         guard let size = knownSize else { return limit }
         return namesNoSize || size > sizes.asked ?? limit ? size : min(limit, size)

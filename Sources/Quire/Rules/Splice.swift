@@ -251,7 +251,7 @@ extension Draft {
 
     // MARK: The sides of the page (R10)
 
-    /// What follows the page: directly attached, below a gap, or nothing.
+    /// The rows below the page: directly attached, below a gap, or none.
     mutating func lowerSide(
         _ page: [Int], _ anchors: [Int], above: [Row], hadWindow: Bool, below: [Row]
     ) throws(Interruption) -> [Row] {
@@ -313,7 +313,7 @@ extension Draft {
         }
     }
 
-    /// What precedes a page whose upper boundary was not known.
+    /// The rows above a page whose upper boundary was not known.
     private mutating func upperSide(
         _ page: [Int], _ anchors: [Int], above: [Row]
     ) throws(Interruption) -> [Row] {

@@ -1,4 +1,4 @@
-/// What a ticket permits, as kept in the cache (R2).
+/// A ticket as the cache stores it: the permission to ingest one answer (R2).
 struct TicketRecord: Hashable {
     enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded, verify, push, delta }
 
@@ -56,11 +56,11 @@ struct TicketRecord: Hashable {
     struct Span: Hashable {
         /// Position of the first one.
         var start: Int
-        /// How many, or the size of the page.
+        /// The number of rows, or the size of the page.
         var rows: Int
         /// The page, 0 is the first, where only page numbers are certain.
         var page: Int?
-        /// How many were asked for.
+        /// The number of rows that was asked for.
         var asked = 0
         /// The stated size policy was disproved when it was planned: numbers meant what they mean since.
         var isDisproved = false

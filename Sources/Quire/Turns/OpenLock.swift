@@ -9,22 +9,23 @@ import Synchronization
     import Darwin
 #endif
 
-/// The companion file `<cache>-open`: who may open a cache, and whose turn it is to write. LMDB's own lock
-/// file must not be touched (closing any descriptor of it drops LMDB's locks), its write lock waits without
-/// end, and it does not notice a second open in one process, which would destroy the table of readers.
+/// The companion file `<cache>-open`. It decides which process may open a cache and which may write. LMDB's
+/// own lock file must not be touched (closing any descriptor of it drops LMDB's locks), its write lock waits
+/// without end, and it does not notice a second open in one process, which would destroy the table of
+/// readers.
 ///
 /// Locks on three bytes of the file, which belong to an open file and not to a process, so that two copies
 /// of this library in one process see each other; the kernel drops them however a process ends:
-/// - the door: held while a cache is being opened;
-/// - use: shared by all that have the cache open. Who gets it alone sets up what lies in the file;
-/// - one for each process id: has this process the cache open?
+/// - opening: held while a process opens the cache;
+/// - use: shared by all processes that have the cache open. A process that gets it alone sets up the file;
+/// - one for each process id: held while that process has the cache open.
 ///
 /// In the file: a robust mutex, which has a limit to waiting and survives the death of its owner; the
 /// owner's process id; the cache file it belongs to.
 ///
 /// Elsewhere than on Linux there is none of this: writers wait for LMDB's lock without a limit.
 final class OpenLock: @unchecked Sendable {
-    // @unchecked: the mutex is one, the rest of the page is atomic or written behind the door.
+    // @unchecked: the mutex is one, the rest of the page is atomic, or written while opening is held.
     private let path: String
     #if os(Linux)
         private let process = getpid()
@@ -48,7 +49,7 @@ final class OpenLock: @unchecked Sendable {
         private static let openingLimit = 5_000
     #endif
 
-    /// Comes in through the door of the cache at a path, which need not exist yet, and keeps it shut until
+    /// Acquires the right to open the cache at a path, which need not exist yet, and keeps it until
     /// ``publish(_:sharing:)``.
     /// - Throws: `.busy` if another copy of the library has it open in this process.
     init(_ cache: String) throws(QuireError) {
@@ -89,7 +90,7 @@ final class OpenLock: @unchecked Sendable {
 
     // MARK: Opening
 
-    /// The cache exists now and is this file. Opens the door for others.
+    /// Publishes which file the cache is, and lets other processes open it.
     /// - Parameter isShareable: false if this process must be the only one.
     /// - Throws: `.busy` if it is not, or if those that have the cache open have another file.
     func publish(_ key: FileKey, sharing isShareable: Bool) throws(QuireError) {
@@ -112,7 +113,7 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
-    /// In place of ``publish(_:sharing:)``, for who puts another file there: the door stays shut.
+    /// Requires exclusive use, in place of ``publish(_:sharing:)``: no other process can open the cache.
     /// - Throws: `.busy` if another process has the cache open.
     func requireAlone() throws(QuireError) {
         #if os(Linux)
@@ -193,7 +194,7 @@ final class OpenLock: @unchecked Sendable {
             file.pointee = key.inode
         }
 
-        /// Takes the lock on a byte, changes it or gives it back; false if somebody else is in the way.
+        /// Takes the lock on a byte, changes it or gives it back; false if another process or copy holds it.
         @discardableResult
         private static func lock(_ descriptor: Int32, _ at: off_t, _ kind: Int32) -> Bool {
             var range = flock()
@@ -234,7 +235,7 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
-    /// Who was waited for in vain.
+    /// The error of a wait that took too long; it names the process that writes.
     func busy(_ deadline: Deadline) -> QuireError {
         var process: pid_t = 0
         #if os(Linux)

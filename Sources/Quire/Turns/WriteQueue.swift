@@ -8,11 +8,11 @@
 
 /// The writers of this process, first come, first served, and how several share one commit.
 ///
-/// The first to come leads: it begins LMDB's transaction and alone may end it, because LMDB's write lock
-/// belongs to the thread that took it. When its body has run, the baton goes to those who wait: one after
-/// the other runs its body, each on its own thread, in the leader's transaction. The last one gives the
-/// baton back, the leader commits, and all return. A later writer waits for the next commit; its first
-/// writer leads. No writer waits for others to arrive.
+/// Group commit. The first writer leads: it begins LMDB's transaction and alone may end it, because LMDB's
+/// write lock belongs to the thread that took it. When its body has run, the waiting writers follow: one
+/// after the other runs its body, each on its own thread, in the leader's transaction. Then the leader
+/// commits, and all return. A writer that comes later waits for the next commit; the first of those leads it.
+/// No writer waits for others to arrive.
 final class WriteQueue: @unchecked Sendable {
     // @unchecked: everything that changes is behind `lock`.
 
@@ -25,9 +25,9 @@ final class WriteQueue: @unchecked Sendable {
 
     /// What a waiting writer is told.
     enum Signal {
-        /// Lead the next commit or, to the one who leads: the baton is back.
+        /// Lead the next commit. To a leader: all followers have run.
         case lead
-        /// You have the baton.
+        /// Run your body in the transaction of this group.
         case run(WriteGroup)
         case committed
         case failed(any Error)
@@ -70,7 +70,7 @@ final class WriteQueue: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Writers that wait for a baton or to lead.
+    /// Writers that wait to lead or to follow.
     var waitingCount: Int { withLock { waiting.count } }
 
     /// Nil: the caller leads. Else it has to ``wait(as:)``.
@@ -103,7 +103,7 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// For a follower, when its body has run: the baton goes on, or back to the leader.
+    /// For a follower, when its body has run: lets the next follower run, or the leader commit.
     func handOff(_ group: WriteGroup) {
         withLock {
             if let next = nextFollower(of: group) {
@@ -115,7 +115,7 @@ final class WriteQueue: @unchecked Sendable {
     }
 
     /// The leader's transaction was undone: all of its group run again, each in a commit of its own and
-    /// before those who came later.
+    /// before later writers.
     func requeue(_ group: WriteGroup) {
         withLock {
             for waiter in group.followers { waiter.isAlone = true }
@@ -124,7 +124,7 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// The leader is done, its followers with it; the first of those who wait leads.
+    /// The leader is done, and its followers with it; the first waiting writer leads.
     func finish(_ group: WriteGroup, _ outcome: Signal) {
         withLock {
             if waiting.isEmpty {
@@ -157,7 +157,7 @@ final class WriteQueue: @unchecked Sendable {
                 waiter.signal = nil
                 return signal
             }
-            // Who waits no longer for others to begin waits for those with whom it has begun.
+            // A writer that is part of a commit waits for its end, whatever its deadline.
             guard var end, waiting.contains(where: { $0 === waiter }) else {
                 pthread_cond_wait(waiter.condition, lock)
                 continue
@@ -176,12 +176,12 @@ final class WriteQueue: @unchecked Sendable {
     }
 }
 
-/// Writers that share one transaction. Only who has the baton touches it.
+/// Writers that share one transaction. One of them at a time uses it.
 final class WriteGroup {
     private(set) var isAlone: Bool
     /// False for a dry run.
     let commits: Bool
-    /// Set by the leader before it gives the baton away.
+    /// Set by the leader before its followers run.
     var transaction: Transaction?
     /// Nothing of this transaction may be committed.
     var isUndone = false

@@ -1,5 +1,5 @@
-/// What to forget (R17). Limits that are nil do not apply. Whole pages leave, never one with a pinned or
-/// visible post; what leaves opens a gap with the link that brings it back.
+/// The limits of a prune (R17). Limits that are nil do not apply. Whole pages leave, never one with a pinned
+/// or visible post; what leaves opens a gap with the link that brings it back.
 public struct PrunePolicy: Sendable, Hashable {
     /// Forget every segment but the top one, if none of its posts is pinned or visible.
     public var dropsOutOfSequence = false
@@ -24,7 +24,7 @@ public struct PrunePolicy: Sendable, Hashable {
     public init() {}
 }
 
-/// What a prune did.
+/// The result of a prune.
 public struct PruneResult: Sendable, Hashable {
     /// Pages whose posts left.
     public var pages = 0
@@ -43,8 +43,8 @@ extension Feed {
     ///     while try !feed.prune(policy).isDone {}
     ///
     /// What leaves opens a gap with the link that brings it back. ``Cache/dryRun(_:)`` says what would leave.
-    /// - Returns: How much left, and whether a further call would forget more. Bodies give their space back to
-    ///   the file, which does not shrink; see ``Cache/compact(at:progress:)``.
+    /// - Returns: How much left, and whether a further call would forget more. Bodies give their space back
+    ///   to the file, which does not shrink; see ``Cache/compact(at:progress:)``.
     public func prune(_ policy: PrunePolicy) throws -> PruneResult {
         try write { try $0.prune(number, policy) }
     }
@@ -68,7 +68,8 @@ extension WriteSession {
                 try setReceived(early, policy.now, in: feed)
             }
         }
-        // A detached entry keeps its page alive, so the counts may be too large still when all was said to leave.
+        // A detached entry keeps its page alive, so the counts may be too large still when all was said to
+        // leave.
         var before = -1
         while result.isDone, result.posts != before, try policy.isExceeded(by: counts(feed)) {
             before = result.posts
@@ -188,7 +189,7 @@ extension WriteSession {
 /// Chunks that are to leave.
 private struct Leaving {
     private(set) var chunks: [(position: UInt64, chunk: FeedLoader.Chunk)] = []
-    /// How many entries they have.
+    /// The number of their entries.
     private(set) var count = 0
 
     mutating func add(_ record: ChunkRecord, at position: UInt64, next: UInt64?) {
@@ -209,7 +210,7 @@ private struct Leaving {
 
     var ids: [PostID] { chunks.flatMap(\.chunk.record.ids) }
 
-    /// How many pages they belong to.
+    /// The number of their pages.
     var pages: Int { Set(chunks.map(\.chunk.record.page)).subtracting([0]).count }
 
     var hasOnlyDetached: Bool { chunks.allSatisfy { $0.chunk.record.entries.allSatisfy(\.isDetached) } }

@@ -29,7 +29,8 @@ public struct Envelope: Sendable, Hashable {
     /// How many bytes it may have.
     static let limit = 1 << 20
 
-    /// An envelope without headers. `request` is the address that was asked; `status` the status of the response.
+    /// An envelope without headers. `request` is the address that was asked; `status` the status of the
+    /// response.
     public init(request: String? = nil, status: Int? = nil) {
         self.request = request.map(Self.withoutUsualPort)
         self.status = status

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The part of an unpacked document that somebody still needs. A failure to read on ends it as its end
+/// The part of an unpacked document that is still needed. A failure to read on ends it as its end
 /// does, so that what came before is not lost.
 final class ByteWindow {
     private let source: PackedFile

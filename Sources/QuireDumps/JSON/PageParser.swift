@@ -45,7 +45,7 @@ public final class PageParser {
 
     /// The answer in a response; `name` stands for it in messages. A page without items is no error.
     ///
-    /// The same as ``read(_:envelope:name:)``, for who needs no more than the answer.
+    /// The same as ``read(_:envelope:name:)``, for callers that need only the answer.
     public func parse(_ bytes: [UInt8], name: String) throws(DumpError) -> Answer {
         try read(bytes, name: name).answer
     }

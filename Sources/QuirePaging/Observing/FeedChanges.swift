@@ -15,11 +15,11 @@ extension Feed {
     ///     }
     ///
     /// Differences follow one another without a loss: rows as of a generation and the changes since then
-    /// give the rows of the feed, gaps among them. Commits that come quickly arrive together. Who was
-    /// away for too long is told to read again.
+    /// give the rows of the feed, gaps among them. Commits that come quickly arrive together. An iterator
+    /// that was away for too long is told to read again.
     /// - Parameters:
-    ///   - generation: That of the rows to which the first changes apply (``Quire/Snapshot/generation``); nil: as
-    ///     of the first call of the iterator.
+    ///   - generation: That of the rows to which the first changes apply (``Quire/Snapshot/generation``);
+    ///     nil: as of the first call of the iterator.
     ///   - interval: How often the cache's generation is looked up, which takes less than a microsecond.
     ///   - clock: What the interval is measured by.
     public func changes(
@@ -30,8 +30,8 @@ extension Feed {
     }
 }
 
-/// See ``Quire/Feed/changes(since:every:clock:)``. Ends by throwing ``Quire/QuireError``, or `CancellationError` with its
-/// task.
+/// See ``Quire/Feed/changes(since:every:clock:)``. Ends by throwing ``Quire/QuireError``, or
+/// `CancellationError` with its task.
 public struct FeedChanges: AsyncSequence, Sendable {
     /// One step from the rows of a generation to those of a later one.
     public enum Element: Sendable, Hashable {

@@ -61,8 +61,8 @@ import Quire
 
     // MARK: States
 
-    /// What goes on at a place: ``Quire/Place/head`` for a refresh, that of a row (``Row/missing``). Nil, where
-    /// nothing is missing, gives ``LoadState/end``.
+    /// What goes on at a place: ``Quire/Place/head`` for a refresh, that of a row (``Row/missing``). Nil,
+    /// where nothing is missing, gives ``LoadState/end``.
     public func state(at place: Place?) -> LoadState {
         guard let place = place.map(key) else { return .end }
         return waiting[place] != nil ? .loading : results[place] ?? .idle
@@ -76,8 +76,8 @@ import Quire
 
     // MARK: What a reader does
 
-    /// Asks for the first page. A failure is the state at ``Quire/Place/head``; success lets other places that
-    /// failed ask again.
+    /// Asks for the first page. A failure is the state at ``Quire/Place/head``; success lets other places
+    /// that failed ask again.
     public func refresh(_ need: Pager.RefreshNeed = .always) async {
         await wait(at: .head) {
             let result = try await self.pager.refresh(need)

@@ -7,7 +7,8 @@ extension FeedModel {
         case post(TypedPost<Model>)
         /// Posts may be missing here.
         case gap(GapRow)
-        /// There is more above the first row (``Quire/Place/openHead``) or below the last one (``Quire/Place/tail``).
+        /// There is more above the first row (``Quire/Place/openHead``) or below the last one
+        /// (``Quire/Place/tail``).
         case more(Place)
 
         /// Stays the same while the row moves or changes.

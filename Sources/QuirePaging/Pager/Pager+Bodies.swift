@@ -2,14 +2,14 @@ import Quire
 
 extension Pager {
     /// Fetches the body of a post if it is missing, a summary, or outdated (R31.5). The request also asks for
-    /// the neighbours whose bodies are missing or outdated, up to the size of a request. One request at a time:
-    /// a call made while one is under way waits for it, and asks only if it did not bring the body.
+    /// the neighbours whose bodies are missing or outdated, up to the size of a request. One request at a
+    /// time: a call made while one is under way waits for it, and asks only if it did not bring the body.
     /// - Parameters:
     ///   - id: The post.
     ///   - isForced: Ask although the last answer brought none of them.
     /// - Returns: What the answer did; nil if the body is here already.
-    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post; when the server does not
-    ///   know it any longer, it leaves the feed.
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post; when the server does
+    ///   not know it any longer, it leaves the feed.
     @discardableResult
     public func fetchBody(of id: PostID, isForced: Bool = false) async throws -> PageResult? {
         while true {

@@ -1,6 +1,6 @@
 import Quire
 
-/// One request under way, and who waits for it.
+/// One request under way, and the callers that wait for it.
 struct Flight {
     let number: UInt64
     let task: Task<Void, Never>

@@ -175,8 +175,9 @@ public actor Pager {
     }
 
     /// Asks again for the page above a post that only the server's numbering joins to the one above it
-    /// (``Quire/PostRow/isUnverified``), and says what that proved: both shown together, the join is proven; the
-    /// page ended there as before, it is checked (``Quire/PostRow/isChecked``); anything else, a gap opens (R26.8).
+    /// (``Quire/PostRow/isUnverified``), and says what that proved: both shown together, the join is proven;
+    /// the page ended there as before, it is checked (``Quire/PostRow/isChecked``); anything else, a gap
+    /// opens (R26.8).
     @discardableResult
     public func verify(joinAbove id: PostID) async throws -> PageResult {
         try await page(at: .join(above: id), isForced: true)

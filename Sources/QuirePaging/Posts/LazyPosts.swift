@@ -1,7 +1,7 @@
 import Quire
 
 extension Pager {
-    /// The feed's posts as objects: ids at once, bodies when somebody looks. Relations are feeds of their
+    /// The feed's posts as objects: ids at once, bodies on access. Relations are feeds of their
     /// own:
     ///
     ///     func tracks(of album: Int) throws -> LazyPosts<Track> {
@@ -25,8 +25,8 @@ extension Pager {
     }
 }
 
-/// The posts of a feed, fetched as far as somebody looks. A value; use it from any thread. Methods throw what
-/// the pager's throw.
+/// The posts of a feed, fetched as far as they are accessed. A value; use it from any thread. Methods throw
+/// what the pager's throw.
 public struct LazyPosts<Model>: Sendable {
     /// The pager that fetches what is missing.
     public let pager: Pager
@@ -67,8 +67,8 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 
     /// The bytes received for it, fetched together with those of its neighbours if they are missing, not all
     /// of the post, or outdated.
-    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post or the server no longer knows
-    ///   it.
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post or the server no longer
+    ///   knows it.
     public var body: [UInt8] {
         get async throws { try await stored().bytes }
     }
@@ -94,8 +94,8 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 }
 
 extension TypedPost {
-    /// Where its body is asked for (``Pager/fetchBody(of:isForced:)``); nil if one is here, be it a summary or
-    /// outdated: a screen shows that. ``LazyPost`` asks for more.
+    /// Where its body is asked for (``Pager/fetchBody(of:isForced:)``); nil if one is here, be it a summary
+    /// or outdated: a screen shows that. ``LazyPost`` asks for more.
     public var missing: Place? { row.isPlaceholder ? .bodies([id]) : nil }
 }
 

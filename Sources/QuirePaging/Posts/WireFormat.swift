@@ -16,8 +16,8 @@ public struct WireFormat<Model>: Sendable {
     /// - Parameters:
     ///   - name: What error messages call it.
     ///   - recognises: True for bytes that are of this format. The first format that says so decodes them.
-    ///   - merging: Puts values that were updated one by one into the bytes before they are decoded; without it
-    ///     they are left out.
+    ///   - merging: Puts values that were updated one by one into the bytes before they are decoded; without
+    ///     it they are left out.
     ///   - decode: Makes a model of the bytes.
     public init(
         _ name: String, recognises: @escaping @Sendable ([UInt8]) -> Bool,

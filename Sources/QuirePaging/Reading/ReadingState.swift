@@ -2,12 +2,13 @@ import Foundation
 import Quire
 
 extension Feed {
-    /// How far somebody has read. It is kept in the cache, so it survives refreshes, pruning and restarts
-    /// and is shared by processes.
+    /// The reader's progress in a feed. It is kept in the cache, so it survives refreshes, pruning and
+    /// restarts and is shared by processes.
     public var reading: ReadingState { ReadingState(feed: self) }
 }
 
-/// See ``Quire/Feed/reading``. A value; every method throws ``Quire/QuireError`` and may be called from any thread.
+/// See ``Quire/Feed/reading``. A value; every method throws ``Quire/QuireError`` and may be called from any
+/// thread.
 public struct ReadingState: Sendable {
     /// The feed whose state this is.
     public let feed: Feed
@@ -23,7 +24,7 @@ public struct ReadingState: Sendable {
         let collection = feed.options.collection
         try feed.cache.batch { batch in
             for id in ids {
-                // One version for all: who marks last is right, whatever any clock says.
+                // One version for all: the last mark wins, whatever any clock says.
                 _ = try batch.update(id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0, in: collection)
             }
         }

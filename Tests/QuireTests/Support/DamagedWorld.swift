@@ -23,8 +23,8 @@ final class DamagedWorld {
         let isSettled: Bool
     }
 
-    /// Three feeds that share posts, with gaps, detached entries, pins, tombstones, fields, placeholders, short and
-    /// long bodies.
+    /// Three feeds that share posts, with gaps, detached entries, pins, tombstones, fields, placeholders,
+    /// short and long bodies.
     init() throws {
         storage = try TemporaryCache(.cramped)
         let cache = storage.cache

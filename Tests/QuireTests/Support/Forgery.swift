@@ -7,7 +7,8 @@ import Testing
 struct Forgery {
     let storage: TemporaryCache
 
-    /// Two feeds with shared posts, gaps, detached entries, a tombstone, an open ticket, fields and dead bodies.
+    /// Two feeds with shared posts, gaps, detached entries, a tombstone, an open ticket, fields and dead
+    /// bodies.
     init() throws {
         storage = try TemporaryCache()
         let cache = storage.cache

@@ -15,7 +15,8 @@ import Testing
 ///
 /// What a writer does: `+7` inserts a local post into feed f, `g+7` ingests one into feed g, `stop` throws,
 /// `missing` throws `.notFound`, `outside` writes without the batch that is open; any other word is one of
-/// `actions`. How it ended: `yes` or `no`, as the last insertion returned, or the error; `x2` if it ran twice.
+/// `actions`. How it ended: `yes` or `no`, as the last insertion returned, or the error; `x2` if it ran
+/// twice.
 struct Timeline {
     let cache: Cache
     let f: Feed

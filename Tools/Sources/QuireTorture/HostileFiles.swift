@@ -3,7 +3,7 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// Files that somebody changed, many of them with right checksums. `verify` survives each of them, and the
+/// Forged files, many of them with right checksums. `verify` survives each of them, and the
 /// engine each that `verify` accepts. The others are refused by `Cache(verifying:)`. What the engine does
 /// with them without it is counted: LMDB trusts what it maps, and opening does only the cheap part of
 /// `verify`.

@@ -51,7 +51,7 @@ final class Destination {
 
     var keyIsVersion: Bool { parsing.keyIsVersion }
 
-    /// JSON Feed is taken for what it says it is, unless somebody said what the responses are.
+    /// JSON Feed is recognised by its content, unless the user named a profile.
     var recognisesJSONFeed: Bool { parsing.isByDefault }
 
     /// The cache, created for pages of this kind if need be; nil if there is neither a feed nor a page for

@@ -8,8 +8,8 @@ struct ResumePoint: Codable {
     var inputs: UInt64
     var position = InputPage.Position()
     var numbering: Numbering
-    /// By how much the numbers of the crawl's pages differ from those of the files, since a request said where
-    /// one lies.
+    /// By how much the numbers of the crawl's pages differ from those of the files, since a request said
+    /// where one lies.
     var shift: Int?
     var totals = IngestTotals()
     var isDone = false
