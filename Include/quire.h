@@ -645,8 +645,8 @@ typedef struct quire_batch quire_batch;
  * thread; elsewhere it gives QUIRE_WRONG_THREAD.
  *
  * A function that fails in the engine, that is with anything but QUIRE_BAD_ARGUMENT or QUIRE_BAD_HANDLE
- * before it began, dooms its batch: later calls in it return the same status, nothing is committed, and
- * quire_batch() returns that status even if the callback returns QUIRE_OK.
+ * before it began, ends its batch: later calls in it return the same status, nothing is committed, and
+ * quire_batch_run() returns that status even if the callback returns QUIRE_OK.
  *
  * The callback may be called a second time, from its start: if the file had to grow, or if another writer
  * of this process that shared its commit failed, everything of the first call was undone, crawls
@@ -1188,7 +1188,7 @@ quire_status quire_evict_page(
 
 /*
  * A pinned post is never evicted or removed by an answer. Errors: QUIRE_NOT_FOUND if the feed lacks it;
- * this does not doom a batch. batch: NULL is a commit of its own. [any] Since 0.1
+ * this does not end a batch. batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_pin(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id);
@@ -1207,8 +1207,9 @@ quire_status quire_insert_local(
     quire_bytes body, int32_t *QUIRE_NONNULL out_done);
 
 /*
- * Takes an optimistic post away: it was given up, or arrives under its server's id. To keep its place, its pin and
- * its fields, call quire_confirm_local() instead. *out_done gets 0 if the feed has no such local post. batch: NULL is a commit of its own. [any] Since 0.1
+ * Removes an optimistic post that was given up, or that arrives under its server's id. To keep its place, its pin
+ * and its fields, call quire_confirm_local() instead. *out_done gets 0 if the feed has no such local post.
+ * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_remove_local(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id,
