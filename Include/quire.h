@@ -420,8 +420,11 @@ enum {
  * Tests every record and every invariant in one snapshot, while others go on reading and writing.
  * Changes nothing. QUIRE_OK means that it ran: the cache is sound if *out_count is 0, and there may be more to
  * find if *out_count is the limit. If `progress` stops it, `found` still gets what was found until then.
- * limit: the most findings to report; 0 means 100. found: called for each finding; NULL only counts. progress: may be
- * NULL. context: passed to both callbacks. [any] Since 0.1
+ *   limit     the largest number of findings; 0 means 100
+ *   found     called for each finding; NULL only counts
+ *   progress  called now and then; may be NULL
+ *   context   passed to both callbacks
+ * [any] Since 0.1
  */
 quire_status quire_check(
     quire_cache *QUIRE_NONNULL cache, uint32_t flags, size_t limit,
