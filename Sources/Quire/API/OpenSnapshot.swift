@@ -1,8 +1,8 @@
-// What the C API needs beyond the public API. A closure cannot cross a language border, so a snapshot
-// gets a begin and an end there, and rows lend their bytes without the compiler's guard.
+// What the C API needs in addition to the public API. Closures cannot cross a language border, so a snapshot
+// has a begin and an end here, and rows lend their bytes without protection by the compiler.
 
-/// A snapshot that lasts as long as the object. It may move between threads, but only one at a time may
-/// use it; the last release ends it, on whatever thread.
+/// A snapshot that lives as long as this object. It may move between threads, but only one may use it at a
+/// time. The last release ends it, on any thread.
 @_spi(Unstable) public final class OpenSnapshot {
     @_spi(Unstable) public let cache: Cache
     private let transaction: Transaction
@@ -20,31 +20,30 @@
         try body(Snapshot(transaction, bodies, of: cache.environment))
     }
 
-    /// Tells whether the answers to the links at the head and at the tail of a feed overlap its border.
+    /// Returns whether the answers to the links at the feed's head and tail overlap its border.
     @_spi(Unstable) public func overlaps(of feed: Feed) throws -> (head: Bool, tail: Bool) {
         let record = try RowReader(transaction: transaction, feed: feed.number).record()
         return (record.head.isOverlapping, record.tail.isOverlapping)
     }
 
-    /// Valid as long as this object.
+    /// Returns the bytes of a row's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
         try bodies.bytes(row.body)
     }
 
-    /// Valid as long as this object.
+    /// Returns the bytes of a post's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer {
         try bodies.bytes(post.body)
     }
 }
 
 extension Cache {
-    /// True if both are open on the same file: they share one environment.
+    /// Returns true if both caches have the same file open and so share one environment.
     @_spi(Unstable) public func isSameFile(as other: Cache) -> Bool { environment === other.environment }
 }
 
 extension RowPosition {
-    /// The position as two numbers, and back. Those of a stranger give nil or a position that is
-    /// somewhere in or around the feed.
+    /// The position as two numbers. Arbitrary numbers convert back to nil or a position in or near the feed.
     @_spi(Unstable) public var words: (UInt64, UInt64) { (chunk, UInt64(bitPattern: Int64(slot))) }
 
     @_spi(Unstable) public init?(words: (UInt64, UInt64)) {
@@ -55,7 +54,7 @@ extension RowPosition {
 }
 
 extension PostID {
-    /// The number whose decimal text the id is; nil if it is other bytes.
+    /// The number whose decimal text is the id; nil if the id is other bytes.
     @_spi(Unstable) public var number: UInt64? {
         if case .integer(let number) = storage { number } else { nil }
     }

@@ -1,7 +1,8 @@
-// R28: what holds between the ids of posts that have several.
+// Checks R28: posts with several ids.
 
 extension Check {
-    /// Other ids and names know each other, no feed holds a post under another id, and the collection exists.
+    /// Checks that aliases and names refer to each other, that no feed holds a post by an alias, and that the
+    /// collection exists.
     mutating func checkAliases() throws {
         var count: UInt64 = 0
         let known = Set(collections.values).union([0])

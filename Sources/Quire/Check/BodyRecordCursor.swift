@@ -1,11 +1,11 @@
-/// The record of bodies that was looked at last: neighbours mostly share one.
+/// The body record that was read last: neighbours mostly share one.
 struct BodyRecordCursor {
     private let transaction: Transaction
     private var number: UInt64 = 0
     private var payload = 0
     private var hashes = UnsafeRawBufferPointer(start: nil, count: 0)
     private var isThere = false
-    /// The position of the last hash that was found.
+    /// The index of the hash that was found last.
     private var next = 0
 
     init(_ transaction: Transaction) { self.transaction = transaction }
@@ -19,8 +19,8 @@ struct BodyRecordCursor {
         (isThere, payload, hashes) = (true, contents.payload, contents.hashes)
     }
 
-    /// Tests a post's reference to its body; returns the damage. A record names the posts whose bodies it
-    /// has: by that they are found when it is written anew.
+    /// Returns what is wrong with a post's reference to its body, or nil. A body record lists the hashes of
+    /// its posts, because rewriting the record finds them by these.
     mutating func damage(
         of body: BodyReference, for address: PostAddress
     ) throws(QuireError) -> (code: Finding.Code, what: String)? {

@@ -1,15 +1,15 @@
-/// Counts the bytes of each body record that entries show. Memory bounds the number of records, newest first.
-/// The rest takes another tally, and another look at all entries.
+/// Counts the bytes of each body record that entries show. Memory limits the number of records, newest first.
+/// The rest needs another tally and another pass over all entries.
 final class BodyUsage {
     private let transaction: Transaction
-    /// The numbers descend.
+    /// The record numbers, descending.
     private var numbers: [UInt64] = []
     private var sums: [Int] = []
-    /// Entries of a page mostly refer to one record.
+    /// The index used last, since the entries of a page mostly refer to one record.
     private var recent = 0
     private let isAll: Bool
 
-    /// The first `limit` records with numbers below this one; nil is of all.
+    /// Starts a tally of the first `limit` records with numbers below this one; nil starts at the newest.
     init(_ transaction: Transaction, below number: UInt64?, atMost limit: Int) throws {
         self.transaction = transaction
         var numbers: [UInt64] = []
@@ -25,7 +25,7 @@ final class BodyUsage {
         sums = Array(repeating: 0, count: numbers.count)
     }
 
-    /// The number below which records are left; nil if there are none.
+    /// The number below which further records remain; nil if there are none.
     var last: UInt64? { isAll || numbers.last == 0 ? nil : numbers.last }
 
     func add(_ bytes: Int, of number: UInt64) {
@@ -41,7 +41,7 @@ final class BodyUsage {
         sums[recent] += bytes
     }
 
-    /// Calls `body` with each record and how many bytes of it were seen.
+    /// Calls `body` with each record and the number of its bytes in use.
     func forEach(_ body: (UInt64, Int, UnsafeRawBufferPointer) throws -> Void) throws {
         for (number, sum) in zip(numbers, sums) {
             if let value = try transaction.get(.bodies, NumberKey(newestFirst: number)) {

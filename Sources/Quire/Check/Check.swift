@@ -1,28 +1,28 @@
-/// The thoroughness of a check.
+/// How much a check covers.
 public enum CheckLevel: Sendable, Hashable {
-    /// The format, the counters, and what each feed says of its gaps and edges: a few look-ups for each feed
-    /// and each gap. Tests no record of posts, pages or bodies.
+    /// The format, the counters, and the gaps and edges of each feed: a few look-ups for each feed and each
+    /// gap. Reads no records of posts, pages or bodies.
     case quick
-    /// Every record and every invariant of Docs/invariants.md that a cache has while it is open.
+    /// Every record, and every invariant of Docs/invariants.md that holds while a cache is open.
     case full
 }
 
 extension Cache {
-    /// Tests every record and every invariant, as ``check(_:limit:progress:)`` does. Returns what it found,
-    /// at most `limit` findings; none means that the cache is sound.
+    /// Checks every record and every invariant, as ``check(_:limit:progress:)`` does. Returns at most `limit`
+    /// findings; none means that the cache is sound.
     public func check(limit: Int = 100) throws -> [Finding] {
         try check(.full, limit: limit) { _ in true }.findings
     }
 
-    /// Tests the cache in one snapshot, while others go on reading and writing. Changes nothing.
+    /// Checks the cache in one snapshot, while others may read and write. Changes nothing.
     ///
-    /// Beside the map it needs at most 16 MiB and, for each feed and each gap, about 50 bytes. It keeps its
-    /// snapshot to the end: what others free meanwhile is used again only afterwards.
+    /// Needs at most 16 MiB beside the map, and about 50 bytes for each feed and each gap. The snapshot stays
+    /// open to the end, so space that others free meanwhile is reused only afterwards.
     /// - Parameters:
-    ///   - level: Which records are read.
-    ///   - limit: Stop after this many findings, at least 1.
-    ///   - progress: Called now and then on the calling thread; false stops. It must not write to the cache.
-    /// - Throws: ``QuireError`` if the cache cannot be read at all. Damage is a finding.
+    ///   - limit: Stops after this many findings, at least 1.
+    ///   - progress: Called from time to time on the calling thread; return false to stop. It must not write
+    ///     to the cache.
+    /// - Throws: ``QuireError`` if the cache cannot be read at all. Damage is reported as a finding.
     public func check(
         _ level: CheckLevel, limit: Int = 100, progress: (CheckProgress) -> Bool
     ) throws -> CheckReport {
@@ -46,17 +46,17 @@ extension Cache {
     }
 }
 
-/// Tests the invariants between the records of a cache, in one transaction.
+/// Checks the invariants between the records of a cache, in one transaction.
 struct Check {
     let transaction: Transaction
     let context: CheckContext
     private(set) var counters = Counters()
     private(set) var index: PostIndex
     private var posts = PostTally()
-    /// Feed -> its entries, to be compared with the index, and its collection.
+    /// For each feed, the number of its entries, to compare with the index, and its collection.
     private var entries: [UInt32: Int] = [:]
     private(set) var collections: [UInt32: UInt32] = [:]
-    /// The number of body records, and of pages, that are counted at a time: 16 and 24 bytes each.
+    /// How many body records and pages are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
 
@@ -65,7 +65,7 @@ struct Check {
         index = PostIndex(runs: [], transaction.file.seed)
     }
 
-    /// Records that were tested one by one already, by `verify`, need not be again.
+    /// Runs the check. `isEachTested` skips the test of single records, which `verify` has already done.
     mutating func run(isEachTested: Bool = false) throws {
         context.expect((isEachTested ? 0 : transaction.recordCount()) + expectedEntries())
         if !isEachTested { try checkRecords() }
@@ -74,7 +74,7 @@ struct Check {
         var isRepeated = false
         var bodies = try BodyUsage(transaction, below: nil, atMost: atOnce)
         while !context.isStopped {
-            // the first time everything is tested, later only the next body records are counted
+            // the first pass checks everything, later ones only count the next body records
             context.isMuted = isRepeated
             try checkFeeds(bodies)
             context.isMuted = false
@@ -92,7 +92,7 @@ struct Check {
         checkCounters()
     }
 
-    /// The number of entries in rows and in the index, if the counters are right.
+    /// Returns the number of entries to expect, in rows and in the index, if the counters are right.
     private func expectedEntries() -> UInt64 {
         guard let value = try? transaction.get(.counters, NoKey()),
             let counters = try? Counters(value, "the counters")
@@ -113,7 +113,7 @@ struct Check {
             all &+= UInt64(clamping: record.counts.entries) &+ UInt64(clamping: record.counts.detached)
         }
         if all != counters.entries {
-            find(.count, "counters", "say \(counters.entries) entries, the feeds \(all)")
+            find(.count, "counters", "say \(counters.entries) entries, the feeds have \(all)")
         }
     }
 
@@ -121,8 +121,8 @@ struct Check {
         context.find(code, location, message)
     }
 
-    /// Calls `body` for each record of a table until the check is stopped. One that does not decode was found
-    /// already, as a record by itself.
+    /// Calls `body` for each record of a table until the check is stopped. Records that do not decode are
+    /// skipped: the test of single records reports them.
     mutating func each(_ table: Table, _ body: (inout Check, Cursor.Record) throws -> Void) throws {
         try transaction.withCursor(table) { cursor in
             var found = try cursor.first()
@@ -154,11 +154,11 @@ struct Check {
             return find(.header, "format", "there is none")
         }
         if !CacheFile.encodedFormat(seed: transaction.file.seed).elementsEqual(value) {
-            find(.header, "format", "is not what it was when the cache was opened")
+            find(.header, "format", "has changed since the cache was opened")
         }
     }
 
-    /// False if there are none.
+    /// Reads the counters. Returns false if there are none.
     private mutating func readCounters() throws -> Bool {
         guard let value = try transaction.get(.counters, NoKey()) else {
             find(.missing, "counters", "there are none")
@@ -179,7 +179,7 @@ struct Check {
 
     // MARK: Feeds
 
-    /// Calls `body` with each feed that has a name and a record of that name.
+    /// Calls `body` with each feed that has both a name and a record of that name.
     private mutating func eachFeed(_ body: (inout Check, UInt32, FeedRecord) throws -> Void) throws {
         var count: UInt64 = 0
         try each(.names) { check, name in
@@ -222,7 +222,7 @@ struct Check {
 
     // MARK: The index
 
-    /// More runs than this would take minutes; the engine has a few dozen.
+    /// A check of more runs would take minutes. The engine has a few dozen.
     private static let mostRuns = 1024
 
     private mutating func openIndex() throws {
@@ -238,14 +238,14 @@ struct Check {
         }
     }
 
-    /// That every entry is found by the index, ``FeedCheck`` tests; here, that it leads to no other place.
+    /// Checks that the index has no location without an entry. ``FeedCheck`` checks the reverse.
     private mutating func checkIndex() throws {
         var places: [UInt32: Int] = [:]
         index.forEachPlace { location in
             context.step()
             if location.position != Location.gone {
                 if entries[location.feed] == nil {
-                    find(.index, "locations", "a place in feed number \(location.feed)")
+                    find(.index, "locations", "has a location in unknown feed number \(location.feed)")
                 } else if let other = location.address.collection, other != collections[location.feed] {
                     find(.index, "feed number \(location.feed)", "has a post of collection number \(other)")
                 } else {
@@ -261,7 +261,7 @@ struct Check {
         }
     }
 
-    /// Each has a number of its own and the feeds it says.
+    /// Checks that each collection has a number of its own and the stored number of feeds.
     private mutating func checkCollections() throws {
         var numbers: Set<UInt32> = []
         let counts = Dictionary(collections.values.map { ($0, 1 as UInt32) }, uniquingKeysWith: +)
@@ -300,12 +300,12 @@ struct Check {
 
     // MARK: Bodies
 
-    /// The records whose bytes in use were counted.
+    /// Checks the body records whose bytes in use were counted.
     private mutating func checkBodies(_ bodies: BodyUsage) throws {
         try bodies.forEach { number, seen, value in
             let place = "body record \(number)"
             if number > counters.bodyRecords {
-                find(.ahead, place, "\(counters.bodyRecords) were given out")
+                find(.ahead, place, "the highest number is \(counters.bodyRecords)")
             }
             guard let payload = BodyStore.contents(value)?.payload else { return }
             var use = BodyUse(live: payload, total: payload)
@@ -315,7 +315,7 @@ struct Check {
                 } catch {
                     return find(.unreadable, place, error.message)
                 }
-                if use.live == use.total { find(.count, place, "says that all of it is in use") }
+                if use.live == use.total { find(.count, place, "has a use record, but is all in use") }
             }
             if seen == 0 { return find(.orphan, place, "no post refers to it") }
             if use.live != seen {
@@ -337,7 +337,7 @@ struct Check {
 
     // MARK: The log and the counters
 
-    /// It has each commit from the oldest that must be there to the last, and no other.
+    /// Checks that the log has exactly the commits from the oldest one it must hold to the last.
     private mutating func checkLog() throws {
         if counters.generation >= Numbers.limit { return }
         var expected = ChangeLog.oldest(at: counters.generation)
@@ -371,15 +371,15 @@ struct Check {
     }
 }
 
-/// Limits of the engine's counters. No cache of ours is larger, and larger sums could overflow.
+/// Limits of the engine's counts. No real cache has come near them, and sums beyond them could overflow.
 enum Numbers {
-    /// Of clocks and of everything that is numbered.
+    /// For clocks and for everything that is numbered.
     static let limit: UInt64 = 1 << 62
-    /// Of rows, pages and what they are asked for with, up or down.
+    /// For rows and pages and for the numbers that request them, positive or negative.
     static let mostRows = 1 << 40
 }
 
-/// Distinct posts, and the bytes of the bodies they show.
+/// The number of distinct posts, and the bytes of the bodies they show.
 struct PostTally {
     var count: UInt64 = 0
     var bytes: UInt64 = 0

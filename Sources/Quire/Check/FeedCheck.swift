@@ -1,4 +1,4 @@
-/// Tests the rows, gaps, pages, tickets and counters of one feed.
+/// Checks the rows, gaps, pages, tickets and counters of one feed.
 struct FeedCheck {
     private let transaction: Transaction
     private let feed: UInt32
@@ -6,17 +6,17 @@ struct FeedCheck {
     private let counters: Counters
     private let context: CheckContext
     private(set) var counts = FeedCounts()
-    /// Posts that this feed has to count: no feed with a lower number holds them, or shows their body.
+    /// The posts and bodies that count for this feed: no feed with a lower number holds or shows them.
     private(set) var posts = PostTally()
 
-    /// The numbers of edges that lead down, and of those that lead up.
+    /// The numbers of the edges that lead down, and of those that lead up.
     private var downs: [UInt64] = []
     private var ups: [UInt64] = []
     private var segment = SegmentCount()
     private var lastKey: Int64?
-    /// The row directly above, detached entries not counted.
+    /// The row directly above, ignoring detached entries.
     private var above = Row.nothing
-    /// The body record that was looked at last.
+    /// The body record that was read last.
     private var shown: BodyRecordCursor
 
     private enum Row { case nothing, gap, entry }
@@ -35,7 +35,7 @@ struct FeedCheck {
         context.find(code, "feed \(record.name)", message())
     }
 
-    /// `index` is that of the feed's collection.
+    /// Runs the full check. `index` is the index of the feed's collection.
     mutating func run(_ index: PostIndex, _ bodies: BodyUsage, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)
@@ -49,7 +49,7 @@ struct FeedCheck {
         if segment != record.lastSegment {
             find(.count, "the last segment has \(segment.entries) entries")
         }
-        // repeated for the next body records, everything else was tested
+        // a repeated pass only counts the next body records
         if context.isMuted { return }
         try checkPages(pagesAtOnce)
         try checkRest()
@@ -71,7 +71,7 @@ struct FeedCheck {
         if let first, try gap(at: first) != nil { find(.gap, "a gap lies at the head") }
     }
 
-    /// A chunk that does not decode was found as a record by itself.
+    /// Calls `body` with each chunk. A chunk that does not decode is reported by the test of single records.
     private mutating func eachChunk(_ body: (inout FeedCheck, UInt64, ChunkRecord) throws -> Void) throws {
         do {
             try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: 0) { position, chunk in
@@ -93,7 +93,7 @@ struct FeedCheck {
         return try? GapRecord(value, "a gap")
     }
 
-    /// That each lies above a chunk, and that nothing is numbered twice.
+    /// Checks that each gap lies above a chunk, and that no number is used twice.
     private mutating func checkGaps(_ index: PostIndex?) throws {
         var ids: [UInt64] = []
         (downs, ups) = ([record.tail.number], [record.head.number])
@@ -138,7 +138,7 @@ struct FeedCheck {
         if let highest = numbers.last, highest > last { find(.ahead, "\(name) \(highest) of \(last)") }
         if numbers.first == 0 { find(.ahead, "\(name) 0") }
         for (one, next) in zip(numbers, numbers.dropFirst()) where one == next {
-            find(.gap, "\(name) \(one) is there twice")
+            find(.gap, "\(name) \(one) is used twice")
         }
     }
 
@@ -171,7 +171,7 @@ struct FeedCheck {
             if places.first(where: { $0.feed == feed })?.position != position
                 || !seen.insert(id).inserted
             {
-                find(.index, "post \(id) stands where the index does not have it")
+                find(.index, "post \(id) is not where the index has it")
             }
             checkTimes(of: id, entry)
             try checkBody(of: id, entry, places, bodies)
@@ -198,8 +198,8 @@ struct FeedCheck {
         ] where time > counters.clock { find(.ahead, "post \(id) was \(what) in the future") }
     }
 
-    /// All entries of a post show one body, except placeholders. The feed with the lowest number that shows
-    /// it counts it.
+    /// Checks that all entries of a post show the same body, except placeholders. The feed with the lowest
+    /// number that shows a body counts it.
     private mutating func checkBody(
         of id: PostID, _ entry: Entry, _ places: [(feed: UInt32, position: UInt64)],
         _ bodies: BodyUsage
@@ -222,7 +222,7 @@ struct FeedCheck {
             isCounted = isCounted || other < feed
         }
         if let newest = entry.newest, entry.version.map({ $0 >= newest }) ?? true {
-            find(.body, "post \(id) is outdated, but by no newer version")
+            find(.body, "post \(id) is marked outdated, but no newer version was seen")
         }
         if entry.body.record == 0 { return }
         if !isCounted {
@@ -232,7 +232,7 @@ struct FeedCheck {
     }
 
     private mutating func checkKey(of id: PostID, _ entry: Entry) {
-        // in a feed of ids the list is the order, whatever the keys say
+        // in a feed of ids the order comes from the list, not from keys
         guard record.options.order == .stable, record.options.paging != .ids, let key = entry.key
         else { return }
         if let lastKey, lastKey <= key { find(.order, "post \(id) has a key out of order") }
@@ -241,10 +241,11 @@ struct FeedCheck {
 
     // MARK: Pages
 
-    /// Each page has the entries it says, none above its start; each entry of a page has a record of it.
+    /// Checks that each page has its stored number of entries, none above its start, and that no entry's page
+    /// is missing.
     private mutating func checkPages(_ atOnce: Int) throws {
         var owned = 0
-        var next: UInt64? = 0  // the complement of a number, as in keys
+        var next: UInt64? = 0  // bitwise complement of the number, as in keys
         while let from = next, !context.isStopped {
             var (keys, tallies): ([UInt64], [(entries: Int, first: UInt64)]) = ([], [])
             next = try transaction.withCursor(.pages(of: feed)) { cursor in
@@ -285,7 +286,7 @@ struct FeedCheck {
             find(.ahead, "page \(number) of \(self.record.pageNumbers)")
         }
         if entries == 0 { return find(.orphan, "page \(number) has no entries") }
-        if record.start > first { find(.index, "page \(number) begins further up") }
+        if record.start > first { find(.index, "page \(number) has entries above its recorded start") }
         if record.entries != entries {
             find(.count, "page \(number) says \(record.entries) entries, it has \(entries)")
         }
@@ -302,10 +303,10 @@ struct FeedCheck {
         if record.changed > counters.clock { find(.ahead, "changed at \(record.changed)") }
         for case let time? in [record.subscription.headAsOf, record.subscription.live]
         where time > counters.clock {
-            find(.ahead, "told what is on top at \(time)")
+            find(.ahead, "knows the top of the list as of \(time), in the future")
         }
         if let token = record.deltaToken, token.asOf > counters.clock {
-            find(.ahead, "the token of deltas is as of \(token.asOf)")
+            find(.ahead, "the delta token is of \(token.asOf), in the future")
         }
         let options = record.options
         for number in [
@@ -341,11 +342,11 @@ struct FeedCheck {
             || ticket.issued > counters.clock || ticket.resets > record.resets
             || ticket.edges.contains(where: { $0 > record.edgeNumbers })
         {
-            find(.ahead, "ticket \(ticket.number) is of the future")
+            find(.ahead, "ticket \(ticket.number) has numbers or times above the counters")
         }
         if ticket.operation == .recorded { find(.orphan, "ticket \(ticket.number) is of a crawl") }
         if ticket.operation == .down || ticket.operation == .up || ticket.minted != nil {
-            // its answer is attached where this edge leads
+            // the answer attaches at the place that this edge leads to
             let others = ticket.operation == .down ? ups : downs
             if ticket.edges.first.map({ others.place(of: $0) != nil }) ?? true {
                 find(.gap, "ticket \(ticket.number) is for an edge of another kind")
@@ -358,7 +359,7 @@ struct FeedCheck {
 }
 
 extension [UInt64] {
-    /// The index of a number among these, which ascend.
+    /// Returns the index of a number in this ascending array.
     fileprivate func place(of number: UInt64) -> Int? {
         var (low, high) = (0, count)
         while low < high {

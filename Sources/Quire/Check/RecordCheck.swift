@@ -1,11 +1,11 @@
-/// Tests each record by itself, all of a cache in the order of their keys: that it is of a table and of a
-/// feed that exist, is sealed, and that decoding it and encoding that again gives the same bytes. What holds
-/// between records, ``Check`` tests.
+/// Checks each record by itself, in key order: it belongs to an existing table and feed, its checksum is
+/// right, and decoding and encoding it again gives the same bytes. ``Check`` checks invariants between
+/// records.
 struct RecordCheck {
     let context: CheckContext
-    /// Names stand before everything of their feeds.
+    /// The feeds named so far. Names come before all other records of their feeds.
     private(set) var feeds: Set<UInt32> = []
-    /// Nil until the record of the format was met.
+    /// Nil until the format record was read.
     private(set) var version: UInt64?
     private(set) var hasCounters = false
 
@@ -33,7 +33,7 @@ struct RecordCheck {
         "key " + key.prefix(24).map { String($0, radix: 16) }.joined(separator: " ")
     }
 
-    /// Throws if the key or the value is not as the engine writes it.
+    /// Throws if the key or value is not as the engine writes it.
     private mutating func read(
         _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(QuireError) {

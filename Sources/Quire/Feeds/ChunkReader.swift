@@ -5,13 +5,12 @@ struct ChunkReader {
 
     private var name: String { "a chunk of feed number \(feed)" }
 
-    /// Calls `body` for each chunk from a position on, as long as it returns true.
+    /// Calls `body` for each chunk from a position on, while it returns true.
     func eachChunk(from position: UInt64, _ body: (UInt64, ChunkRecord) throws -> Bool) throws {
         try eachValue(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
     }
 
-    /// Calls `body` with the position of each chunk, its page and how many entries it has; skips what does
-    /// not decode.
+    /// Calls `body` with the position, page and entry count of each chunk. Skips chunks that do not decode.
     func eachChunkSize(_ body: (_ at: UInt64, _ page: UInt64, _ entries: Int) -> Void) throws {
         try eachValue(from: 0) { at, value in
             if let size = try? ChunkRecord.size(of: value, name) { body(at, size.page, size.entries) }
@@ -19,19 +18,19 @@ struct ChunkReader {
         }
     }
 
-    /// Calls `body` with the position of each chunk and its page, as long as it returns true.
+    /// Calls `body` with the position and page of each chunk, while it returns true.
     func eachPage(_ body: (_ at: UInt64, _ page: UInt64) throws -> Bool) throws {
         try eachValue(from: 0) { at, value in try body(at, try ChunkRecord.size(of: value, name).page) }
     }
 
-    /// Where the first chunk is.
+    /// Returns the position of the first chunk.
     func firstPosition() throws -> UInt64? {
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             try cursor.first().flatMap { NumberKey($0.key)?.number }
         }
     }
 
-    /// The same with the bytes of each chunk.
+    /// Calls `body` with the position and bytes of each chunk, while it returns true.
     private func eachValue(
         from position: UInt64, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -44,7 +43,7 @@ struct ChunkReader {
         }
     }
 
-    /// Calls `body` for each chunk from a position upward, from the last one if that is nil.
+    /// Calls `body` for each chunk from a position upward, or from the last one if it is nil.
     func eachChunkUpward(from position: UInt64?, _ body: (UInt64, ChunkRecord) throws -> Bool) throws {
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             var found = try position.map { try cursor.before(NumberKey($0 + 1)) } ?? cursor.last()

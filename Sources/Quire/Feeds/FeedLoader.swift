@@ -1,5 +1,5 @@
-/// Loads what a rule must see of a feed: those chunks of the entries that it asks for, and the gaps next to
-/// them. What is not loaded stands in the state as unloaded spans.
+/// Loads the part of a feed that a rule needs: the chunks of its entries and the gaps next to them. The rest
+/// appears in the state as unloaded spans.
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
@@ -8,18 +8,18 @@ final class FeedLoader {
     private let openIndex: (UInt32) throws -> PostIndex
     private var opened: PostIndex?
     private(set) var gaps: KnownGaps { didSet { rows = nil } }
-    /// The loaded chunks; `next` is the position of the chunk that follows, loaded or not.
+    /// The loaded chunks. `next` is the position of the following chunk, loaded or not.
     private(set) var chunks: [UInt64: Chunk] = [:] { didSet { rows = nil } }
-    /// What ``loadedRows()`` made of them.
+    /// The result of ``loadedRows()``, if it is still valid.
     private var rows: FeedState?
     typealias Chunk = (record: ChunkRecord, next: UInt64?)
     private(set) var pages: [UInt64: PageRecord] = [:]
     var tombstones: [PostID: UInt64] = [:]
     var tickets: [TicketRecord] = []
-    /// How many chunks the next `load(_:)` takes from the end of a run; doubles each time.
+    /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
     private var stride = 2
     private var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
-    /// Where other feeds of the collection hold the posts that were asked for by name.
+    /// The locations, in other feeds of the collection, of posts that were loaded by id.
     private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
 
     init(
@@ -32,10 +32,10 @@ final class FeedLoader {
         self.clock = clock
         record = try transaction.feed(feed)
         gaps = try KnownGaps(transaction, feed: feed, isWhole: record.counts.gaps <= gapLimit)
-        countsRuns = record.options.paging.isPositional  // they ask for ranks
+        countsRuns = record.options.paging.isPositional  // these need ranks
     }
 
-    /// Forgets what belonged to the operation before.
+    /// Starts an operation: forgets what belonged to the one before.
     func begin(clock: UInt64) {
         self.clock = clock
         (tombstones, tickets, elsewhere, opened) = ([:], [], [:], nil)
@@ -43,8 +43,8 @@ final class FeedLoader {
         countsRuns = record.options.paging.isPositional
     }
 
-    /// What was written is what is loaded: the next operation of the session on this feed, which is mostly
-    /// near, does not read and decode it again.
+    /// Keeps what was written as loaded. The next operation of the session on this feed mostly needs the same
+    /// chunks, and does not read and decode them again.
     func replace(
         record: FeedRecord, gaps known: [KnownGaps.Known],
         chunks: [UInt64: Chunk], pages: [UInt64: PageRecord]
@@ -56,7 +56,7 @@ final class FeedLoader {
 
     func replace(record: FeedRecord) { self.record = record }
 
-    /// The id index of the feed's collection, opened when it is first asked.
+    /// Returns the id index of the feed's collection, and opens it on first use.
     func index() throws -> PostIndex {
         if let opened { return opened }
         let index = try openIndex(record.collection)
@@ -66,7 +66,7 @@ final class FeedLoader {
 
     // MARK: What to load
 
-    /// The chunk of every known post among these, and their tombstones.
+    /// Loads the chunks of those posts that are known, and their tombstones.
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
         let index = try index()
@@ -85,14 +85,13 @@ final class FeedLoader {
         }
     }
 
-    /// The chunks of posts that are to leave, and those next to them.
+    /// Loads the chunks of posts that will leave, and the chunks next to them.
     func load(leaving ids: [PostID]) throws {
         try load(posts: ids)
         try loadNeighbours()
     }
 
-    /// The chunks on both sides of the edges with these numbers, and the entries at which overlapping
-    /// links start.
+    /// Loads the chunks on both sides of these edges, and the entries at which overlapping links start.
     func load(edges numbers: [UInt64]) throws {
         for number in numbers {
             var edges: [Edge] = []
@@ -128,12 +127,12 @@ final class FeedLoader {
         if let first = try position(atOrAfter: 0) { try load(from: first, count: .max) }
     }
 
-    /// The chunk at a position.
+    /// Loads the chunk at a position.
     func load(_ position: UInt64) throws {
         if chunks[position] == nil { try load(from: position, count: 1) }
     }
 
-    /// A chunk that was read already.
+    /// Keeps a chunk that was already read.
     func load(_ chunk: Chunk, at position: UInt64) {
         if chunks[position] != nil { return }
         var chunk = chunk
@@ -141,7 +140,7 @@ final class FeedLoader {
         chunks[position] = chunk
     }
 
-    /// What lies next to loaded chunks: whatever leaves them, the links of its neighbours are needed.
+    /// Loads the neighbours of loaded chunks: if entries leave, the links of their neighbours are needed.
     func loadNeighbours() throws {
         for (position, chunk) in chunks {
             if let next = chunk.next { try load(next) }
@@ -149,7 +148,7 @@ final class FeedLoader {
         }
     }
 
-    /// What a rule that stopped must see; `run` is that run in the state it stopped in.
+    /// Loads what a stopped rule needs. `run` is the unloaded span in the state in which it stopped.
     func load(_ need: Need, in run: UnloadedSpan) throws {
         switch need {
         case .all: try load(from: run.chunks.lowerBound, count: .max, upTo: run.chunks.upperBound)
@@ -194,7 +193,7 @@ final class FeedLoader {
         }
     }
 
-    /// The position before this one; nil as the argument means the end of the feed.
+    /// Returns the position before this one; nil as the argument means the end of the feed.
     func position(before position: UInt64?) throws -> UInt64? {
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             let found = try position.map { try cursor.before(NumberKey($0)) } ?? cursor.last()
@@ -202,7 +201,7 @@ final class FeedLoader {
         }
     }
 
-    /// The last chunk of the range that begins with a key of at least this, by bisection: keys descend.
+    /// Returns the last chunk that begins with a key of at least this one, by bisection, since keys descend.
     private func position(ofKey key: Int64, in range: ClosedRange<UInt64>) throws -> UInt64 {
         var (low, high) = (range.lowerBound, range.upperBound)
         while low < high {
@@ -241,14 +240,14 @@ final class FeedLoader {
         }
     }
 
-    /// A state that has only what was loaded. It stays as it is until more is loaded or something is
-    /// written: a request and its answer, in one batch, share it.
+    /// Returns a state with the loaded rows. It is valid until more is loaded or something is written, so a
+    /// request and its answer in one batch share it.
     private func loadedRows() throws -> FeedState {
         if let rows { return rows }
         if gaps.areHidden { try gaps.load(around: chunks.keys.sorted()) }
         var state = FeedState(options: record.options)
         let count = chunks.values.reduce(0) { $0 + $1.record.entries.count }
-        state.entries.reserveCapacity(count + 64)  // and those of an answer
+        state.entries.reserveCapacity(count + 64)  // with room for an answer
         state.index.reserveCapacity(count + 64)
         try appendRows(to: &state)
         for chunk in chunks.values where chunk.record.page != 0 {
@@ -322,8 +321,8 @@ final class FeedLoader {
         }
     }
 
-    /// What the segment holds beyond the loaded chunks belongs to its unloaded spans. How much each of
-    /// several has is counted only when a rule asks: that reads every chunk in them.
+    /// Assigns the rest of a segment's entries to its unloaded spans. If there are several, each is counted
+    /// only when a rule asks, because that reads every chunk in them.
     private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
         guard let first = runs.first else { return }
         var rest = rest
@@ -339,7 +338,7 @@ final class FeedLoader {
         state.unloaded[first].unkeyed = rest.unkeyed
     }
 
-    /// To the rules an unloaded span is a run of entries; one without any must not be unloaded.
+    /// Returns true if a range has only detached entries. It must then be loaded: an unloaded span must have entries.
     private func hasOnlyDetached(_ range: ClosedRange<UInt64>) throws -> Bool {
         if record.counts.detached == 0 { return false }
         var isFound = false

@@ -1,13 +1,13 @@
-/// Writes what a rule changed in a feed: the difference between the state before and after, nothing
-/// else. All of it is one LMDB transaction with whatever else the caller writes.
+/// Writes the difference between a feed's states before and after a rule. It is part of the LMDB transaction
+/// that also has the caller's other writes.
 struct FeedWriter {
     private let loader: FeedLoader
     private let old: FeedState
     private let new: FeedState
     private let record: FeedRecord
-    /// All chunks are loaded, and those that know places are written with what was noted since.
+    /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
-    // What is loaded when this is done.
+    // The chunks that remain loaded after the write.
     private var chunks: [UInt64: FeedLoader.Chunk] = [:]
     private var gaps: [KnownGaps.Known] = []
     private var pages: [UInt64: PageRecord] = [:]
@@ -15,7 +15,7 @@ struct FeedWriter {
     private var transaction: Transaction { loader.transaction }
     private var feed: UInt32 { loader.feed }
 
-    /// Entries that are new, gone or different, in order.
+    /// The entries that are new, gone or different, in order.
     private let changed: [Int]
 
     init(_ loader: FeedLoader, from old: FeedState, to new: FeedState, writesPositions: Bool = false) {
@@ -26,8 +26,8 @@ struct FeedWriter {
         }
     }
 
-    /// Writes rows, pages, gaps, counters. The bodies of the new state are settled already. Returns what
-    /// the index must learn.
+    /// Writes rows, pages, gaps and counters. The new state already has its bodies. Returns the changes for
+    /// the index.
     mutating func write(_ layout: Layout) throws -> [Location] {
         try writeChunks(layout)
         let segments = try writeGaps(layout)
@@ -102,7 +102,7 @@ struct FeedWriter {
 
     // MARK: Gaps
 
-    /// Writes the gaps at the chunk below each and returns what lies below the last one.
+    /// Writes each gap under the position of the chunk below it. Returns the count of the last segment.
     private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
         var written: Set<UInt64> = []
         let stored = Dictionary(uniqueKeysWithValues: loader.gaps.all.map { ($0.position, $0.record) })
@@ -114,7 +114,7 @@ struct FeedWriter {
                 switch layout.items[i + 1] {
                 case .chunk(let chunk): layout.chunks[chunk].position
                 case .unloaded(let range): range.lowerBound
-                case .gap: preconditionFailure("two gaps are never neighbours")
+                case .gap: preconditionFailure("gaps must not be adjacent")
                 }
             written.insert(position)
             let record = GapRecord(gap: new.gaps[gap], above: segments[number].count)
@@ -156,8 +156,8 @@ struct FeedWriter {
 
     // MARK: Pages
 
-    /// Writes the pages whose entries or links changed; a page without entries goes. Returns by how
-    /// many the feed's pages grew.
+    /// Writes the pages whose entries or links changed, and removes those without entries. Returns by how
+    /// many pages the feed grew.
     private mutating func writePages(_ layout: Layout) throws -> Int {
         var starts: [UInt64: UInt64] = [:]
         for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
@@ -190,7 +190,8 @@ struct FeedWriter {
         return added
     }
 
-    /// By how many entries each page grew. Neighbours mostly change alike and are counted together.
+    /// Returns by how many entries each page grew. Adjacent entries with the same change are counted
+    /// together.
     private func pageChanges() -> [UInt64: Int] {
         var change: [UInt64: Int] = [:]
         var (from, to, count): (UInt64, UInt64, Int) = (0, 0, 0)
@@ -230,7 +231,7 @@ struct FeedWriter {
         }
     }
 
-    /// Writes what a rule counted on; all else is as it was.
+    /// Writes only what a rule counted, when nothing else has changed.
     func writeCounters() throws {
         try transaction.put(.record(of: feed), NoKey(), record.encoded())
         loader.replace(record: record)
@@ -252,7 +253,7 @@ struct FeedWriter {
         return record
     }
 
-    /// The record as it was, with what the rule counted and moved.
+    /// Returns the old record with the rule's counters and position shifts.
     private static func record(_ loader: FeedLoader, _ new: FeedState, writesPositions: Bool) -> FeedRecord {
         var record = loader.record
         record.take(new)

@@ -1,11 +1,11 @@
-/// The gaps of a feed that the loader knows, top first. Of many gaps it knows the first, the last, and those
-/// around each loaded chunk: a refresh costs the same in a feed with ten gaps and with ten thousand.
+/// The gaps of a feed that the loader knows, top first. In a feed with many gaps these are the first, the
+/// last, and those around each loaded chunk. So a refresh costs the same with ten gaps and with ten thousand.
 struct KnownGaps {
     struct Known {
-        /// That of the chunk directly below the gap.
+        /// The position of the chunk directly below the gap.
         let position: UInt64
         let record: GapRecord
-        /// Other gaps lie between this one and the one above it in this list.
+        /// True if there are other gaps between this one and the one above it in this list.
         var hidesOthers = false
     }
 
@@ -13,16 +13,16 @@ struct KnownGaps {
     private let transaction: Transaction
     private let feed: UInt32
 
-    /// All of them, or to begin with only the first and the last.
+    /// Loads all gaps, or at first only the first and the last.
     init(_ transaction: Transaction, feed: UInt32, isWhole: Bool = true) throws {
         (self.transaction, self.feed) = (transaction, feed)
         if isWhole { try loadAll() } else { try loadOutermost() }
     }
 
-    /// What was written is what is known.
+    /// Replaces the known gaps after a write.
     mutating func replace(_ known: [Known]) { all = known }
 
-    /// Some are not known.
+    /// True if some gaps are not known.
     var areHidden: Bool { all.contains(where: \.hidesOthers) }
 
     // MARK: Reading
@@ -45,7 +45,7 @@ struct KnownGaps {
         }
     }
 
-    /// Those between these chunks, which are all that lie between two known gaps.
+    /// Loads the gaps between these chunks. They are all the gaps between two known ones.
     mutating func load(in chunks: ClosedRange<UInt64>) throws {
         guard let below = all.firstIndex(where: { $0.position > chunks.upperBound }) else { return }
         var found: [Known] = []
@@ -57,7 +57,7 @@ struct KnownGaps {
         all.insert(contentsOf: found, at: below)
     }
 
-    /// Those directly above and below each of these chunks. Positions ascend.
+    /// Loads the gaps directly above and below each of these chunks. Positions ascend.
     mutating func load(around positions: [UInt64]) throws {
         var rest = all[...]
         var known: [Known] = []
@@ -87,7 +87,7 @@ struct KnownGaps {
         all = known + rest
     }
 
-    /// The topmost gap for which this is true, known or not.
+    /// Returns the topmost gap for which this is true, known or not.
     func first(where isWanted: (Gap) -> Bool) throws -> Known? {
         let known = all.first { isWanted($0.record.gap) }
         if known != nil || !areHidden { return known }
@@ -99,7 +99,7 @@ struct KnownGaps {
         return found
     }
 
-    /// True if there are gaps strictly between two gaps.
+    /// Returns true if there are gaps strictly between these two.
     private func isHiding(above lower: UInt64, below upper: UInt64, _ cursor: Cursor) throws -> Bool {
         try cursor.before(NumberKey(lower)).flatMap { NumberKey($0.key)?.number } != upper
     }

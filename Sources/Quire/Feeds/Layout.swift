@@ -1,13 +1,13 @@
-/// No position is left between two chunks: load the whole feed and spread its chunks anew.
+/// There is no free position between two chunks: load the whole feed and assign all positions again.
 struct PositionsExhausted: Error {}
 
-/// Gives the rows of a state their places on disk: which entries share a chunk, and its position.
-/// Chunks that did not change keep their position, so a page put on top writes one new chunk.
+/// Assigns the rows of a state to chunks, and positions to the chunks. An unchanged chunk keeps its position,
+/// so a page put on top writes one new chunk.
 struct Layout {
     struct Chunk {
         var page: UInt64
         var entries: [Int]
-        /// The chunk these entries were read from, 0 if they are new or changed their page.
+        /// The chunk from which these entries were read; 0 if they are new or changed their page.
         var home: UInt64
         var position: UInt64 = 0
     }
@@ -31,7 +31,7 @@ struct Layout {
         }
     }
 
-    /// Consecutive entries of one page and one home make a chunk.
+    /// Cuts the rows into chunks: consecutive entries of one page and one home.
     private mutating func cut(_ state: FeedState, _ homePages: [UInt64: UInt64], _ limit: Int) {
         var open: [Int] = []
         var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
@@ -64,7 +64,7 @@ struct Layout {
         close(&self)
     }
 
-    /// A chunk stays at home as long as the order of positions allows it.
+    /// Keeps chunks at their positions if the order of positions allows it.
     private mutating func keepPositions() {
         var ceilings = [UInt64](repeating: .max, count: items.count)
         var ceiling = UInt64.max
@@ -108,7 +108,7 @@ struct Layout {
         }
     }
 
-    /// The unplaced chunks from here on, and the next position that is taken.
+    /// Returns the chunks without a position from here on, and the next position in use.
     private func unplaced(from start: Int) -> (run: [Int], ceiling: UInt64?) {
         var run: [Int] = []
         for item in items[start...] {
@@ -123,8 +123,8 @@ struct Layout {
         return (run, nil)
     }
 
-    /// `count` positions between two taken ones. Downward fills of a gap append below its upper side,
-    /// upward fills above its lower side: both must find room again and again.
+    /// Returns `count` positions between two in use. Downward fills of a gap append below its upper side,
+    /// upward fills above its lower side. Both must find room many times.
     private static func positions(
         _ count: Int, above ceiling: UInt64?, below floor: UInt64?, hugsCeiling: Bool,
         _ tuning: Tuning
@@ -150,7 +150,7 @@ struct Layout {
         }
     }
 
-    /// Even distances around the middle of the range.
+    /// Spaces all chunks evenly around the middle of the range.
     private mutating func spread(_ tuning: Tuning) {
         let step = min(tuning.outerStride, 1 << 62 / UInt64(chunks.count + 1))
         for i in chunks.indices { chunks[i].position = 1 << 63 + UInt64(i) * step }

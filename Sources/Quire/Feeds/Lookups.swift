@@ -1,7 +1,7 @@
-// Records by their names.
+// Looks up records by number, position or id.
 
 extension Transaction {
-    /// Throws `.notFound` if there is no such feed.
+    /// Returns the record of a feed. Throws `.notFound` if there is no such feed.
     func feed(_ feed: UInt32) throws(QuireError) -> FeedRecord {
         guard let value = try get(.record(of: feed), NoKey()) else {
             throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
@@ -9,7 +9,7 @@ extension Transaction {
         return try FeedRecord(value, "feed number \(feed)")
     }
 
-    /// The numbers of all feeds, in the order of their names.
+    /// Returns the numbers of all feeds, in the order of their names.
     func feedNumbers() throws -> [UInt32] {
         try withCursor(.names) { cursor in
             var numbers: [UInt32] = []
@@ -23,7 +23,7 @@ extension Transaction {
         }
     }
 
-    /// A page that an entry names.
+    /// Returns a page to which an entry refers.
     func page(_ number: UInt64, of feed: UInt32) throws(QuireError) -> PageRecord {
         guard let value = try get(.pages(of: feed), NumberKey(newestFirst: number)) else {
             throw .corrupt("page \(number) of feed number \(feed)")
@@ -31,7 +31,7 @@ extension Transaction {
         return try PageRecord(value, "page \(number) of feed number \(feed)")
     }
 
-    /// An entry that the index names.
+    /// Returns an entry to which the index refers.
     func entry(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> Entry {
         if let value = try get(.chunks(of: feed), NumberKey(position)),
             let entry = try ChunkRecord.entry(of: id, in: value, "a chunk of feed number \(feed)")
@@ -41,7 +41,7 @@ extension Transaction {
         throw .corrupt("the place of post \(id)")
     }
 
-    /// An entry of the post, preferably one with a body; nil if no feed holds it.
+    /// Returns an entry of the post, preferably one with a body; nil if no feed holds it.
     func post(_ id: PostID, at positions: [(feed: UInt32, position: UInt64)]) throws(QuireError) -> Entry? {
         var found: Entry?
         for (feed, position) in positions {
@@ -58,7 +58,7 @@ extension Transaction {
         return record.id == id ? record : nil
     }
 
-    /// A chunk that the index names.
+    /// Returns a chunk to which the index refers.
     func chunk(at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkRecord {
         guard let value = try get(.chunks(of: feed), NumberKey(position)) else {
             throw .corrupt("a chunk of feed number \(feed)")
@@ -66,14 +66,14 @@ extension Transaction {
         return try ChunkRecord(value, "a chunk of feed number \(feed)")
     }
 
-    /// nil if the post has no other id.
+    /// Returns the ids of a post; nil if it has only one.
     func aliasRecord(_ id: PostID, in collection: UInt32) throws(QuireError) -> AliasRecord? {
         guard let value = try get(.aliases, PostKey.bytes(id, in: collection)) else { return nil }
         let record = try AliasRecord(value, "the ids of post \(id)")
-        return record.id == id ? record : nil  // else two long ids have one hash
+        return record.id == id ? record : nil  // otherwise two long ids have the same hash
     }
 
-    /// The id that a post is known by: that of the argument, unless it is another id of a post.
+    /// Returns the id under which a post is known: the argument, unless that is an alias.
     func name(of id: PostID, in collection: UInt32) throws(QuireError) -> PostID {
         try aliasRecord(id, in: collection)?.name ?? id
     }

@@ -1,18 +1,18 @@
-/// One post of an answer. Its body is a range of the answer's bytes.
+/// One post of an answer. Its body is a range of ``Answer/bytes``.
 public struct Post: Sendable, Hashable {
     /// The server's id of the post.
     public var id: PostID
-    /// The server's sort key, larger is nearer to the head; nil where the feed has none.
+    /// The server's sort key. A larger key is nearer to the head. Nil if the feed has no keys.
     public var key: Int64?
-    /// The version of the post, larger is newer; nil if the server does not say. A body is
-    /// never overwritten by one of a smaller version (R23).
+    /// The version of the post; larger is newer. Nil if the server does not say. A body never replaces one of
+    /// a larger version (R23).
     public var version: Int64?
     /// The detail of the body.
     public var detail: Detail
     /// The range of the body in ``Answer/bytes``.
     public var body: Range<Int>
 
-    /// A post whose body is a range of the bytes of the answer that it is added to.
+    /// Creates a post whose body is a range of the bytes of the answer that it is added to.
     public init(
         id: PostID, key: Int64? = nil, version: Int64? = nil, detail: Detail = .full,
         body: Range<Int> = 0..<0
@@ -27,33 +27,33 @@ public struct Post: Sendable, Hashable {
 
 /// A server's answer to one request, parsed but not yet judged.
 ///
-/// The bodies stay where they are: put the whole response into ``bytes`` and let each post name its
-/// range, or ``append(id:key:version:detail:body:)`` them one by one.
+/// Bodies are not copied: put the whole response into ``bytes`` and give each post its range, or add posts
+/// one by one with ``append(id:key:version:detail:body:)``.
 ///
 ///     var answer = Answer(next: .token("page=2"))
 ///     answer.append(id: 17, body: Array(#"{"title":"…"}"#.utf8))
 public struct Answer: Sendable {
-    /// The bytes that hold the bodies.
+    /// The bytes that contain the bodies.
     public var bytes: [UInt8]
-    /// The posts in the server's order. Rows without an id are not among them.
+    /// The posts in the server's order, without the rows that have no id.
     public var posts: [Post]
-    /// Rows without an id: advertisements, separators (R4).
+    /// The number of rows without an id, such as advertisements and separators (R4).
     public var opaqueRows: Int
-    /// The link to the page below the last post. `.end` only if the server said so.
+    /// The link to what follows below the last post. `.end` only if the server said so.
     public var next: Link
-    /// The link to the page above the first post.
+    /// The link to what precedes the first post.
     public var previous: Link
-    /// Rows of the whole list, if the server says so; a page that reaches them is the last (R26.7).
+    /// The number of rows in the whole list, if the server says. A page that reaches it is the last (R26.7).
     public var total: Int?
-    /// With this token what has changed after this answer can be asked for, at ``Place/delta`` (R29). The
-    /// server's own words: a time, a sync token. nil: the answer brings none.
+    /// A token in the server's own words: a time, a sync token. A request at ``Place/delta`` sends it to ask
+    /// what has changed since this answer (R29). Nil if the answer brings none.
     public var since: String?
-    /// The answer to ``Place/delta``: posts that are gone on the server. Other answers are not asked.
+    /// Posts that were deleted on the server. Only read in an answer to ``Place/delta``.
     public var deleted: [PostID] = []
-    /// When the response was received, in milliseconds since 1970; only pruning by age looks at it.
+    /// When the response was received, in milliseconds since 1970. Only pruning by age uses it.
     public var fetchedAt: Int64
 
-    /// An answer, empty unless said otherwise. ``append(id:key:version:detail:body:)`` adds posts to it.
+    /// Creates an answer, empty by default. ``append(id:key:version:detail:body:)`` adds posts to it.
     public init(
         posts: [Post] = [], bytes: [UInt8] = [], next: Link = .unknown, previous: Link = .unknown,
         opaqueRows: Int = 0, total: Int? = nil, fetchedAt: Int64 = 0
@@ -67,7 +67,7 @@ public struct Answer: Sendable {
         self.fetchedAt = fetchedAt
     }
 
-    /// Adds a post below the others, copying its body.
+    /// Adds a post below the others and copies its body.
     public mutating func append(
         id: PostID, key: Int64? = nil, version: Int64? = nil, detail: Detail = .full,
         body: some Collection<UInt8> = []

@@ -1,4 +1,4 @@
-/// The name of a row: a post by its id, a gap by its number.
+/// The name of one row of a feed.
 public enum RowID: Hashable, Sendable {
     /// A post, by its id.
     case post(PostID)
@@ -6,15 +6,15 @@ public enum RowID: Hashable, Sendable {
     case gap(GapID)
 }
 
-/// One difference between two states of a feed. Applied in order to the rows before a commit, the
-/// changes of that commit give the rows after it.
+/// One difference between two states of a feed. If you apply the changes of a commit in order to the rows
+/// before it, you get the rows after it.
 public enum Change: Hashable, Sendable {
-    /// The row is now directly below another one, at the top if that is nil.
+    /// The row is now directly below another one, or at the top if `below` is nil.
     case inserted(RowID, below: RowID?)
     /// The row is no longer in the feed.
     case removed(RowID)
     /// The post's body changed; its place did not.
     case updated(PostID)
-    /// The feed was reset, or changed too much to list: read it anew.
+    /// The feed was reset, or has more changes than are listed: read it again.
     case reset
 }

@@ -1,16 +1,16 @@
-/// The share of a post that a body holds: the summary of a list, or all of it. A body never gives way to one
-/// of less detail.
+/// How much of a post a body contains: a summary as shown in a list, or everything. A body with less detail
+/// never replaces one with more.
 ///
 ///     answer.append(id: 17, version: 5, detail: .summary, body: row)
 public struct Detail: RawRepresentable, Sendable, Hashable, Comparable {
-    /// 0 to 255; more is more.
+    /// 0 to 255; a larger value is more detail.
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The summary of a list: 64, which leaves room on both sides.
+    /// What a list shows: 64. There is room for values below and above it.
     public static let summary = Detail(rawValue: 64)
-    /// All that the server has: 255, the default.
+    /// Everything that the server has: 255, the default.
     public static let full = Detail(rawValue: .max)
 
     public static func < (a: Detail, b: Detail) -> Bool { a.rawValue < b.rawValue }

@@ -1,23 +1,23 @@
-/// The knowledge of a feed about continuing at one of its places (Docs/rules.md, section 1).
+/// What is known about continuing beyond one end of a cached range (Docs/rules.md, section 1).
 public enum Link: Hashable, Sendable {
     /// Nothing is known about what lies beyond.
     case unknown
-    /// The server said that nothing lies beyond.
+    /// The server said that there is nothing beyond.
     case end
     /// The server said "end" once although entries are cached below (R11).
     case confirmEnd
-    /// The request for the first page.
+    /// The link to the first page.
     case head
-    /// Feeds paged by offset or page number: there is more, and the position is computed (R26).
+    /// Feeds paged by offset or page number: there is more, and the engine computes the position (R26).
     case more
-    /// The server's own words: a URL, a cursor, `page=17`.
+    /// The server's own text: a URL, a cursor, `page=17`.
     case token(String)
-    /// Keyset feeds: what lies below this post (R16).
+    /// Keyset feeds: the posts below this one (R16).
     case below(PostID)
-    /// Keyset feeds: what lies above this post (R16).
+    /// Keyset feeds: the posts above this one (R16).
     case above(PostID)
 
-    /// True for a link a request can be made from.
+    /// True if a request can be made from this link.
     var isProven: Bool {
         switch self {
         case .unknown, .end, .confirmEnd, .head, .more: false
@@ -27,7 +27,7 @@ public enum Link: Hashable, Sendable {
 }
 
 extension Link: CustomStringConvertible {
-    /// The word used in pictures: `?`, `end`, `confirm-end`, `head`, `more`, the token, `<id`, `>id`.
+    /// The form used in feed pictures: `?`, `end`, `confirm-end`, `head`, `more`, the token, `<id`, `>id`.
     public var description: String {
         switch self {
         case .unknown: "?"

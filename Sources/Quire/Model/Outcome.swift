@@ -2,7 +2,7 @@
 public struct Outcome: Sendable, Hashable {
     /// The verdict on an answer.
     public enum Verdict: String, Sendable, CaseIterable {
-        /// The answer was taken in.
+        /// The answer was accepted.
         case ok
         /// A gap closed.
         case joined
@@ -10,70 +10,71 @@ public struct Outcome: Sendable, Hashable {
         case gap
         /// The server said "end" although entries are cached below: plan again (R11).
         case confirmEnd = "confirm-end"
-        /// Links or estimates changed, entries did not: plan again (R26).
+        /// Links or estimates changed, but no entries: plan again (R26).
         case drift
-        /// The border may have died: plan again (R9).
+        /// The post at the border may be gone on the server: plan again (R9).
         case replan
         /// The request failed; nothing changed (R3).
         case error
         /// The ticket no longer permits this answer; nothing changed (R2).
         case stale
-        /// The answer contradicts what is cached or the order class; nothing changed.
+        /// The answer contradicts the cached posts or the order class; nothing changed.
         case contradiction
         /// The answer does not attach to the cached posts.
         case discontinuity
-        /// Nothing new, and the link leads nowhere new; do not retry automatically (R12).
+        /// The answer brought nothing new, and its link leads nowhere new. Do not retry automatically (R12).
         case noProgress = "no-progress"
-        /// An empty answer, which is never believed (I8).
+        /// The answer is empty. The engine never takes that as proof of an empty list (I8).
         case empty
-        /// An empty answer that claims the end.
+        /// The answer is empty and claims the end.
         case emptyConfirm = "empty-confirm"
-        /// A jump that cannot be placed; nothing changed (R18).
+        /// The answer to a jump, which could not be placed; nothing changed (R18).
         case island
     }
 
-    /// The verdict on the answer.
+    /// How the engine judged the answer.
     public var verdict: Verdict
-    /// Why, for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`, `sizes-changed`,
-    /// or the error.
+    /// The reason for `.error` and `.stale`: `used`, `generation`, `edge-changed`, `feed-changed`,
+    /// `sizes-changed`, or the text of the error.
     public var reason: String
-    /// The remedy, if the answer changed no posts.
+    /// What the program should do if the answer changed no posts.
     public var help: Help?
     /// Posts the feed did not have, in the order of the page.
     public var new: [PostID]
-    /// Posts of the page that the feed had already.
+    /// Posts of the page that were already in the feed.
     public var duplicates: [PostID]
-    /// Posts repeated within the page.
+    /// How often the page repeated one of its own posts.
     public var duplicatesInPage: Int
     /// Posts that left their old place.
     public var moved: [PostID]
     /// Posts that left the feed.
     public var removed: [PostID]
-    /// Posts missing from the answer's range that stay all the same (R9).
+    /// Posts that the answer should have shown and did not, but that stay in the feed (R9).
     public var kept: [PostID]
     /// Ranked feeds: posts pushed below the page.
     public var displaced: [PostID]
-    /// Posts of the page that were not placed: deleted since, outdated, above the border, unrequested.
+    /// Posts of the page that were not placed because they were deleted since, outdated, above the border, or
+    /// not requested.
     public var ignored: [PostID]
-    /// Known posts that the answer showed in another order than the feed's class allows: evidence that the
-    /// class is not the server's (R6). Also filled where nothing else changed.
+    /// Known posts that the answer showed in an order that the feed's class forbids. They are evidence that
+    /// the server does not follow the class (R6). Also filled if nothing else changed.
     public var disorder: [PostID]
-    /// Posts received that are neither cached afterwards nor in another of these lists.
+    /// Received posts that are neither cached now nor in another of these lists.
     public var unplaced: [PostID]
-    /// The size policy of the feed, if this answer showed it to be wrong: sizes are ``SizePolicy/unknown``
-    /// since, and learned (R26).
+    /// The feed's size policy, if this answer disproved it. The policy is then ``SizePolicy/unknown``, and
+    /// the engine learns the size (R26).
     public var disprovedSizes: SizePolicy?
-    /// Rows without an id.
+    /// The number of rows without an id.
     public var opaqueRows: Int
     /// Sticky posts that the page showed.
     public var sticky: [PostID]
-    /// Gaps that this answer closed.
+    /// The number of gaps that this answer closed.
     public var gapsClosed: Int
-    /// Gaps that this answer opened.
+    /// The number of gaps that this answer opened.
     public var gapsOpened: Int
-    /// The number of the page stored, nil if none was.
+    /// The number of the stored page; nil if no page was stored.
     public var page: UInt64?
-    /// Posts, known before in whatever feed, whose stored body this answer replaced.
+    /// The number of posts, already known in any feed, whose stored body this answer replaced.
     public var updated: Int
 
     init(_ verdict: Verdict = .ok, reason: String = "", help: Help? = nil) {
@@ -107,12 +108,12 @@ public struct Outcome: Sendable, Hashable {
         }
     }
 
-    /// R26.3: an answer that shows nothing known says where to look next.
+    /// True if an answer that showed nothing known changed where the next request looks (R26.3).
     var changedEstimates = false
 }
 
 extension Outcome.Verdict {
-    /// The remedy after an answer of this kind; nil if it changed posts.
+    /// What to do after this verdict; nil if the answer changed posts.
     var help: Help? {
         switch self {
         case .ok, .joined, .gap: nil
@@ -127,11 +128,11 @@ extension Outcome.Verdict {
 
 /// The result of an update (R23).
 public enum UpdateResult: String, Sendable, Hashable {
-    /// The stored value is another one now.
+    /// The stored value changed.
     case changed
-    /// The stored value was the same already.
+    /// The stored value was already the same.
     case same
-    /// The stored body has a larger version, or is of more detail.
+    /// The stored value has a larger version, or more detail, and was kept.
     case stale
     /// No feed of the collection holds the post.
     case missing

@@ -1,27 +1,27 @@
-/// The name a server gives a post: any bytes, 1 to 65,536 of them.
+/// The server's id of a post: any bytes, 1 to 65,536 of them.
 ///
-/// Two ids are equal when their bytes are equal. A number is its decimal text, so `PostID(42)` and
-/// `PostID("42")` are the same id; canonical numbers up to 2⁶⁴ − 1 are kept as integers, which makes
-/// them small on disk and fast to compare.
+/// Two ids are equal if their bytes are equal. A number stands for its decimal text, so `PostID(42)` and
+/// `PostID("42")` are the same id. Canonical numbers up to 2⁶⁴ − 1 are stored as integers, which are small on
+/// disk and fast to compare.
 ///
 ///     let id: PostID = 49799624
 ///     let key: PostID = "at://did:plc:abc/app.bsky.feed.post/3k"
 public struct PostID: Hashable, Sendable {
     enum Storage: Hashable, Sendable {
         case integer(UInt64)
-        /// Never the canonical text of an integer, never empty.
+        /// Never empty, and never the canonical text of an integer.
         case bytes([UInt8])
     }
 
     let storage: Storage
 
-    /// The most bytes an id may have.
+    /// The maximum length of an id in bytes.
     public static let byteLimit = 65_536
 
-    /// The id whose text is this number in decimal.
+    /// Creates the id whose text is this number in decimal.
     public init(_ number: UInt64) { storage = .integer(number) }
 
-    /// The id with these bytes, or nil if there are none or more than ``byteLimit``.
+    /// Creates the id with these bytes. Returns nil if there are none or more than ``byteLimit``.
     public init?(bytes: some Collection<UInt8>) {
         guard !bytes.isEmpty, bytes.count <= Self.byteLimit else { return nil }
         if let number = Self.canonicalNumber(bytes) {
@@ -31,7 +31,7 @@ public struct PostID: Hashable, Sendable {
         }
     }
 
-    /// The id with the UTF-8 bytes of this text, or nil if it is empty or longer than ``byteLimit``.
+    /// Creates the id with the UTF-8 bytes of this text. Returns nil if it is empty or over ``byteLimit``.
     public init?(_ text: some StringProtocol) { self.init(bytes: Array(text.utf8)) }
 
     /// The bytes of the id, as the server wrote them.
@@ -49,8 +49,9 @@ public struct PostID: Hashable, Sendable {
         }
     }
 
-    /// Rules look ids up all the time. Of an integer this takes three instructions instead of the hundred
-    /// of SipHash, and is as little foreseeable: the factor is a secret of the process.
+    /// Hashes an id quickly, because the rules look ids up all the time. An integer takes three instructions
+    /// instead of about 100 for SipHash. The hash is still unpredictable: the factor is random in each
+    /// process.
     public func _rawHashValue(seed: Int) -> Int {
         guard case .integer(let number) = storage else {
             var hasher = Hasher()
@@ -64,7 +65,7 @@ public struct PostID: Hashable, Sendable {
 
     private static let secret = UInt64.random(in: .min ... .max) | 1
 
-    /// The number whose canonical decimal text these bytes are: no sign, no leading zero.
+    /// Returns the number if the bytes are its canonical decimal text, without a sign or a leading zero.
     private static func canonicalNumber(_ bytes: some Collection<UInt8>) -> UInt64? {
         guard bytes.count <= 20, let first = bytes.first else { return nil }
         if first == UInt8(ascii: "0") && bytes.count > 1 { return nil }
@@ -83,7 +84,7 @@ public struct PostID: Hashable, Sendable {
 extension PostID: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     public init(integerLiteral value: UInt64) { self.init(value) }
 
-    /// A literal must not be empty.
+    /// Creates an id from a literal, which must not be empty.
     public init(stringLiteral value: String) {
         guard let id = PostID(value) else { preconditionFailure("a post id has 1 to 65,536 bytes") }
         self = id
@@ -91,7 +92,7 @@ extension PostID: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
 }
 
 extension PostID: CustomStringConvertible {
-    /// The id as text; bytes that are not UTF-8 show as U+FFFD. For people, not for storage.
+    /// The id as text for people, not for storage. Bytes that are not UTF-8 become U+FFFD.
     public var description: String {
         switch storage {
         case .integer(let number): String(number)

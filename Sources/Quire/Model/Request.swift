@@ -1,14 +1,14 @@
-/// The number of a gap within its feed; never used again after the gap has closed.
+/// The number of a gap within its feed. It is never reused, even after the gap has closed.
 public struct GapID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number, unique in its feed.
     public let number: UInt64
-    /// A gap with this number, as it was stored or printed.
+    /// Creates a gap id from a stored or printed number.
     public init(_ number: UInt64) { self.number = number }
     public static func < (a: GapID, b: GapID) -> Bool { a.number < b.number }
     public var description: String { "g\(number)" }
 }
 
-/// A place of a feed at which a page is asked for.
+/// The place in a feed that a request asks about.
 public enum Place: Hashable, Sendable {
     /// The first page: a refresh (R7).
     case head
@@ -20,39 +20,39 @@ public enum Place: Hashable, Sendable {
     case aboveGap(GapID)
     /// Above the first entry of a feed whose head is open.
     case openHead
-    /// Around a post, wherever it is (R18).
+    /// Around a post, wherever it is in the list (R18).
     case around(PostID)
     /// The page with this number, wherever it belongs: a jump (R18), in feeds paged by number.
     case page(Int)
-    /// The unverified join directly above this post: asks again for the page above it, and says what that
-    /// proved (R26.8).
+    /// The unverified join directly above this post. Requests the page above it again, to prove or disprove
+    /// the join (R26.8).
     case join(above: PostID)
-    /// The missing bodies of these posts, wherever they stand: all of it in a feed of ids (R21),
-    /// or detail, or a newer version (R31.5). In other feeds it is refused if nothing is missing; ``tail``
-    /// asks for the topmost missing ones. Not more than the request's limit.
+    /// The missing bodies of these posts, or missing detail, or newer versions (R31.5). In a feed of ids
+    /// (R21) every body may be missing. In other feeds planning is refused if nothing is missing. ``tail``
+    /// asks for the topmost missing bodies. At most the request's limit.
     case bodies([PostID])
-    /// Nowhere: what has changed since the newest token that an answer brought (R29).
+    /// No place in the list: asks for the changes since the newest token that an answer brought (R29).
     case delta
 }
 
-/// Permission to ingest one answer (R2). It is kept in the cache, so it survives a restart and may be
-/// used by another process; the newest 256 of a feed are kept, older ones are stale.
+/// Permission to ingest one answer (R2). The cache stores it, so it survives a restart and another process
+/// may use it. Each feed keeps its newest 256 tickets; older ones are stale.
 public struct Ticket: Hashable, Sendable {
     /// The number, unique in its feed.
     public let number: UInt64
-    /// A ticket with this number, as it was stored.
+    /// Creates a ticket from a stored number.
     public init(_ number: UInt64) { self.number = number }
 }
 
-/// A question to the server, and the ticket that its answer needs.
+/// What to ask the server, and the ticket for ingesting the answer.
 public struct Request: Hashable, Sendable {
-    /// The way a request names the page it wants.
+    /// How a request names the page it wants.
     public enum Target: Hashable, Sendable {
-        /// The page that this link leads to.
+        /// The page at this link.
         case link(Link)
-        /// `offset` rows from the top, `limit` rows; nil: as many as the server hands out, name no size.
+        /// `limit` rows from row `offset` on. If `limit` is nil, name no size: the server chooses it.
         case position(offset: Int, limit: Int?)
-        /// Page `number`, when a page has `limit` rows; nil: the server fixes the size, name none.
+        /// Page `number` of pages with `limit` rows. If `limit` is nil, name no size: the server fixes it.
         case page(number: Int, limit: Int?)
         /// A page that shows this post and its neighbours (R18).
         case around(PostID)
@@ -64,52 +64,52 @@ public struct Request: Hashable, Sendable {
         case delta(since: String)
     }
 
-    /// The ticket that ``Feed/ingest(_:for:)`` needs.
+    /// The ticket that ``Feed/ingest(_:for:)`` needs for the answer.
     public let ticket: Ticket
     /// The page or the posts to ask for.
     public let target: Target
-    /// The answer starts above the border entry, not directly below it.
+    /// True if the answer will start above the border entry instead of directly below it.
     public let isOverlapping: Bool
-    /// Bounded requests: stop at this post. An answer that got there says so by ``Link/end``, which is then
-    /// the end of the range and not of the feed; it may show the post or not (R8).
+    /// Bounded requests: stop at this post. An answer that reaches it, with or without it, has ``Link/end``
+    /// as its link. That is then the end of the range, not of the feed (R8).
     public let until: PostID?
 }
 
-/// The result of planning: a request, or the reason for none (R1).
+/// The result of planning: a request, or the reason why there is none (R1).
 public enum Plan: Hashable, Sendable {
-    /// Ask for this.
+    /// Send this request.
     case request(Request)
-    /// Ask for nothing, for this reason.
+    /// Send nothing, for this reason.
     case refused(Refusal)
 
-    /// The request, nil if planning was refused.
+    /// The request; nil if planning was refused.
     public var request: Request? {
         if case .request(let request) = self { request } else { nil }
     }
 }
 
-/// Why nothing can be asked at a place (R1).
+/// Why there is no request for a place (R1).
 public enum Refusal: String, Hashable, Sendable, Error {
-    /// Nothing is cached to continue from.
+    /// Nothing is cached from which to continue.
     case empty
-    /// The server said that nothing lies beyond.
+    /// The server said that there is nothing beyond.
     case end
-    /// The head is not open: refresh.
+    /// The head is closed: refresh instead.
     case closed
-    /// No link leads on from here.
+    /// No usable link continues here.
     case noLink = "no-link"
-    /// The gap has closed, or there never was one with this number.
+    /// The gap has closed, or no gap ever had this number.
     case noSuchGap = "no-such-gap"
-    /// Nothing unverified joins the post to the one above it.
+    /// There is no unverified join directly above the post.
     case noSuchJoin = "no-such-join"
-    /// A gap above must be closed first.
+    /// A gap further up must be closed first.
     case fillFirst = "fill-first"
-    /// The feed's order class or paging has no such request.
+    /// The feed's order class or paging does not support such a request.
     case unsupported
 }
 
 extension Refusal {
-    /// The remedy.
+    /// What the program should do.
     public var help: Help {
         switch self {
         case .empty, .end, .closed, .noLink: .refresh

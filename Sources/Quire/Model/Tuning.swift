@@ -1,14 +1,14 @@
-/// Sizes of chunks and distances between them; tests make them small.
+/// The sizes and positions of chunks, which tests make small.
 @_spi(Unstable) public struct Tuning: Sendable, Hashable {
-    /// Most entries of a chunk.
+    /// The maximum number of entries in a chunk.
     @_spi(Unstable) public var chunkLimit = 128
-    /// Distance of positions at the top and at the bottom of a feed: 2²⁷ pages fit either way.
+    /// The distance between positions at the top and bottom of a feed. There is room for 2²⁷ pages each way.
     @_spi(Unstable) public var outerStride: UInt64 = 1 << 36
-    /// Distance within a gap: 2²⁰ pages fit between two chunks before positions are spread anew.
+    /// The distance inside a gap: 2²⁰ pages fit between two chunks before positions are reassigned.
     @_spi(Unstable) public var innerStride: UInt64 = 1 << 16
-    /// Of more gaps, only those are loaded that a rule must see.
+    /// If a feed has more gaps than this, only those that a rule must see are loaded.
     @_spi(Unstable) public var gapLimit = 16
-    /// Rows of a feed that a repair writes in one commit.
+    /// The number of rows that a repair writes in one commit.
     @_spi(Unstable) public var repairLimit = 2048
 
     @_spi(Unstable) public init() {}

@@ -1,5 +1,5 @@
-/// Reads bodies inside one transaction and remembers the record used last: the rows of a page follow one
-/// another and share theirs, so that a page costs one descent of the B-tree and not one a post.
+/// Reads bodies inside one transaction and remembers the last body record. The rows of a page share one, so a
+/// page costs one descent of the B-tree instead of one for each post.
 final class BodyReader {
     private let store: BodyStore
     private var number: UInt64 = 0
@@ -7,7 +7,7 @@ final class BodyReader {
 
     init(_ transaction: Transaction) { store = BodyStore(transaction: transaction) }
 
-    /// Valid as long as the transaction.
+    /// Returns the bytes of a body, valid as long as the transaction.
     func bytes(_ reference: BodyReference) throws(QuireError) -> UnsafeRawBufferPointer {
         if reference.record == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
         if reference.record != number {

@@ -1,30 +1,30 @@
 /// Totals of a cache and of its file.
 public struct CacheStatistics: Sendable, Hashable {
-    /// Number of feeds.
+    /// The number of feeds.
     public let feeds: Int
-    /// Distinct posts, each stored once.
+    /// The number of distinct posts, each stored once.
     public let posts: Int
-    /// Pages of all feeds.
+    /// The number of pages in all feeds.
     public let pages: Int
-    /// Gaps of all feeds.
+    /// The number of gaps in all feeds.
     public let gaps: Int
-    /// Bytes of all bodies in use.
+    /// The bytes of all bodies in use.
     public let bodyBytes: UInt64
-    /// Bytes of bodies that were replaced or dropped, but share a record with one in use.
+    /// The bytes of bodies that were replaced or dropped, but share a record with a body in use.
     public let deadBodyBytes: UInt64
-    /// Number of commits made so far.
+    /// The number of commits made so far.
     public let generation: UInt64
-    /// Bytes of the file that records occupy, and that are free for reuse.
+    /// The bytes of the file that records occupy.
     public let usedBytes: UInt64
-    /// Bytes of the file that are free for reuse.
+    /// The bytes of the file that are free for reuse.
     public let freeBytes: UInt64
-    /// Snapshots that are open in all processes, the one that counts included.
+    /// The number of open snapshots in all processes, including the one that counts.
     public let snapshots: Int
-    /// Commits to the file since the oldest of them began, and the process that has it open.
+    /// The number of commits since the oldest snapshot began.
     public let oldestSnapshotAge: Int
-    /// Number of the process that has the oldest snapshot open; 0 if none is open.
+    /// The id of the process that has the oldest snapshot open; 0 if none is open.
     public let oldestSnapshotProcess: Int32
-    /// Bytes that writers could reuse if the oldest snapshot were closed.
+    /// The bytes that writers could reuse if the oldest snapshot were closed.
     public let pinnedBytes: UInt64
 
     init(_ transaction: Transaction, of environment: Environment) throws {

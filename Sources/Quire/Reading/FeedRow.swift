@@ -1,6 +1,6 @@
 /// A row of a feed as a reader sees it: a post, or a gap where posts may be missing.
 public enum FeedRow: Sendable, Hashable {
-    /// A post in its place.
+    /// A post.
     case post(PostRow)
     /// A place where posts may be missing.
     case gap(GapRow)
@@ -11,144 +11,140 @@ public enum FeedRow: Sendable, Hashable {
     public var gap: GapRow? { if case .gap(let row) = self { row } else { nil } }
 }
 
-/// A post in its place. A plain value; its body is read with ``Snapshot/body(of:)-(PostRow)``.
+/// A post of a feed. A plain value; ``Snapshot/body(of:)-(PostRow)`` reads its body.
 public struct PostRow: Sendable, Hashable {
-    /// The id that the post is known by (R28).
+    /// The id under which the post is known (R28).
     public let id: PostID
-    /// The server's sort key, nil where the feed has none.
+    /// The server's sort key; nil if the feed has none.
     public let key: Int64?
-    /// Number of the page that last delivered it, nil if none did.
+    /// The number of the page that last delivered it; nil if none did.
     public let page: UInt64?
-    /// It is not part of the server's sequence: a local post, a sticky one, a pinned one that left.
+    /// True if it is outside the server's sequence: a local post, a sticky one, or a pinned one that left.
     public let isDetached: Bool
-    /// It is pinned: no eviction and no prune takes it.
+    /// True if it is pinned: evictions and prunes keep it.
     public let isPinned: Bool
-    /// Its place is known, its body is missing.
+    /// True if its place is known but its body is missing.
     public let isPlaceholder: Bool
-    /// Why nothing proves that it follows the post above (R25, section 3); nil if an answer has shown both,
-    /// or a gap lies between.
+    /// Why it is not proven that this post follows the one above (R25, section 3). Nil if an answer has shown
+    /// both, or a gap lies between.
     public let doubt: Doubt?
-    /// The page above such a join was asked for again and ended there as before (R26.8): as many posts may
-    /// have come as gone in between.
+    /// True if the page above an unverified join was requested again and ended at the same post (R26.8).
+    /// Posts may still have come and gone in equal number in between.
     public let isChecked: Bool
-    /// The detail of its body, and the version of the body; nil if the server does not say.
+    /// How much of the post its body contains.
     public let detail: Detail
     /// The version of the body; nil if the server does not say.
     public let version: Int64?
-    /// A newer version was seen, but only with less detail: ask for its body (``Place/bodies(_:)``).
+    /// True if a newer version was seen, but only with less detail: request it with ``Place/bodies(_:)``.
     public let isOutdated: Bool
-    /// Size of the body in bytes.
+    /// The size of the body in bytes.
     public let bodySize: Int
-    /// Its position in this snapshot.
+    /// The position in this snapshot.
     public let position: RowPosition
     let body: BodyReference
 
-    /// Nothing proves that it follows the post above: mostly only the server's numbering does (R25).
+    /// True if it is not proven that this post follows the one above. Mostly only page numbers say so (R25).
     public var isUnverified: Bool { doubt != nil }
 }
 
-/// A gap in its place.
+/// A gap of a feed.
 public struct GapRow: Sendable, Hashable {
-    /// Its number.
+    /// The number of the gap.
     public let id: GapID
-    /// The link that continues below the post above the gap; its answer starts above that post if
-    /// `isDownOverlapping`.
+    /// The link to what follows below the post above the gap.
     public let down: Link
-    /// The answer to ``down`` starts above the post above the gap.
+    /// True if the answer to ``down`` starts above the post above the gap, not directly below it.
     public let isDownOverlapping: Bool
-    /// The link that continues above the post below the gap.
+    /// The link to what precedes the post below the gap.
     public let up: Link
-    /// The answer to ``up`` starts below the post below the gap.
+    /// True if the answer to ``up`` starts below the post below the gap, not directly above it.
     public let isUpOverlapping: Bool
-    /// Why it exists.
+    /// Why the gap exists.
     public let why: Doubt
-    /// The clock of the change that opened it: larger is later. It counts requests, deletions and answers of
-    /// the cache.
+    /// The time when the gap opened, on the cache's clock, which counts requests, deletions and answers.
     public let since: UInt64
     /// The number of posts of the server's sequence in the segment above the gap.
     public let postsAbove: Int
-    /// Its position in this snapshot.
+    /// The position in this snapshot.
     public let position: RowPosition
 }
 
-/// The position of a row in one snapshot. It means nothing in another one.
+/// The position of a row in one snapshot. It has no meaning in another one.
 public struct RowPosition: Sendable, Hashable {
     let chunk: UInt64
-    /// The gap above a chunk is -1, its first entry 0.
+    /// -1 for the gap above a chunk, 0 for its first entry.
     let slot: Int
 }
 
-/// A page as stored: one accepted response.
+/// A stored page: one accepted response.
 public struct PageInfo: Sendable, Hashable {
-    /// Its number; counts up, never reused.
+    /// The number of the page. Numbers count up and are never reused.
     public let number: UInt64
-    /// Its rank among the pages of the feed in this snapshot, 0 is the topmost.
+    /// The rank of the page in this snapshot; 0 is the topmost.
     public let index: Int
     /// The link that was requested.
     public let own: Link
-    /// The link to the page below, as the server gave it.
+    /// The link to what follows below the page, as the server gave it.
     public let next: Link
-    /// The link to the page above, as the server gave it.
+    /// The link to what precedes the page, as the server gave it.
     public let previous: Link
-    /// Posts received, and how many of them were new, known already, repeated within the page.
+    /// The number of posts received.
     public let received: Int
-    /// Posts that were new.
+    /// The number of posts that were new.
     public let new: Int
-    /// Posts that were known already.
+    /// The number of posts that were known already.
     public let duplicates: Int
-    /// Posts that the page showed twice.
+    /// The number of posts that the page repeated.
     public let duplicatesInPage: Int
-    /// Posts it still has.
+    /// The number of posts it still has.
     public let posts: Int
     /// When it was received, in milliseconds since 1970.
     public let fetchedAt: Int64
-    /// The chunk with its first post in this snapshot.
+    /// The chunk that has its first post in this snapshot.
     let start: UInt64
 
-    /// All of its posts were new.
+    /// True if all of its posts were new.
     public var isFull: Bool { new > 0 && duplicates == 0 }
 }
 
-/// A feed: its options and counters.
+/// The contents and state of a feed.
 public struct FeedInfo: Sendable, Hashable {
     /// The name of the feed.
     public let name: String
     /// The options of the feed.
     public let options: FeedOptions
-    /// Posts of the server's sequence.
+    /// The number of posts in the server's sequence.
     public let posts: Int
-    /// Posts outside of it.
+    /// The number of posts outside of it.
     public let detached: Int
-    /// Posts whose place is known and whose body is missing.
+    /// The number of posts whose place is known but whose body is missing.
     public let placeholders: Int
-    /// Pages that still have posts.
+    /// The number of pages that still have posts.
     public let pages: Int
-    /// Places where posts may be missing.
+    /// The number of places where posts may be missing.
     public let gaps: Int
-    /// Joins that only the server's numbering claims (R25).
+    /// The number of joins that only the server's page numbers claim (R25).
     public let unverifiedJoins: Int
-    /// Bytes of the bodies it shows.
+    /// The bytes of the bodies that the feed shows.
     public let bodyBytes: Int
-    /// `.end` if nothing lies above the first post, else what continues there.
+    /// The link to what precedes the first post; `.end` if that is nothing.
     public let head: Link
-    /// The link that continues below the last post.
+    /// The link to what follows below the last post.
     public let tail: Link
-    /// The server did not say that the feed ends here: that was concluded from what it answered (R26.7).
+    /// True if the end of the feed was inferred from answers; the server did not state it (R26.7).
     public let isEndAssumed: Bool
-    /// Answers that showed known posts in another order than the class of the feed allows: evidence that the
-    /// server does not keep it.
+    /// The number of answers that showed known posts in an order that the feed's class forbids. They suggest
+    /// that the server does not follow the class.
     public let answersAgainstOrder: Int
-    /// The size policy that holds: that of ``FeedOptions/sizes``, or `.unknown` once an answer has disproved
-    /// it.
+    /// The size policy in effect: ``FeedOptions/sizes``, or `.unknown` once an answer has disproved it.
     public let sizes: SizePolicy
-    /// Rows of a server's page, as far as that is known: stated, or learned (R26.6).
+    /// The number of rows in a server's page, if it is known: given, or learned (R26.6).
     public let rowsPerPage: Int?
 
-    /// Posts may be missing above the first one. Only an answer to the request for the head closes it
-    /// (R25.4).
+    /// True if posts may be missing above the first one. Only the answer to a head request ends that (R25.4).
     public var isHeadOpen: Bool { posts > 0 && head != .end }
 
-    /// No post is known to be missing: there is no gap, and the head is closed. The tail may go on. Ask
-    /// ``unverifiedJoins`` too: those are only as good as the numbering.
+    /// True if no post is known to be missing: there is no gap, and the head is closed. The tail may go on.
+    /// Look at ``unverifiedJoins`` too: those depend on correct page numbers.
     public var isInSequence: Bool { gaps == 0 && !isHeadOpen }
 }

@@ -11,7 +11,7 @@ struct RowReader {
 
     var chunks: ChunkReader { ChunkReader(transaction: transaction, feed: feed) }
 
-    /// Up to `limit` rows below a position, from the top if that is nil.
+    /// Returns up to `limit` rows below a position, or from the top if it is nil.
     func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
@@ -28,7 +28,7 @@ struct RowReader {
         return rows
     }
 
-    /// Up to `limit` rows above a position, from the bottom if that is nil; the nearest first.
+    /// Returns up to `limit` rows above a position, or from the bottom if it is nil, nearest first.
     func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         var slot = position.map(\.slot)
@@ -57,8 +57,8 @@ struct RowReader {
 
     // MARK: Pages
 
-    /// Up to `limit` pages from this index on. Finding an index walks the chunks above it and
-    /// reads the first bytes of each.
+    /// Returns up to `limit` pages, starting at this index. Walks the chunks above the index and reads the
+    /// first bytes of each.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
         var seen: Set<UInt64> = []
@@ -83,12 +83,12 @@ struct RowReader {
             fetchedAt: page.fetchedAt, start: start)
     }
 
-    /// The posts a page still has, in order.
+    /// Returns the posts that a page still has, in order.
     func rows(of page: PageInfo) throws -> [PostRow] {
         try rows(ofPage: page.number, count: page.posts, from: page.start)
     }
 
-    /// The posts of a page by its number.
+    /// Returns the posts of a page by its number.
     func rows(ofPage number: UInt64) throws -> [PostRow] {
         let key = NumberKey(newestFirst: number)
         guard let value = try transaction.get(.pages(of: feed), key) else { return [] }

@@ -1,8 +1,8 @@
-/// Puts what is left of a damaged cache into a new one, by the engine's own way of writing: what is derived
-/// (the id index, counts, the use of bodies, free space) is right because it is made like in any other cache.
+/// Builds a new cache from what was recovered of a damaged one, through the engine's normal write path. So
+/// all derived data (the id index, counts, the use of bodies, free space) is right.
 ///
-/// What is lost leaves the feed as an eviction does (R15): a placeholder, or the post without a body, is put
-/// where it was and evicted. So the links of the gap that opens are those which the rules give it.
+/// A lost entry leaves the feed by an eviction (R15): a placeholder, or the post without a body, is inserted
+/// at its place and evicted. So the rules choose the links of the new gap.
 struct CacheRebuilder {
     private var recoveredFile: RecoveredFile
     private let cache: Cache
@@ -11,7 +11,7 @@ struct CacheRebuilder {
     private var done = 0
     private let chunkCount: Int
 
-    /// Bodies that are written in one commit, about.
+    /// The approximate number of bytes of bodies that one commit writes.
     private static let byteLimit = 8 << 20
 
     init(_ recoveredFile: RecoveredFile, into cache: Cache, progress: @escaping (Double) throws -> Void) {
@@ -34,7 +34,7 @@ struct CacheRebuilder {
             }
             try rebuild(remains, record)
         }
-        try copyAliases()  // before the fields, which stand under names
+        try copyAliases()  // before the fields, whose keys contain names
         try copyFields()
         try startLog()
     }
@@ -116,8 +116,8 @@ struct CacheRebuilder {
         part.beginNext()
     }
 
-    /// A page that lost posts is no longer what the server sent. A pager keeps its
-    /// validators with the number of the topmost page ("not modified"), so the page must get another number.
+    /// Gives the topmost page a new number if it lost posts, because it is no longer what the server sent. A
+    /// pager stores its validators ("not modified") with the number of that page.
     private func renumberTop(of feed: Feed, _ pages: [UInt64: PageRecord]) throws {
         try cache.write { session in
             let reader = RowReader(transaction: session.transaction, feed: feed.number)
@@ -142,7 +142,7 @@ struct CacheRebuilder {
             lostBodies: part.placeholders, gaps: after.gaps, newGaps: max(0, after.gaps - before.gaps))
     }
 
-    // MARK: What is not of a feed
+    // MARK: What belongs to no feed
 
     /// The names of the collections by their old numbers.
     private var collections: [UInt32: String] {
@@ -176,8 +176,8 @@ struct CacheRebuilder {
         }
     }
 
-    /// Commits are counted on from those of the old cache, and the log says of the last one that every feed
-    /// must be read anew, which followers of the old cache then do.
+    /// Continues the commit numbers of the old cache. The log entry of the last commit says that every feed
+    /// must be read again, so followers of the old cache do that.
     private func startLog() throws {
         let numbers = try cache.feeds().map(\.number)
         try cache.write { session in

@@ -1,8 +1,8 @@
-/// Rows of a feed that are added to it in one commit, at its tail.
+/// Rows that are added to the tail of a feed in one commit.
 struct RebuildBatch {
     enum Row {
         case entry(PostID, Entry, body: Range<Int>)
-        /// The post is known, its body is not; or a lost commit took the post away.
+        /// A post without its body, or one that a lost commit removed.
         case lost(PostID, Entry)
         case unknown
         case gap(Gap)
@@ -12,11 +12,11 @@ struct RebuildBatch {
     private let pages: [UInt64: PageRecord]
     var rows: [Row] = []
     private(set) var bytes: [UInt8] = []
-    /// Posts that are known to be lost, and bodies lost without their post.
+    /// The number of posts known to be lost, including posts of which only the body is lost.
     var lost = 0
     private(set) var placeholders = 0
     private var isFirst = true
-    /// Pages of the parts before.
+    /// The pages written in earlier batches.
     private var written: Set<UInt64> = []
 
     init(record: FeedRecord, pages: [UInt64: PageRecord]) { (self.record, self.pages) = (record, pages) }
@@ -45,7 +45,7 @@ struct RebuildBatch {
 
     var pagesBefore: Set<UInt64> { pageNumbers.intersection(written) }
 
-    /// The last row stays in the feed whatever comes below it.
+    /// True if the last row stays in the feed, whatever follows below it.
     var endsInEntry: Bool {
         if case .entry(_, let entry, _)? = rows.last { !entry.isDetached } else { false }
     }
@@ -62,7 +62,7 @@ struct RebuildBatch {
         bytes += body
     }
 
-    /// In a feed of ids the place stays. A detached entry is of no sequence, so it leaves no hole.
+    /// Adds a lost entry. In a feed of ids its place stays. A detached entry is in no sequence and leaves no hole.
     mutating func addLost(_ id: PostID, _ entry: Entry) {
         if isIDs {
             var placeholder = entry
@@ -78,14 +78,14 @@ struct RebuildBatch {
 
     // MARK: The rule
 
-    /// Adds the rows below those of the state and lets go of what is lost. Returns the bodies of those that
+    /// Adds the rows below those of the state and removes what is lost. Returns the bodies of the posts that
     /// stay, and how many posts left.
     func append(
         to state: inout FeedState
     ) throws(Interruption) -> (placements: [WriteSession.PlacedPost], lost: Int) {
         if isFirst {
             state.take(record)
-            state.deltaToken = nil  // what was salvaged may be older than it
+            state.deltaToken = nil  // the recovered data may be older than the token
         }
         for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
         var placements: [WriteSession.PlacedPost] = []
@@ -111,7 +111,7 @@ struct RebuildBatch {
             case .unknown where isIDs, .entry where isIDs, .lost where isIDs:
                 state.rows.append(
                     state.newGap(down: state.newEdge(.unknown), up: state.newEdge(.unknown), why: .damage))
-            case .unknown, .entry, .lost:  // a post that stands in the feed already was put there by damage
+            case .unknown, .entry, .lost:  // damage put the post into the feed twice
                 leaving.append(placeholder(in: &state))
             }
         }
@@ -124,8 +124,8 @@ struct RebuildBatch {
         return (placements, lost)
     }
 
-    /// An eviction may bring back an end that the server once reported above what leaves. Here it is unknown
-    /// what is missing, so nothing ends there.
+    /// Evicts lost entries. An eviction may restore an end that the server once reported above them. Here it
+    /// is unknown what is missing, so such an end is dropped.
     private func evict(_ leaving: [PostID], from state: inout FeedState) throws(Interruption) {
         let (head, tail) = (state.head, state.tail)
         try state.evict(leaving)
@@ -154,7 +154,7 @@ struct RebuildBatch {
         }
     }
 
-    /// Of a page whose record is lost only its entries are known.
+    /// Returns a page. If its record is lost, only its entries are known.
     private func page(_ number: UInt64) -> StoredPage {
         pages[number]?.page ?? StoredPage(number: number, own: .unknown)
     }

@@ -1,6 +1,6 @@
-/// The readable part of one feed of a damaged cache, and where something may be missing.
+/// What was recovered of one feed of a damaged cache, and where something may be missing.
 struct RecoveredFeed {
-    /// The tables of a feed in the order of their keys.
+    /// The tables of a feed, in the order of their keys.
     enum Part: Int {
         case chunks, gaps, rest
 
@@ -12,17 +12,17 @@ struct RecoveredFeed {
     struct Chunk {
         let address: Salvage.NodeAddress
         let position: UInt64
-        /// The number of entries of the server's sequence.
+        /// The number of entries in the server's sequence.
         let entries: Int
-        /// Chunks may be missing above this one.
+        /// True if chunks may be missing above this one.
         let isAfterBreak: Bool
     }
 
-    /// The parts that the feed is rebuilt from.
+    /// A part from which the feed is rebuilt.
     enum RecoveredSpan {
         case chunk(Chunk)
         case gap(Gap)
-        /// There may have been entries here, or a gap.
+        /// Entries or a gap may have been here.
         case unknown
     }
 
@@ -30,25 +30,25 @@ struct RecoveredFeed {
     var name: String?
     private(set) var record: FeedRecord?
     private(set) var chunks: [Chunk] = []
-    /// By position; nil if only the position is known.
+    /// The gaps by position. A nil record means that only the position is known.
     private(set) var gaps: [(position: UInt64, record: GapRecord?)] = []
     private(set) var pages: [UInt64: PageRecord] = [:]
     private(set) var attributes: [(name: [UInt8], value: [UInt8])] = []
     private(set) var tombstones: [(key: [UInt8], value: [UInt8])] = []
-    /// The newest clock that anything of it names.
+    /// The newest clock value in any of its records.
     private(set) var clock: UInt64 = 0
-    /// Changes of commits whose own records are lost.
+    /// The changes of commits that are lost themselves.
     var lostChanges: [Change] = []
-    /// Chunks may be missing below the last one.
+    /// True if chunks may be missing below the last one.
     private var isCutOff = false
-    /// Gaps may be missing without a trace.
+    /// True if gaps may be missing without a trace.
     private var mayLackGaps = false
 
     init(number: UInt32) { self.number = number }
 
     // MARK: Taking records
 
-    /// False if the record is not what its key says.
+    /// Takes in a record. Returns false if it does not match its key.
     mutating func take(
         _ table: String, _ key: [UInt8], _ value: [UInt8], _ address: Salvage.NodeAddress, isAfterBreak: Bool
     ) -> Bool {
@@ -81,7 +81,7 @@ struct RecoveredFeed {
                 case "tombstones":
                     clock = max(clock, try ByteReader.number(bytes, table))
                     tombstones.append((key, value))
-                default: _ = try TicketRecord(bytes, table)  // answers to it will be stale
+                default: _ = try TicketRecord(bytes, table)  // all answers become stale, so only check it
                 }
                 return true
             } catch {
@@ -90,13 +90,13 @@ struct RecoveredFeed {
         }
     }
 
-    /// A record with this key is lost. False if that leaves open what is missing.
+    /// Notes that the record with this key is lost. Returns false if that does not tell what is missing.
     mutating func note(lost table: String, _ key: [UInt8]) -> Bool {
         if table == "gaps", let number = RecoveredFile.number(key) { gaps.append((number, nil)) }
         return table != "chunks"
     }
 
-    /// Records may be missing between one of the first part and one of the second.
+    /// Notes that records may be missing between one of the first part and one of the second.
     mutating func noteBreak(from upper: Part, to lower: Part) {
         if upper == .chunks && lower != .chunks { isCutOff = true }
         if upper != .rest && lower != .chunks { mayLackGaps = true }
@@ -104,9 +104,9 @@ struct RecoveredFeed {
 
     // MARK: Putting together
 
-    /// The feed from its head to its tail. A segment that has as many entries as the record of the gap below
-    /// it says, or that of the feed, is whole. In any other, posts may be missing wherever LMDB's tree has a
-    /// hole, or, if it has none, between any two chunks.
+    /// Returns the spans of the feed from its head to its tail. A segment is whole if its number of entries
+    /// matches the record of the gap below it, or of the feed. In other segments, posts may be missing at
+    /// every hole in LMDB's tree, or, if there is none, between any two chunks.
     func spans(of feed: FeedRecord) -> [RecoveredSpan] {
         if lostChanges.contains(.reset) { return [.unknown] }
         let knowsGaps = !mayLackGaps || gaps.count == feed.counts.gaps
@@ -135,7 +135,7 @@ struct RecoveredFeed {
         return Self.guarded(spans)
     }
 
-    /// A gap lies between two entries: where one of them is missing, it is said to.
+    /// Returns the spans with unknown ones added around gaps, since a gap must lie between two entries.
     private static func guarded(_ spans: [RecoveredSpan]) -> [RecoveredSpan] {
         var result: [RecoveredSpan] = []
         var mayTakeGap = false
@@ -153,8 +153,8 @@ struct RecoveredFeed {
         return result
     }
 
-    /// Changes of lost commits: posts that they removed or moved, and those below which they inserted.
-    /// Nil among the latter is the head.
+    /// The posts that lost commits removed or moved, and those below which they inserted. Nil among the latter
+    /// means the head.
     var lostRows: (removed: Set<PostID>, insertedBelow: Set<PostID?>) {
         var (removed, below): (Set<PostID>, Set<PostID?>) = ([], [])
         for change in lostChanges {
@@ -170,7 +170,7 @@ struct RecoveredFeed {
 }
 
 extension FeedRecord {
-    /// It can be counted on from: the bytes may be anybody's.
+    /// True if it is small enough to count on from. The bytes are untrusted.
     fileprivate var canGoOn: Bool {
         let limit: UInt64 = 1 << 60
         let numbers = [resets, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers]

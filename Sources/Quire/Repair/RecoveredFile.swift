@@ -1,8 +1,8 @@
-/// The readable records of a damaged cache. None of them is trusted to be whole yet.
+/// What was recovered of a damaged cache, before any of it is taken to be complete.
 ///
-/// Trusted are records whose checksum is right, and two kinds of evidence that nothing is missing between
-/// them: LMDB's tree, and the counts that gaps and feeds keep of their segments. The id index, counts of
-/// pages, the use of bodies and the log are derived: they are not read, but made anew.
+/// Records with a correct checksum are trusted. Two things prove that nothing is missing between them: LMDB's
+/// tree, and the segment counts of gaps and feeds. The id index, page counts, the use of bodies and the log
+/// are derived data: they are not read, but built again.
 struct RecoveredFile {
     let salvage: Salvage
     private(set) var feeds: [UInt32: RecoveredFeed] = [:]
@@ -10,17 +10,17 @@ struct RecoveredFile {
     private(set) var generation: UInt64 = 0
     private(set) var fields: [(address: Salvage.NodeAddress, collection: UInt32)] = []
     private(set) var aliases: [(record: AliasRecord, collection: UInt32)] = []
-    /// Records that do not read back.
+    /// The number of records that do not read back.
     private(set) var damaged = 0
-    /// One of ours was found, or nothing that speaks against it.
+    /// True if a record of ours was found, or nothing contradicts that the file is ours.
     private var isOurs = false
-    /// Records of no table.
+    /// The number of records that belong to no table.
     private var foreign = 0
     private var seed: UInt64?
     private var version: UInt64?
     private var bodies: [UInt64: Salvage.NodeAddress] = [:]
     private var recentBodies: [UInt64: [UInt8]?] = [:]
-    /// The feed that the record before was of, and the part of it.
+    /// The feed of the previous record, and its part.
     private var last: (feed: UInt32, part: RecoveredFeed.Part)?
     private var isBroken = false
 
@@ -38,19 +38,19 @@ struct RecoveredFile {
                 try takeLostCommit(number, value)
             }
         }
-        // Numbers of commits go on from the last one that anybody may have seen.
+        // Continue after the last commit number that another program may have seen.
         generation = min(max(generation, salvage.transaction ?? 0), 1 << 62)
         clock = min(clock, 1 << 62)
     }
 
-    /// Throws if it was never a cache, or is one of a newer Quire.
+    /// Throws if the file was never a cache, or belongs to a newer Quire.
     mutating func requireOurs() throws {
         let path = salvage.file.path
         if let version, version > 0, version != CacheFile.formatVersion {
             throw CacheFile.foreign(path, version)
         }
         if salvage.transaction == nil {
-            isOurs = try FileCheck.size(path) == 0  // a file that was made, and no more
+            isOurs = try FileCheck.size(path) == 0  // a file that was created, but not yet written
             try salvage.forEachUnused { record in
                 if Table.owner(of: record.key) != nil && record.value != nil { isOurs = true }
             }
@@ -94,7 +94,8 @@ struct RecoveredFile {
         isBroken = false
     }
 
-    /// A break between two parts of a feed, or between two feeds, may hide records of all parts in between.
+    /// Notes breaks. A break between two parts of a feed, or between two feeds, may hide records of all parts
+    /// in between.
     private mutating func enter(_ feed: UInt32, _ part: RecoveredFeed.Part) {
         if last?.feed != feed {
             leaveFeed(for: feed)
@@ -111,7 +112,7 @@ struct RecoveredFile {
         last = nil
     }
 
-    /// False if the record is not what its key says.
+    /// Takes in a record that belongs to no feed. Returns false if it does not match its key.
     private mutating func takeOfCache(
         _ name: String, _ key: [UInt8], _ value: [UInt8], _ address: Salvage.NodeAddress
     ) -> Bool {
@@ -158,7 +159,7 @@ struct RecoveredFile {
         key.withUnsafeBytes { NumberKey($0)?.number }
     }
 
-    /// The newest meta page is gone, and this is what one of its commits changed.
+    /// Takes in the changes of a commit whose meta page, the newest one, is lost.
     private mutating func takeLostCommit(_ number: UInt64, _ value: [UInt8]) throws {
         generation = max(generation, number)
         let changes = value.withUnsafeBytes { try? ChangeLog.entries($0, "the log") }
@@ -169,8 +170,8 @@ struct RecoveredFile {
 
     // MARK: Bodies
 
-    /// The bytes of a body; nil if they are lost. `id` is the post it is said to be of: a body record that
-    /// stands under a wrong key is found out.
+    /// Returns the bytes of a body, or nil if they are lost. `id` is the post that the body should belong to,
+    /// so that a body record under a wrong key is detected.
     mutating func body(
         _ reference: BodyReference, of id: PostID, in collection: UInt32
     ) throws -> ArraySlice<UInt8>? {

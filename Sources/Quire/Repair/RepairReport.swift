@@ -1,23 +1,23 @@
-/// The result of a repair: what it found, kept and lost.
+/// The result of a repair.
 public struct RepairReport: Sendable, Hashable {
-    /// The remains of one feed.
+    /// What a repair kept of one feed.
     public struct Feed: Sendable, Hashable {
         /// The name of the feed.
         public let name: String
-        /// Its record is lost, and with it its order class: it is gone.
+        /// True if its record is lost, and with it its order class. The feed is gone.
         public let isLost: Bool
-        /// Posts in it now.
+        /// The number of posts it has now.
         public let posts: Int
-        /// Posts that are known to be lost; more may be, where there are new gaps.
+        /// The number of posts known to be lost. New gaps may hide more.
         public let lostPosts: Int
-        /// Bodies lost in a feed of ids, whose posts keep their places as placeholders.
+        /// The number of lost bodies in a feed of ids. Their posts keep their places as placeholders.
         public let lostBodies: Int
-        /// Gaps in it now, and how many more these are than before.
+        /// The number of gaps it has now.
         public let gaps: Int
-        /// The number of gaps that the repair opened.
+        /// How many more gaps it has than before.
         public let newGaps: Int
 
-        /// Nothing of it is known to be lost, and it has no gap that it had not before.
+        /// True if nothing of it is known to be lost and it has no new gap.
         public var isWhole: Bool { !isLost && lostPosts == 0 && lostBodies == 0 && newGaps == 0 }
 
         init(
@@ -33,18 +33,18 @@ public struct RepairReport: Sendable, Hashable {
         }
     }
 
-    /// Why it was repaired. None: it was sound, and nothing was done.
+    /// Why the cache was repaired. Empty if it was sound and nothing was done.
     public let findings: [Finding]
-    /// The feeds, in the order in which they were made; none if the cache was sound.
+    /// The feeds, in the order of their creation. Empty if the cache was sound.
     public let feeds: [Feed]
-    /// Records that could not be read.
+    /// The number of records that could not be read.
     public let damagedRecords: Int
-    /// The path of the damaged file; nil if nothing was changed.
+    /// The path of the damaged file now; nil if nothing was changed.
     public let keptFile: String?
 
-    /// Nothing of what could be read was believed in the end: the cache is empty.
+    /// True if nothing readable could be trusted in the end, so the cache is empty.
     let isEmptied: Bool
 
-    /// Nothing was wrong, and nothing was done.
+    /// True if nothing was wrong and nothing was done.
     public var isSound: Bool { findings.isEmpty }
 }

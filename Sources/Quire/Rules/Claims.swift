@@ -1,20 +1,20 @@
-// R25, R26: neighbours that only the server's numbering joins.
+// R25, R26: neighbours that only the server's page numbers join.
 
 extension Draft {
-    /// R8. The rest of an answer below its border; where only a position says that it follows, the join is
-    /// unverified.
+    /// R8. Places the rest of an answer below its border. If only a position says that the rest follows the
+    /// border, the join is unverified.
     mutating func join(_ rest: [Int], below border: Int, lower: Int? = nil) throws(Interruption) {
         let isClaim = ticket.mayClaim && !shown.contains(border)
         if isClaim && state.options.isStrict {
             let places = places()
-            // nothing but the numbering joins them
+            // nothing but the page numbers joins them
             if rest.allSatisfy({ places[$0] != nil }) { throw .refused(.noProgress) }
         }
         try splice(rest, upper: .entry(border), lower: lower)
         if isClaim, let first = accepted.first { claim(between: border, and: first) }
     }
 
-    /// Neighbours that no answer has shown together: unverified, or in strict feeds a gap.
+    /// Joins neighbours that no answer has shown together: by an unverified join or, in strict feeds, a gap.
     mutating func claim(between upper: Int, and lower: Int, why: Doubt = .numbering) {
         guard let at = rows.firstIndex(of: .entry(lower)), at > 0, rows[at - 1] == .entry(upper)
         else { return }
@@ -27,10 +27,10 @@ extension Draft {
         farGap = true
     }
 
-    /// R26.9. In a feed read by links that are positions, the answer contradicts what is cached: the
-    /// numbering had put something into the wrong place, or the numbers have moved on.
+    /// R26.9. Returns true if, in a feed whose links are positions, the answer contradicts the cache: the
+    /// page numbers had misplaced something, or they have shifted.
     func isElsewhere(_ page: [Int], _ at: Int) throws(Interruption) -> Bool {
-        // R10: that gap is filled first
+        // R10: that gap must be filled first
         if !ticket.mayClaim || rows[..<at].contains(where: \.isGap) { return false }
         let border = try border(above: at)
         let places = places()
@@ -41,14 +41,14 @@ extension Draft {
         return key(first)! >= limit && page.contains { !state.entries[$0].isCached }
     }
 
-    /// R26.10. As a jump: by the order of the page itself, or by its keys.
+    /// R26.10. Places the page like a jump: by the order of the page itself, or by its keys.
     mutating func placeAnew(_ page: [Int]) throws(Interruption) {
         isAgainstCache = true
         try splice(page, upper: .unknown, lower: nil)
     }
 
-    /// R26.10. A keyless answer shows, above the last entry that it shares with the segment, what is cached
-    /// below that, or the other way round.
+    /// R26.10. Returns true if a keyless answer shows, above the last entry it shares with the segment,
+    /// something that is cached below that entry, or the other way round.
     func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {
         if state.options.order != .keyless { return false }
         let places = places()
@@ -63,8 +63,8 @@ extension Draft {
 
     // MARK: Recorded pages (R25)
 
-    /// Between two pages of consecutive numbers there is no gap, only an unverified join; and no gap opens
-    /// between two neighbours whose join is proven.
+    /// Puts an unverified join instead of a gap between two pages of consecutive numbers, and keeps a gap
+    /// from opening between two neighbours whose join is proven.
     mutating func claim() throws(Interruption) {
         rows = state.mergeGaps(rows)
         guard let first = accepted.first, let last = accepted.last else { return }
@@ -94,8 +94,7 @@ extension Draft {
         updateFarGap(first, last)
     }
 
-    /// R18. In feeds with keys, an end of the page that falls into a proven run, and leads nowhere, opens no
-    /// gap.
+    /// R18. In feeds with keys, opens no gap at a page's end that falls into a proven run and leads nowhere.
     mutating func keepProvenRun() throws(Interruption) {
         guard state.options.order.hasKeys, let first = accepted.first, let last = accepted.last else {
             return
@@ -113,7 +112,7 @@ extension Draft {
         if !updateFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
     }
 
-    /// The gap at an end of the page may just have gone. True if there is one.
+    /// Updates `farGap`, because that gap may just have gone. Returns true if the page still borders on a gap.
     @discardableResult
     private mutating func updateFarGap(_ first: Int, _ last: Int) -> Bool {
         let start = max(0, rows.firstIndex(of: .entry(first))! - 1)
@@ -123,7 +122,7 @@ extension Draft {
         return isBesideGap
     }
 
-    /// The side of an entry that had a proven neighbour before this page.
+    /// The side on which an entry had a proven neighbour before this page.
     private enum Neighbour { case above, below }
 
     private mutating func hadProvenNeighbour(_ side: Neighbour, _ entry: Int) throws(Interruption) -> Bool {

@@ -1,37 +1,37 @@
-/// The state of a crawl: the last entry of each of its pages (R24, R25).
+/// The progress of a crawl: the last entry of each of its pages (R24, R25).
 ///
-/// Pages are told apart by their numbers; page n leads to page n + 1 unless its answer carries a link of
-/// its own. Pages may come in any order; a missing one is simply not recorded. Of a long crawl the 1,024
-/// pages with the highest numbers are remembered, so that it takes no more memory the longer it gets.
+/// Pages are identified by their numbers. Page n leads to page n + 1 unless its answer has a link of its own.
+/// Pages may come in any order; leave out those that are missing. A crawl remembers the 1,024 pages with the
+/// highest numbers, so its memory is bounded.
 ///
 ///     var crawl = Crawl(startingAt: .head(page: 1))
 ///     for page in pages { try feed.ingest(page.answer, page: page.number, of: &crawl) }
 public struct Crawl: Sendable {
     /// The place of the crawl's first page.
     public enum Start: Sendable, Hashable {
-        /// The page with this number is a refresh.
+        /// At the head: the page with this number is a refresh.
         case head(page: Int)
-        /// The crawl goes on below the last entry.
+        /// Below the last entry.
         case tail
-        /// The crawl goes on below the entry above this gap.
+        /// Below the entry above this gap.
         case gap(GapID)
     }
 
-    /// The place of its first page.
+    /// Where the first page lies.
     public private(set) var start: Start
-    /// Page number -> its last entry.
+    /// The last entry of each page, by page number.
     private(set) var ends: [Int: PostID] = [:]
-    /// Page number -> the link that leads to it, where that is known.
+    /// The link that leads to each page, by page number, if it is known.
     private(set) var links: [Int: Link] = [:]
     private(set) var lastNumber: Int?
-    /// The numbers of the pages whose end is known, or the link of the page that follows; ascending.
+    /// The numbers of the pages with a known end or a known link to the next page, ascending.
     private var numbers: [Int] = []
 
     static let pageLimit = 1_024
-    /// Page numbers beyond this, either way, cannot be counted on from.
+    /// Page numbers must not exceed this in magnitude, so that it is safe to count on from them.
     public static let numberLimit = 1 << 53
 
-    /// A crawl without pages yet.
+    /// Creates a crawl without pages.
     public init(startingAt start: Start) { self.start = start }
 
     init(start: Start, ends: [Int: PostID], links: [Int: Link], lastNumber: Int?) {
@@ -41,7 +41,7 @@ public struct Crawl: Sendable {
 
     var isFresh: Bool { lastNumber == nil }
 
-    /// The number of the page to record; one without a number follows the page before.
+    /// Returns the number of the page to record. A page without a number follows the previous one.
     func number(_ number: Int?) -> Int {
         if let number { return number }
         if let lastNumber { return lastNumber + 1 }
@@ -49,8 +49,8 @@ public struct Crawl: Sendable {
         return 1
     }
 
-    /// Says which link was followed to the page that is recorded next, where its request is known.
-    /// Otherwise that is the one the page before gave. nil means the page that follows.
+    /// Tells the crawl which link was followed to the page recorded next, if its request is known. The
+    /// default is the link that the page before gave. A nil `page` means the page that follows.
     public mutating func follow(_ link: Link, to page: Int?) {
         let number = number(page)
         if number.magnitude > Self.numberLimit { return }  // such a page is refused
@@ -60,9 +60,9 @@ public struct Crawl: Sendable {
 
     // MARK: Pages whose request is known
 
-    /// Says that the page recorded next answers the request for the first page: nothing lay above it.
-    /// `number` is how it is counted, `link` what it was asked for by, if that is known. Returns its number
-    /// in the crawl. A server that counts its pages gives it its `page`.
+    /// Tells the crawl that the page recorded next answers the request for the first page, so nothing lay
+    /// above it. `number` is the page's own number and `link` the link requested, if known. Returns its
+    /// number in the crawl, which is `page` if the server numbers its pages.
     public mutating func beginAtHead(by link: Link?, _ number: Int?, page: Int? = nil) -> Int {
         let label = page ?? (isFresh ? self.number(number) : freeNumber)
         if let link = link ?? (isFresh ? nil : .head) { follow(link, to: label) }
@@ -70,8 +70,8 @@ public struct Crawl: Sendable {
         return label
     }
 
-    /// Says that the page recorded next was asked for by this link, which need not continue any page of the
-    /// crawl, and is not the first one. Returns its number in the crawl.
+    /// Tells the crawl that the page recorded next was requested by this link. It is not the first page, and
+    /// need not continue any page of the crawl. Returns its number in the crawl.
     public mutating func leap(to link: Link, _ number: Int?) -> Int {
         let label = isFresh ? self.number(number) : freeNumber
         if start == .head(page: label) { beginBelowHead(label, .unknown) }
@@ -79,9 +79,9 @@ public struct Crawl: Sendable {
         return label
     }
 
-    /// Says which link was followed to the page that is recorded next, where that is known: it lies below the
-    /// page that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in the
-    /// crawl, nil if it follows the page before. A server that counts its pages gives it its `page`.
+    /// Tells the crawl which link was followed to the page recorded next, if it is known. The page lies below
+    /// the page that gave the link. `isFirst` is false if it cannot be the first page. Returns its number in
+    /// the crawl, or nil if it follows the previous page. It is `page` if the server numbers its pages.
     public mutating func descend(by link: Link?, _ number: Int?, isFirst: Bool, page: Int? = nil) -> Int? {
         if let page {
             if let link, links[page] != link { follow(link, to: page) }
@@ -98,33 +98,33 @@ public struct Crawl: Sendable {
         return number
     }
 
-    /// The page with this number is not the first one, but the one below the page that a link leads to.
+    /// Notes that the page with this number is not the first one, but lies below the one at link `above`.
     private mutating func beginBelowHead(_ label: Int, _ above: Link) {
         start = .head(page: label - 1)
         follow(above, to: label - 1)
     }
 
-    /// The number of the page that this link leads to, as far as the pages recorded say.
+    /// Returns the number of the page at this link, if the recorded pages tell.
     private func number(for link: Link) -> Int? {
         if let number = links.lazy.filter({ $0.value == link }).map(\.key).max() { return number }
         return numbers.last { ends[$0] != nil && links[$0 + 1] == nil && self.link(to: $0 + 1) == link }
             .map { $0 + 1 }
     }
 
-    /// The number of a page that continues none of the crawl.
+    /// A number for a page that continues no page of the crawl.
     private var freeNumber: Int { max(lastNumber ?? 0, numbers.last ?? 0) + 2 }
 
     func isKnown(linkTo number: Int) -> Bool { links[number] != nil }
 
-    /// The link that was followed to this page.
+    /// Returns the link that was followed to this page.
     func link(to number: Int) -> Link { links[number] ?? .token("page=\(number)") }
 
-    /// The numbers of pages above this one, nearest first.
+    /// Returns the numbers of the pages above this one, nearest first.
     func earlier(than number: Int) -> ReversedCollection<ArraySlice<Int>> {
         numbers[..<place(of: number)].reversed()
     }
 
-    /// The count of smaller numbers.
+    /// Returns how many of the numbers are smaller.
     private func place(of number: Int) -> Int {
         if let last = numbers.last, last < number { return numbers.count }
         return numbers.firstIndex { $0 >= number } ?? numbers.count
@@ -152,8 +152,8 @@ public struct Crawl: Sendable {
 }
 
 extension FeedState {
-    /// The ticket for the next page of a crawl. `end` is where the page directly above it ended,
-    /// `earlier` where the nearest page above it that is still cached did.
+    /// Issues the ticket for the next page of a crawl. `end` is the last entry of the page directly above it;
+    /// `earlier` is the last entry of the nearest page above it that is still cached.
     mutating func planRecorded(
         _ number: Int, in crawl: Crawl, named own: Link?, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> TicketRecord {
@@ -171,7 +171,7 @@ extension FeedState {
             head.link == record.own
         {
             record.isAboveHead = true
-        } else if own?.isAbove != true {  // else it shows what it lies above
+        } else if own?.isAbove != true {  // otherwise it shows what it lies above
             let start = try border(of: crawl, own: record.own, end: end, earlier: earlier)
             if crawl.isFresh, own == nil, let start { record.own = start.link }
             record.after = start.map { id(of: $0.entry) }
@@ -181,8 +181,8 @@ extension FeedState {
         return record
     }
 
-    /// R25.4. Only the head request closes the head: above the topmost page of a crawl that began further
-    /// down, its link names the page above.
+    /// R25.4. Links the head to the page above a crawl's topmost page if the crawl began further down. Only
+    /// the answer to the head request closes the head.
     mutating func nameHead(above number: Int, in crawl: Crawl, _ answer: Answer) {
         var first = options.firstPage
         if case .head(let page) = crawl.start { first = page }
@@ -193,8 +193,8 @@ extension FeedState {
         head = newEdge(crawl.link(to: number - 1))
     }
 
-    /// The end of the page before; else the edge that names this page; else (R24) the edge at which the
-    /// nearest earlier page of the crawl ends, else where the crawl starts. nil in an empty feed.
+    /// Returns the end of the page before, else the edge that names this page, else (R24) the edge at which
+    /// the nearest earlier page of the crawl ends, else the start of the crawl. Returns nil in an empty feed.
     private func border(
         of crawl: Crawl, own: Link, end: PostID?, earlier: PostID?
     ) throws(Interruption) -> (entry: Int, link: Link)? {

@@ -1,15 +1,15 @@
-// R29: answers that say what has changed since an earlier moment. What such an answer does not name is
+// R29: answers that list the changes since an earlier time. Posts that such an answer does not name are
 // untouched.
 
-/// A token that an answer brought: with it the changes since can be asked for.
+/// A token from an answer, with which to ask later for the changes since then.
 struct DeltaToken: Hashable {
     var text: String
-    /// Clock of the request that the answer was to: the token is as of then or later.
+    /// The clock of the request that brought the token. The token covers everything up to then, or later.
     var asOf: UInt64
 }
 
 extension FeedState {
-    /// R29. What has changed since the newest token.
+    /// R29. Plans a request for the changes since the newest token.
     mutating func planDelta(limit: Int) -> Result<Request, Refusal> {
         guard let token = deltaToken else { return .failure(.noLink) }
         var record = newTicket(.delta, limit: limit)
@@ -21,7 +21,7 @@ extension FeedState {
 extension Draft {
     mutating func delta(_ page: [Int]) throws(Interruption) {
         let isWhole = answer.next == .unknown || answer.next == .end
-        (answer.next, answer.previous) = (.unknown, .unknown)  // they are not links of the list
+        (answer.next, answer.previous) = (.unknown, .unknown)  // these are not links of the list
         let deleted = try leaveDeleted()
         let page = page.filter { !deleted.contains($0) }
         if page.isEmpty && answer.deleted.isEmpty && answer.since == nil { throw .refused(.empty) }
@@ -47,8 +47,8 @@ extension Draft {
         }
     }
 
-    /// R29.1. Deleted entries leave, but for those that an answer wrote after this request was planned.
-    /// Returns all that are gone on the server, cached or not.
+    /// R29.1. Removes deleted entries, except those that an answer wrote after this request was planned.
+    /// Returns all posts that were deleted on the server, cached or not.
     private mutating func leaveDeleted() throws(Interruption) -> EntrySet {
         var seen = EntrySet()
         var deleted: [Int] = []
@@ -70,15 +70,15 @@ extension Draft {
         return gone
     }
 
-    /// R29.3. All that came on top since the head was told is in the answer, if it is whole and begins no
-    /// later.
+    /// R29.3. Puts new posts on top. A complete answer contains everything that came on top since the head
+    /// was last known, if it covers the time from then on.
     private mutating func putNewOnTop(_ page: [Int], isWhole: Bool) throws(Interruption) -> [Int] {
         guard state.options.order.hasKeys, state.head.link == .end, let top = try top(),
             try hasKeys(page)
         else { return [] }
         guard isWhole, let token = state.deltaToken, ticket.own == .token(token.text),
             let told = state.subscription.headAsOf, told >= token.asOf, rows[0] == .entry(top)
-        else { return [] }  // others may lie between and below them
+        else { return [] }  // other posts may lie between and below them
         isTopTold = true
         let places = places()
         let above = page.filter { places[$0] == nil && key($0)! > key(top)! }
@@ -89,7 +89,7 @@ extension Draft {
         return above
     }
 
-    /// It rose, or the place of its key is inside a cached run.
+    /// Returns true if the entry rose, or the place of its key is inside a cached run.
     private func hasKnownPlace(_ entry: Int) throws(Interruption) -> Bool {
         guard let key = key(entry), try hasKeys([entry]) else { return false }
         if moved.contains(entry) { return true }

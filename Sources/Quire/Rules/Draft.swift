@@ -1,13 +1,12 @@
-/// The effect of one answer, computed aside and committed only as a whole.
+/// The effect of one answer. It is computed separately and committed as a whole.
 ///
-/// `state` keeps the rows as they were until `commit`; `rows` is the list being built, without detached
-/// entries.
+/// `state` keeps the old rows until `commit`. `rows` is the new list, without detached entries.
 struct Draft {
     var state: FeedState
     let ticket: TicketRecord
     var answer: Answer
-    /// R8. The answer reached the end of the range it was asked for. Of the feed's end that says nothing, so
-    /// `answer.next` is unknown.
+    /// R8. True if the answer reached the end of the requested range. That says nothing about the end of the
+    /// feed, so `answer.next` is unknown.
     let endsRange: Bool
 
     var rows: [Row]
@@ -15,50 +14,50 @@ struct Draft {
     var tail: Edge
     let gapsBefore: [Gap]
 
-    /// Posts of the answer by entry number; -1 for entries it does not show.
+    /// For each entry number, the index of its post in the answer; -1 if the answer does not show it.
     private var shownPost: [Int]
-    /// Position of each shown entry in the server's answer, sticky rows not counted.
+    /// The position of each shown entry in the server's answer, not counting sticky rows.
     var serverPosition: EntryMap
-    /// Entries of the page now placed in the feed, in order.
+    /// The entries of the page that are now placed in the feed, in order.
     var accepted: [Int] = []
-    /// Known entries the answer showed without placing them: its border, or the one it is used below instead.
+    /// Known entries that the answer showed without placing them: its border, or the one used in its place.
     var shown: [Int] = []
-    /// `answer.next` continues directly at the border; otherwise below `standsAt`.
+    /// True if `answer.next` continues directly at the border, false if below `standsAt`.
     var isPositioned = true
     var standsAt: Int?
-    /// Nothing in the answer shows that the border still lives, where that matters (R9).
+    /// True if the answer should show that the border still exists, and does not (R9).
     var doubtsUpperBorder = false
     var doubtsLowerBorder = false
     var headChanged = false
-    /// The page ends or begins at a gap.
+    /// True if the page ends or begins at a gap.
     var farGap = false
-    /// Overrides the verdict.
+    /// A verdict that replaces the computed one.
     var note: Outcome.Verdict?
-    /// R25: entries joined to the one above without proof, and why.
+    /// R25: the entries joined without proof to the one above, and why.
     var claims: [Int: Doubt] = [:]
-    /// R26: rows received, without those that are no entries.
+    /// R26: the number of rows received, without those that are not entries.
     var rowsSeen = 0
-    /// R26: this border stands at this position or below; nil: only that it is not known as the last of its
-    /// page.
+    /// R26: this border is at the position `least` or below. If `least` is nil, it is only known not to be
+    /// the last of its page.
     var beyond: (border: Int, least: Int?)?
     /// R26: the last usable row of the page.
     var pageEnd: Int?
-    /// R26: numbers of edges that this answer renewed.
+    /// R26: the numbers of the edges that this answer renewed.
     var renewedEdges: Set<UInt64> = []
-    /// R26: known entries have a place.
+    /// R26: true if known entries have a place.
     var hasLandmarks = false
-    /// R26.10: it was placed by its own order, against what is cached.
+    /// R26.10: true if the page was placed by its own order, against the cached one.
     var isAgainstCache = false
-    /// R26: below this unverified join the page above was shown again.
+    /// R26: the entry below an unverified join above which the page was shown again.
     var checkedJoin: Int?
-    /// R27: this answer told the top of the list, and what was pushed meanwhile stands above it.
+    /// R27: true if this answer showed the top of the list, with posts pushed meanwhile above it.
     var isTopTold = false
     var liftedEntries: [Int] = []
-    /// R18: posts of this answer that stand inside a proven run.
+    /// R18: the posts of this answer that are inside a proven run.
     var insideRun = EntrySet()
-    /// Known entries shown against the order class.
+    /// Known entries that were shown against the order class.
     var disorder: [Int] = []
-    /// R21: bodies the server did not return. R29: what the server says is deleted, cached or not.
+    /// R21: posts whose bodies did not come back. R29: posts reported as deleted, cached or not.
     var goneForGood: [Int] = []
 
     var new: [Int] = []
@@ -74,7 +73,7 @@ struct Draft {
 
     init(_ state: FeedState, _ ticket: TicketRecord, _ answer: Answer) {
         self.state = state
-        // The state is shared with the one before; one copy of it has room for the answer.
+        // The entries are shared with the old state; copy them once, with room for the answer.
         let count = state.entries.count + answer.posts.count
         self.state.entries.reserveCapacity(count)
         self.state.index.reserveCapacity(count)
@@ -97,7 +96,7 @@ struct Draft {
 
     // MARK: Cleaning (R4, R5, R6)
 
-    /// The entries of the answer that may be placed, in order. Moved entries leave their old place.
+    /// Returns the entries of the answer that may be placed, in order. Moved entries leave their old place.
     mutating func clean() throws(Interruption) -> [Int] {
         var page: [Int] = []
         var seen = EntrySet()
@@ -111,7 +110,7 @@ struct Draft {
             if serverPosition[entry] == nil { serverPosition[entry] = position }
             position += 1
             if !seen.insert(entry) {
-                duplicatesInPage += 1  // R4: never evidence of overlap
+                duplicatesInPage += 1  // R4: repetition does not prove overlap
                 continue
             }
             shownPost[entry] = i
@@ -129,7 +128,7 @@ struct Draft {
         return page
     }
 
-    /// The number of a post's entry, made on first sight.
+    /// Returns the number of a post's entry, creating the entry if needed.
     mutating func number(of id: PostID) -> Int {
         if let entry = state.index[id] { return entry }
         state.append(id, Entry(isCached: false))
@@ -137,7 +136,7 @@ struct Draft {
         return state.entries.count - 1
     }
 
-    /// R6. A page of a stable feed has keys, strictly descending, and none of them has changed.
+    /// R6. Throws unless the page of a stable feed has strictly descending keys, none of them changed.
     private func requireDeclaredOrder(_ page: [Int]) throws(Interruption) {
         guard state.options.order == .stable, ticket.operation != .snapshot,
             ticket.operation != .bodies
@@ -149,13 +148,13 @@ struct Draft {
                 throw .refused(.contradiction, help: .checkOptions)
             }
         }
-        if ticket.operation == .delta { return }  // in no order that counts
+        if ticket.operation == .delta { return }  // the order has no meaning
         for (upper, lower) in zip(keys, keys.dropFirst()) where upper! <= lower! {
             throw .refused(.contradiction, help: .checkOptions)
         }
     }
 
-    /// R6. A grown key means moved; a smaller one is older than what is cached.
+    /// R6. Handles changed keys: an entry with a larger key has moved; one with a smaller key is outdated.
     private mutating func compareKeys(_ page: [Int]) -> [Int] {
         page.filter { entry in
             guard isEntry(entry), let shown = shownKey(entry), let old = state.entries[entry].key
@@ -168,7 +167,7 @@ struct Draft {
 
     // MARK: Small queries
 
-    /// True for a cached entry of the server's sequence.
+    /// Returns true for a cached entry of the server's sequence.
     func isEntry(_ entry: Int) -> Bool {
         state.entries[entry].isCached && !state.entries[entry].isDetached
     }
@@ -177,12 +176,12 @@ struct Draft {
         shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]].key
     }
 
-    /// The post of the answer that an accepted entry was made from.
+    /// Returns the post of the answer from which an accepted entry was made.
     func post(of entry: Int) -> Post? {
         shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]]
     }
 
-    /// The newest known key; an outdated one does not count.
+    /// Returns the newest known key, ignoring that of an outdated post.
     func key(_ entry: Int) -> Int64? {
         let cached = state.entries[entry].isCached ? state.entries[entry].key : nil
         guard let shown = shownKey(entry) else { return cached }
@@ -190,14 +189,14 @@ struct Draft {
         return shown
     }
 
-    /// Moved entries leave their old place; the neighbours close up.
+    /// Removes moved entries from their old places and joins the neighbours.
     mutating func rowsWithout(_ gone: [Int]) {
         if gone.isEmpty { return }
         let gone = EntrySet(gone)
         rows.removeAll { row in row.entry.map(gone.contains) ?? false }
     }
 
-    /// Entry number -> row; nil for entries that have no row.
+    /// Returns the row of each entry; nil for an entry without a row.
     func places() -> EntryMap {
         var places = EntryMap(entries: state.entries.count)
         for (i, row) in rows.enumerated() {
@@ -206,16 +205,16 @@ struct Draft {
         return places
     }
 
-    /// The row of the gap that owns the edge, `rows.count` for the tail, -1 for the head.
+    /// Returns the row of the gap that has the edge, `rows.count` for the tail, or -1 for the head.
     func find(edge number: UInt64) -> Int {
         if let at = rows.firstIndex(where: { state.owns($0, edge: number) }) { return at }
         return number == tail.number ? rows.count : -1
     }
 
-    /// Written after this request was issued: an older answer must not undo it.
+    /// Returns true if the entry was written after this request was planned. The answer must not undo that.
     func isNewer(_ entry: Int) -> Bool { state.entries[entry].confirmed > ticket.issued }
 
-    /// Entries leave the feed; pinned ones stay as detached entries.
+    /// Removes entries from the feed; pinned ones stay as detached entries.
     mutating func leave(_ entries: [Int]) {
         for entry in entries {
             if state.entries[entry].isPinned {
@@ -227,8 +226,9 @@ struct Draft {
         }
     }
 
-    /// R9. No answer removes what it shows: it has the post on the other side of the border. (An entry
-    /// dropped as outdated was not shown here: the next answer brings it back under its smaller key.)
+    /// R9. Throws if the answer would remove a post that it shows, which is then on the other side of the
+    /// border. (A post dropped as outdated does not count as shown. The next answer restores it under its
+    /// smaller key.)
     func requireShownStay() throws(Interruption) {
         let isShown = { (entry: Int) in shownPost[entry] >= 0 && !ignored.contains(entry) }
         if removed.contains(where: isShown) || keptDetached.contains(where: isShown) {
@@ -236,7 +236,7 @@ struct Draft {
         }
     }
 
-    /// All entries in these rows; none of them may be unloaded.
+    /// Returns all entries in these rows. Throws if one of the rows is unloaded.
     func entries(in rows: some Sequence<Row>) throws(Interruption) -> [Int] {
         var entries: [Int] = []
         for row in rows {
@@ -249,19 +249,19 @@ struct Draft {
         return entries
     }
 
-    /// R9. An answer without its border may begin elsewhere: in keyless feeds the border may have died
-    /// somewhere else, and a loose link begins beyond it.
+    /// R9. True if an answer without its border may begin elsewhere: in keyless feeds the border may be gone
+    /// from its place, and a loose link begins beyond it.
     var isDoubtful: Bool { state.options.order == .keyless || ticket.isLoose }
 
-    /// R9. Another answer than the border's showed it, perhaps of a later moment: what the border's answer
-    /// knew is as of when it was asked for, not of when it arrived.
+    /// R9. Returns true if another answer than the border's showed the entry, perhaps at a later moment. The
+    /// border's answer is as of the time of its request, not of its arrival.
     func isSeenLater(_ entry: Int, than border: Int) -> Bool {
         let (entry, border) = (state.entries[entry], state.entries[border])
         return entry.confirmed > border.asked && entry.confirmed != border.confirmed
     }
 
-    /// R16. The answer's first or last item is not this entry, but one that was dropped, deleted or outdated
-    /// meanwhile: the link begins beyond it.
+    /// R16. Returns true if the answer's first or last item is not this entry, but one that was dropped,
+    /// deleted or outdated meanwhile. Then the link begins beyond the entry.
     func isLoose(_ end: PageEnd, at entry: Int) -> Bool {
         if ignored.isEmpty { return false }
         let items = answer.posts.lazy.filter { !state.sticky.contains($0.id) }
@@ -272,7 +272,7 @@ struct Draft {
 
     enum PageEnd { case first, last }
 
-    /// The last row that is not a repetition of one above it.
+    /// The last row that does not repeat one above it.
     private var lastItem: Post? {
         var last: (post: Post, position: Int)?
         for post in answer.posts where !state.sticky.contains(post.id) {
@@ -282,7 +282,7 @@ struct Draft {
         return last?.post
     }
 
-    /// False if the last item of a recorded page was outdated: its link does not continue here.
+    /// False if the last item of a recorded page was outdated. Then its link does not continue here.
     var isWhole: Bool {
         guard ticket.operation == .recorded, let last = answer.posts.last,
             let entry = state.index[last.id]

@@ -1,7 +1,7 @@
-// R11 and R12: answers that hold nothing below their border.
+// R11 and R12: answers that contain nothing below their border.
 
 extension Draft {
-    /// The edge below the rows that end here: the upper side of a gap, or the tail.
+    /// Returns the edge below the rows that end here: the upper side of a gap, or the tail.
     func edge(at: Int) -> Edge {
         at < rows.count ? state.gaps[rows[at].gap!].down : tail
     }
@@ -10,26 +10,26 @@ extension Draft {
         if at < rows.count { state.gaps[rows[at].gap!].down = edge } else { tail = edge }
     }
 
-    /// The entry above a gap or the tail.
+    /// Returns the entry above a gap or the tail.
     func border(above at: Int) throws(Interruption) -> Int {
         let row = rows[..<at].lastIndex(where: { !$0.isGap })!
         return try state.entry(at: row, in: rows, from: .below)
     }
 
-    /// Nothing in the answer lies below the border: the link moves on, or the end is near.
+    /// Handles an answer with nothing below the border: moves the link on, or treats it as a possible end.
     mutating func nothingBelow(_ at: Int) throws(Interruption) {
         let gap = at < rows.count ? rows[at].gap : nil
         let edge = edge(at: at)
         let link = answer.next
         if endsRange && gap != nil {
-            // in a bump feed the bound may have risen, and the server stopped where it is now
+            // in a bump feed the bounding post may have risen, and the server stopped at its new place
             if !isPositioned || state.options.order == .bump { throw .refused(.discontinuity) }
             rows.remove(at: at)  // the bounded range is empty: joined
             return
         }
         if link == .unknown { throw .refused(.empty) }
         if link == .end { return try endBelow(at, gap: gap, edge: edge) }
-        // the link may have been taken up again above
+        // the request may have used another link, from further up
         let triedLinks = ticket.own == edge.link ? edge.triedLinks + [edge.link] : [ticket.own]
         if triedLinks.contains(link) { throw .refused(.noProgress) }  // R12
         let border = try border(above: at)
@@ -41,7 +41,7 @@ extension Draft {
         if isPositioned { moveLink(of: border, to: link, isLoose: isLoose) }
     }
 
-    /// The bordering page's link moves on too.
+    /// Updates the link of the page that contains the border, too.
     mutating func moveLink(of border: Int, to link: Link, isLoose: Bool) {
         if let page = state.page(of: border), page.last == state.id(of: border) {
             state.pages[page.number]!.next = link
@@ -51,7 +51,7 @@ extension Draft {
 
     private mutating func endBelow(_ at: Int, gap: Int?, edge: Edge) throws(Interruption) {
         if !isPositioned { throw .refused(.discontinuity) }
-        // rows that left above slide what follows the border onto its page (R26.9)
+        // rows that left above move what follows the border onto the border's page (R26.9)
         let isAssumed = ticket.mayClaim ? !shown.contains(try border(above: at)) : false
         guard let gap else {
             tail = state.newEdge(.end)
@@ -59,12 +59,12 @@ extension Draft {
             return
         }
         if edge.link == .confirmEnd || edge.isDoubtful || state.options.trustsEnd {
-            // a second, independent confirmation
+            // a second, independent request must confirm the end
             let border = try border(above: at)
             if isDoubtful, !shown.contains(border),
                 try entries(in: rows[at...]).contains(where: { isSeenLater($0, than: border) })
             {
-                return try distrustLink(below: border)  // perhaps it ends elsewhere, where the border died
+                return try distrustLink(below: border)  // the list may end elsewhere
             }
             if try !isOutrun(at) {
                 try cutBelow(at)
@@ -76,13 +76,13 @@ extension Draft {
         note = .confirmEnd
     }
 
-    /// R11. Something below was seen by an answer that arrived after this request was planned: this older end
-    /// removes nothing.
+    /// R11. Returns true if an answer that arrived after this request was planned has shown something below.
+    /// This older end then removes nothing.
     func isOutrun(_ at: Int) throws(Interruption) -> Bool {
         try entries(in: rows[at...]).contains(where: isNewer)
     }
 
-    /// R11. The server ended above the border: what follows this entry is in doubt.
+    /// R11. Marks what follows this entry as doubtful, because the server ended above the border.
     mutating func doubtBelow(_ entry: Int) throws(Interruption) {
         let at = rows.firstIndex(of: .entry(entry))! + 1
         if state.options.trustsEnd, try !isOutrun(at) { return try cutBelow(at) }
@@ -93,14 +93,14 @@ extension Draft {
         note = .confirmEnd
     }
 
-    /// The end was confirmed: what lies below is gone.
+    /// Removes everything below the border, because the end is confirmed.
     mutating func cutBelow(_ at: Int) throws(Interruption) {
         leave(try entries(in: rows[at...]))
         rows.removeSubrange(at...)
         tail = state.newEdge(.end)
     }
 
-    /// R9. The border may have died: the next request starts above it.
+    /// R9. Makes the next request start above the border, because the border may be gone.
     mutating func distrustLink(below border: Int) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
         if state.isNumbered { return askAgain(for: border, at: at) }

@@ -1,5 +1,5 @@
-/// Values by entry number. Entries of a state are numbered from 0, so an array does what a dictionary
-/// would; rules ask for the place of an entry so often that hashing took a fifth of an ingest.
+/// A map from entry numbers to values. Entries are numbered from 0, so an array replaces a dictionary. Rules
+/// look up places so often that hashing took a fifth of an ingest.
 struct EntryMap {
     private var values: [Int]
 
@@ -19,7 +19,7 @@ struct EntryMap {
     }
 }
 
-/// A set of entry numbers, a bit for each.
+/// A set of entry numbers, with a bit for each.
 struct EntrySet {
     private var words: [UInt64] = []
 
@@ -27,14 +27,14 @@ struct EntrySet {
         for entry in entries { insert(entry) }
     }
 
-    /// Nothing can be taken out.
+    /// Correct because entries are never removed from the set.
     var isEmpty: Bool { words.isEmpty }
 
     func contains(_ entry: Int) -> Bool {
         entry / 64 < words.count && words[entry / 64] >> UInt64(entry % 64) & 1 != 0
     }
 
-    /// False if it was there already.
+    /// Adds an entry. Returns false if it was already there.
     @discardableResult
     mutating func insert(_ entry: Int) -> Bool {
         while words.count <= entry / 64 { words.append(0) }
@@ -44,11 +44,11 @@ struct EntrySet {
     }
 }
 
-/// Id -> entry number, for ids that are numbered in the order they come. It is filled anew for each
-/// operation, which takes a fifth of the time a dictionary does.
+/// A map from ids to entry numbers, which follow the order of insertion. It is filled again for each
+/// operation, in a fifth of the time that a dictionary takes.
 struct EntryIndex {
     private(set) var ids: [PostID] = []
-    /// Entry numbers at the hash of their id, or behind it; -1 is free. At least half are.
+    /// Entry numbers in an open hash table; -1 marks a free slot. At least half of the slots are free.
     private var slots: [Int32] = []
 
     subscript(id: PostID) -> Int? {
@@ -76,7 +76,7 @@ struct EntryIndex {
         for (entry, id) in ids.enumerated() { slots[slot(of: id)] = Int32(entry) }
     }
 
-    /// The slot of the id, or the slot that it would take.
+    /// Returns the slot of the id, or the free slot where it belongs.
     private func slot(of id: PostID) -> Int {
         let mask = slots.count - 1
         var slot = id._rawHashValue(seed: 0) & mask

@@ -1,7 +1,7 @@
-// What an answer shows against the order class of its feed (section 3 of the rules).
+// Evidence in an answer against the order class of its feed (section 3 of the rules).
 
 extension Draft {
-    /// Known entries of one segment that this answer shows in another order than the class allows.
+    /// Returns known entries of one segment that this answer shows in an order that the class forbids.
     func shownAgainstOrder() -> [Int] {
         switch ticket.operation {
         case .snapshot, .bodies, .recorded, .delta: return []
@@ -44,12 +44,12 @@ extension Draft {
         return found
     }
 
-    /// R25. Entries whose join to the one above this answer gives reason to doubt, although no gap is between
-    /// them: where an entry left against the order class, and where the answer showed something that was not
-    /// placed.
+    /// R25. Returns entries whose join to the one above becomes doubtful through this answer, although there
+    /// is no gap: where an entry left against the order class, and where the answer showed something that was
+    /// not placed.
     func doubtedJoins() throws(Interruption) -> [(entry: Int, why: Doubt)] {
-        if ticket.operation == .delta { return [] }  // it proves no neighbours
-        // in a keyless feed whatever has moved has broken the promise
+        if ticket.operation == .delta { return [] }  // it does not prove neighbours
+        // in a keyless feed every move breaks the promise
         let left = state.options.order == .keyless ? disorder + moved : disorder
         if left.isEmpty && ignored.isEmpty { return [] }
         let old = state.serverRows
@@ -91,7 +91,7 @@ extension Draft {
         return doubted
     }
 
-    /// The answer's entries in its order, each once, sticky ones not among them.
+    /// The answer's entries in its order, each once, without sticky ones.
     var shownEntries: [Int] {
         var seen = EntrySet()
         return answer.posts.compactMap { post in

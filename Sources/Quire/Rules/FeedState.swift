@@ -1,26 +1,26 @@
-// What the rules work on: one feed as a flat list of rows, top first, and nothing else. No storage, no
-// clock but the counter in the state, no lock.
+// The data that the rules work on: one feed as a flat list of rows, top first. It has no storage, no lock,
+// and no clock except the counter in the state.
 //
-// A long feed is not loaded whole. A run of entries that was left out stands in the list as one
-// `unloaded` row. The rules never guess what is in it: a rule that needs it throws `Interruption.needs`,
-// storage loads that part, and the rule starts again from the beginning.
+// A long feed is only partly loaded. A run of entries that was not loaded is a single `unloaded` row. A rule
+// never guesses its contents: if it needs them, it throws `Interruption.needs`. Storage then loads that part,
+// and the rule starts again from the beginning.
 
-/// An open side of the cached sequence: where a request may attach (Docs/rules.md, section 1).
+/// An open side of the cached sequence, where a request may attach (Docs/rules.md, section 1).
 struct Edge: Hashable {
     var link: Link
-    /// Changes whenever the link changes; tickets name this number. Never reused within a feed.
+    /// Changes whenever the link changes. Tickets refer to this number. Never reused within a feed.
     var number: UInt64
-    /// Overlapping link: its answer starts below this entry, somewhere above the border.
+    /// The link is overlapping if set: its answer starts below this entry, somewhere above the border.
     var after: PostID?
-    /// Links followed here since the last new entry (R12).
+    /// The links followed here since the last new entry (R12).
     var triedLinks: [Link] = []
-    /// "end" was reported once; confirming it takes several requests (R11).
+    /// True after "end" was reported once. Confirming it takes several requests (R11).
     var isDoubtful = false
-    /// The link begins beyond the border, at a post that was dropped when it arrived (R16).
+    /// True if the link begins beyond the border, at a post that was dropped on arrival (R16).
     var isLoose = false
-    /// This end was concluded: no answer showed it together with the border (R26.7).
+    /// True if this end was inferred: no answer showed it together with the border (R26.7).
     var isAssumed = false
-    /// The position that the next request below this border asks for, in feeds paged by position (R26).
+    /// Where the next request below this border starts, in feeds paged by position (R26).
     var search: Search?
 
     var isOverlapping: Bool { after != nil }
@@ -29,68 +29,68 @@ struct Edge: Hashable {
 /// The boundary between two segments.
 struct Gap: Hashable {
     var id: GapID
-    /// Continue below the entry above the gap.
+    /// The edge below the entry above the gap.
     var down: Edge
-    /// Continue above the entry below the gap.
+    /// The edge above the entry below the gap.
     var up: Edge
-    /// Why it exists, and the clock of the change that opened it; 0 until that is written.
+    /// Why the gap exists, and the clock of the change that opened it; 0 until it is written.
     var why = Doubt.unfetched
     var since: UInt64 = 0
 }
 
-/// Why an entry is not proven to follow the one above it, and since which clock.
+/// Why an entry is not proven to follow the one above it, and the clock since when.
 struct Claim: Hashable {
     var why = Doubt.numbering
     var since: UInt64 = 0
 }
 
-/// The place of a body's bytes. The rules only carry it along.
+/// The location of a body's bytes. The rules do not interpret it.
 struct BodyReference: Hashable {
-    /// Number of the record that holds the bodies of one response; 0 if there is no body.
+    /// The number of the record with the bodies of one response; 0 if there is no body.
     var record: UInt64 = 0
     var offset: UInt32 = 0
     var length: UInt32 = 0
 }
 
-/// The place of a post in one feed. It does not contain the post's id, which stands beside it: entries are
-/// copied with every state, and without a reference in them that is one `memcpy`.
+/// The state of a post in one feed. Without the post's id, which is stored beside it, an entry contains no
+/// references, so the entries of a state are copied by one `memcpy`.
 struct Entry {
-    // Entries are copied with every state: small values stand behind one that leaves room for them.
+    // The order of the fields saves memory: small values fill the padding after an optional.
     var key: Int64?
-    /// Not part of the server's sequence: a local post, a sticky one, a pinned one that left (R13).
+    /// True if it is outside the server's sequence: a local, a sticky, or a pinned post that left (R13).
     var isDetached = false
     var isPinned = false
-    /// The place is known, the body is missing.
+    /// True if the place is known, but the body is missing.
     var isPlaceholder = false
-    /// False for a post of an answer that the feed does not hold, or no longer.
+    /// False for a post of an answer that the feed does not hold, or does not hold any more.
     var isCached = true
-    /// The page above an unproven join was asked for again and ended there as before (R26.8).
+    /// True if the page above its unproven join was requested again and ended there as before (R26.8).
     var isChecked = false
-    /// The detail of its body.
+    /// How much of the post its body contains.
     var detail = Detail.full
-    /// Number of the page that last delivered it, 0 if none did.
+    /// The number of the page that last delivered it; 0 if none did.
     var page: UInt64 = 0
-    /// Clock at which an answer last wrote or confirmed it.
+    /// The clock when an answer last wrote or confirmed it.
     var confirmed: UInt64 = 0
-    /// Clock at which that answer was asked for.
+    /// The clock when that answer was requested.
     var asked: UInt64 = 0
-    /// Clock at which the server pushed it; 0 if it did not (R27).
+    /// The clock when the server pushed it; 0 if it did not (R27).
     var pushed: UInt64 = 0
-    /// The record this entry was read from; storage's own business. 0: not stored yet.
+    /// The chunk from which this entry was read, for storage only; 0 if it is not stored yet.
     var chunk: UInt64 = 0
     var body = BodyReference()
-    /// The state of the post that its body is of, nil if the server does not say.
+    /// The version of its body; nil if the server does not say.
     var version: Int64?
-    /// The position at which it was last shown, in feeds paged by position (R26.1).
+    /// Where the server last showed it, in feeds paged by position (R26.1).
     var spot: Spot?
-    /// The state that a body of less detail was of, if that is newer: the body is outdated.
+    /// A newer version that was seen only with less detail; if set, the body is outdated.
     var newest: Int64?
-    /// No answer has shown it together with the entry above, and what joins them all the same (R25).
+    /// Why it is joined to the entry above although no answer showed both; nil for a proven join (R25).
     var claim: Claim?
 
     var isUnverified: Bool { claim != nil }
 
-    /// True if nothing about the entry differs; both are the same entry of two states.
+    /// Returns true if the entry is the same in two states, in every field.
     func isSame(as other: Entry) -> Bool {
         key == other.key && page == other.page && confirmed == other.confirmed
             && asked == other.asked && pushed == other.pushed && spot == other.spot
@@ -103,22 +103,22 @@ struct Entry {
 }
 
 extension Entry {
-    /// True if both show one body and know the same of it.
+    /// Returns true if both have the same body, version and detail.
     func hasSameBody(as other: Entry) -> Bool {
         body == other.body && version == other.version && detail == other.detail && newest == other.newest
     }
 
-    /// True if a reader sees another body, or that it is outdated now.
+    /// Returns true if a reader would see another body, or that the body has become outdated.
     func showsOther(than other: Entry) -> Bool {
         body != other.body || (newest == nil) != (other.newest == nil)
     }
 
-    /// Shows the body that another entry of the post shows.
+    /// Takes the body that another entry of the post shows.
     mutating func takeBody(of other: Entry) {
         (body, version, detail, newest) = (other.body, other.version, other.detail, other.newest)
     }
 
-    /// A request for bodies brings something: there is none, it is not all, or it is outdated.
+    /// True if a request for bodies is useful: the body is missing, incomplete or outdated.
     var wantsBody: Bool { isPlaceholder || detail < .full || newest != nil }
 }
 
@@ -127,14 +127,14 @@ struct StoredPage: Hashable {
     var number: UInt64
     /// The link that was requested.
     var own: Link
-    /// Continues below `last`.
+    /// The link to what follows below `last`.
     var next: Link = .unknown
-    /// Continues above `first`.
+    /// The link to what precedes `first`.
     var previous: Link = .unknown
-    /// The first and the last entry as delivered; nil once they left: the links begin nowhere then.
+    /// The first and last entry as delivered. Nil after they left: then the links begin nowhere.
     var first: PostID?
     var last: PostID?
-    /// `next` begins beyond `last`, at a post that was dropped; `previous` beyond `first` (R16).
+    /// True if `next` begins beyond `last`, at a post that was dropped; below, the same for `previous` (R16).
     var isLooseBelow = false
     var isLooseAbove = false
     var received = 0
@@ -144,7 +144,7 @@ struct StoredPage: Hashable {
     var fetchedAt: Int64 = 0
 }
 
-/// A row of a feed; entries and gaps are indices into the tables of the state.
+/// One row of a feed. The numbers of entries and gaps are indices into the tables of the state.
 enum Row: Hashable {
     case entry(Int)
     case gap(Int)
@@ -155,38 +155,38 @@ enum Row: Hashable {
     var gap: Int? { if case .gap(let gap) = self { gap } else { nil } }
 }
 
-/// A run of chunks that was not loaded. They are of one segment, or of several, each whole, with the gaps
-/// between them; then it stands between two gaps.
+/// A run of chunks that was not loaded. It covers part of one segment, or several whole segments with the
+/// gaps between them. In the latter case it is between two gaps.
 struct UnloadedSpan: Hashable {
-    /// Entries of the server's sequence in it; detached entries do not count. Of several runs of one segment
-    /// the first has the count of all, unless counts were asked for. Of several segments only the lowest
-    /// counts.
+    /// The number of the server's entries in it, without detached entries. If a segment has several runs, the first has
+    /// the count of all, unless separate counts were requested. If a run covers several segments, only the
+    /// lowest counts.
     var count: Int
-    /// The number of entries without a sort key.
+    /// The number of these without a sort key.
     var unkeyed: Int
     /// The first and the last chunk in it, for storage.
     var chunks: ClosedRange<UInt64>
     var hidesGaps = false
-    /// By how much this operation moves the estimated positions in it (R26.1); nil if it does not touch them.
+    /// By how much this operation shifts the estimated positions in it (R26.1); nil if it does not.
     var shift: Int?
 }
 
-/// Why a rule stopped before it changed anything.
+/// The reason why a rule stopped before it changed anything.
 enum Interruption: Error {
-    /// The answer is refused with this verdict; nothing may be written.
+    /// The answer is refused with this verdict. Nothing may be written.
     case refused(Outcome.Verdict, help: Help? = nil)
-    /// The rule must see inside an unloaded span. Load that part and start again.
+    /// The rule needs part of an unloaded span. Load it and start again.
     case needs(Need)
 }
 
-/// The part of an unloaded span (by its number) that a rule must see.
+/// The part of an unloaded span (given by its number) that a rule needs.
 enum Need: Error, Hashable {
     case all(Int)
     case top(Int)
     case bottom(Int)
     /// The place where the keys pass this value.
     case key(Int, Int64)
-    /// The number of entries in each span of its segment.
+    /// The number of entries in each run of its segment.
     case counts(Int)
     /// The gaps in it.
     case gaps(Int)
@@ -194,11 +194,11 @@ enum Need: Error, Hashable {
 
 struct FeedState {
     var options: FeedOptions
-    /// Those of the options, by the names of their posts (R28).
+    /// The sticky posts of the options, by their names (R28).
     var sticky: Set<PostID> = []
-    /// Counts resets; tickets of an older resets are stale.
+    /// The number of resets. Tickets of an older resets are stale.
     var resets: UInt64 = 0
-    /// Clock of the last accepted answer or eviction.
+    /// The clock of the last accepted answer or eviction.
     var changed: UInt64 = 0
     /// The cache's counter of requests, deletions and ingests.
     var clock: UInt64 = 0
@@ -207,7 +207,7 @@ struct FeedState {
     var ticketNumbers: UInt64 = 0
     var gapNumbers: UInt64 = 0
 
-    /// R27: what was told of the top of the list, and whether what comes on top is told.
+    /// R27: when the top of the list was last known, and whether the feed is live.
     var subscription = Subscription()
     /// R29: the newest token.
     var deltaToken: DeltaToken?
@@ -216,9 +216,9 @@ struct FeedState {
     var tail = Edge(link: .unknown, number: 2)
     /// R15: server entries evicted above the first cached one.
     var skippedAbove = 0
-    /// R26: what is known of the size of the server's pages.
+    /// R26: what is known about the size of the server's pages.
     var sizes = LearnedSizes()
-    /// Answers that showed known entries in another order than the class allows.
+    /// The number of answers that showed known entries in an order that the class forbids.
     var answersAgainstOrder = 0
 
     var rows: [Row] = []
@@ -226,11 +226,11 @@ struct FeedState {
     var index = EntryIndex()
     var gaps: [Gap] = []
     var unloaded: [UnloadedSpan] = []
-    /// The pages of the loaded entries.
+    /// The pages of the loaded entries, by number.
     var pages: [UInt64: StoredPage] = [:]
-    /// Clock of deletion, for the ids this operation is about.
+    /// When the posts that this operation concerns were deleted, by the clock.
     var tombstones: [PostID: UInt64] = [:]
-    /// Tickets that may still be answered.
+    /// The tickets that may still be answered.
     var tickets: [TicketRecord] = []
 
     init(options: FeedOptions) {
@@ -254,13 +254,13 @@ extension FeedState {
         return Edge(link: link, number: edgeNumbers, after: after, triedLinks: triedLinks, isLoose: isLoose)
     }
 
-    /// The bordering page was fetched again: take its link unless it says nothing new.
+    /// Returns the edge after its page was fetched again, with that page's link unless it says nothing new.
     mutating func renewed(_ edge: Edge, _ link: Link, isLoose: Bool) -> Edge {
         if link == .unknown || (link == edge.link && !edge.isOverlapping) { return edge }
         return newEdge(link, isLoose: isLoose)
     }
 
-    /// A new row for this gap; its id is settled when the draft is committed.
+    /// Returns a new row for this gap. Its id is assigned when the draft is committed.
     mutating func newGap(down: Edge, up: Edge, why: Doubt = .unfetched) -> Row {
         newGap(Gap(id: GapID(0), down: down, up: up, why: why))
     }
@@ -270,16 +270,16 @@ extension FeedState {
         return .gap(gaps.count - 1)
     }
 
-    /// The post of an entry.
+    /// Returns the id of an entry's post.
     func id(of entry: Int) -> PostID { index.ids[entry] }
 
-    /// Adds a post that is not among the entries; the number of its entry is one above the last.
+    /// Adds a post that is not among the entries. Its entry gets the next number.
     mutating func append(_ id: PostID, _ entry: Entry) {
         index.append(id)
         entries.append(entry)
     }
 
-    /// The number of a cached entry, detached entries included.
+    /// Returns the number of a cached entry, including detached entries.
     func cached(_ id: PostID) -> Int? {
         guard let entry = index[id], entries[entry].isCached else { return nil }
         return entry
@@ -296,10 +296,10 @@ extension FeedState {
         return hasDetached ? rows.filter { !isDetached($0) } : rows
     }
 
-    /// Those that are not in an unloaded span.
+    /// The gaps that are not in an unloaded span.
     var gapRows: [Int] { rows.compactMap(\.gap) }
 
-    /// The gaps above this one, or all.
+    /// Returns all gaps, or those above `lower`.
     func allGaps(above lower: Int? = nil) throws(Interruption) -> [Int] {
         var gaps: [Int] = []
         for row in rows {
@@ -313,17 +313,17 @@ extension FeedState {
         return gaps
     }
 
-    /// The page that last delivered an entry.
+    /// Returns the page that last delivered an entry.
     func page(of entry: Int) -> StoredPage? {
         entries[entry].isCached ? pages[entries[entry].page] : nil
     }
 
-    /// The entry directly at this row; `side` says from which side an unloaded span is approached.
+    /// Returns the entry at this row. `side` says from which side to read an unloaded span.
     func entry(at row: Int, in rows: [Row], from side: Side) throws(Interruption) -> Int {
         switch rows[row] {
         case .entry(let entry): return entry
         case .unloaded(let run): throw .needs(side == .above ? .top(run) : .bottom(run))
-        case .gap: preconditionFailure("two gaps are never neighbours")
+        case .gap: preconditionFailure("gaps must not be adjacent")
         }
     }
 

@@ -1,7 +1,7 @@
-// R21: feeds that hand out the list of ids first.
+// R21: feeds that first hand out the list of ids.
 
 extension Draft {
-    /// The list is the order; bodies follow later.
+    /// Takes in the list of ids, which is the order. The bodies follow later.
     mutating func snapshot(_ ids: [Int]) throws(Interruption) {
         let cached = try entries(in: rows)
         if ids.isEmpty && !rows.isEmpty { throw .refused(.emptyConfirm) }
@@ -20,7 +20,7 @@ extension Draft {
         tail = state.newEdge(.end)
     }
 
-    /// Bodies for the requested ids; what the server does not return is gone.
+    /// Takes in bodies for the requested ids. What the server does not return is gone.
     mutating func bodies(_ page: [Int]) throws(Interruption) {
         if answer.posts.isEmpty && answer.opaqueRows == 0 { throw .refused(.emptyConfirm) }
         let wanted = ticket.ids.compactMap(state.cached)

@@ -1,11 +1,11 @@
-// R2, R3 and the way from a judged answer into the feed.
+// R2, R3: judging an answer and committing it to the feed.
 
-/// The judgement of an answer.
+/// The result of judging an answer.
 struct Judgement {
     var outcome: Outcome
-    /// Its changes to the feed, nil if it was refused.
+    /// The changes to the feed; nil if the answer was refused.
     var draft: Draft?
-    /// Knowledge about the server that a refused answer still gives.
+    /// What a refused answer still taught about the server.
     var lesson: FeedState?
 }
 
@@ -18,7 +18,7 @@ extension FeedState {
         var (state, ticket, answer) = (self, ticket, answer)
         let disproved = try state.disprovePolicy(answer, &ticket)
         state.learnSize(answer, ticket)
-        if let page = ticket.span?.page {  // what was learned holds for this answer too
+        if let page = ticket.span?.page {  // what was learned applies to this answer too
             (ticket.span!.start, ticket.span!.rows) = (page * state.unit, state.unit)
         }
         if state.isAtTotal(answer, ticket) { answer.next = .end }
@@ -27,7 +27,7 @@ extension FeedState {
         return judgement
     }
 
-    /// Places an answer that may be judged. `isLesson`: the state has learned something that a refusal keeps.
+    /// Places an answer. `isLesson`: the state has learned something that a refusal must not undo.
     func judge(_ answer: Answer, _ ticket: TicketRecord, isLesson: Bool) throws(Interruption) -> Judgement {
         var state = self
         var draft = Draft(state, ticket, answer)
@@ -44,7 +44,7 @@ extension FeedState {
             judgement = Judgement(outcome: Outcome(verdict, help: help))
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
             let endsSearch = ticket.operation == .refresh && state.head.search != nil
-            if endsSearch { state.head.search = nil }  // R7: the next one begins with the first page
+            if endsSearch { state.head.search = nil }  // R7: the next search begins at the first page
             if isLesson || endsSearch || !draft.disorder.isEmpty { judgement.lesson = state }
         }
         judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
@@ -52,7 +52,7 @@ extension FeedState {
         return judgement
     }
 
-    /// Received, neither cached afterwards nor in another list of the outcome.
+    /// Returns received posts that are neither cached afterwards nor in another list of the outcome.
     private func unplaced(_ answer: Answer, after judgement: Judgement) -> [PostID] {
         let state = judgement.draft?.state ?? self
         let missing = answer.posts.map(\.id).filter {
@@ -65,7 +65,7 @@ extension FeedState {
 }
 
 extension Draft {
-    /// Places the answer in the draft, by the place it was asked for.
+    /// Places the answer in the draft, according to the place of the request.
     mutating func place() throws(Interruption) {
         let page = try clean()
         let isNumbered = state.isNumbered && ticket.span != nil
@@ -86,13 +86,13 @@ extension Draft {
 }
 
 extension Draft {
-    /// Writes the draft into the state and says what it did.
+    /// Writes the draft into the state and returns the outcome.
     mutating func commit() throws(Interruption) -> Outcome {
         try keepUnplaced()
         let spots = try learnPositions()
         let doubted = try doubtedJoins()
         let now = state.tick()
-        // a push touches nothing that a jump could undo
+        // a push changes nothing that could make a jump stale
         if ticket.operation != .push { state.changed = now }
         let (oldRows, borders) = (state.rows, state.borders())
         state.forgetBorders((removed + moved).filter { state.entries[$0].isCached })
@@ -125,8 +125,8 @@ extension Draft {
         return outcome(page: page)
     }
 
-    /// R6. An entry that this answer shows elsewhere, but does not place, has not moved: it goes back to
-    /// where it was, on its own side of the gaps there.
+    /// R6. Puts back entries that this answer shows elsewhere but does not place. They have not moved: they
+    /// return to their old place, on their own side of the gaps there.
     private mutating func keepUnplaced() throws(Interruption) {
         if moved.isEmpty { return }
         let placed = EntrySet(rows.lazy.compactMap(\.entry))
@@ -167,7 +167,7 @@ extension Draft {
         if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
     }
 
-    /// R29. The newest token is that of the newest request.
+    /// R29. Keeps the token of the newest request.
     private mutating func keepToken() {
         guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else {
             return
@@ -197,14 +197,14 @@ extension Draft {
             state.tombstones[state.id(of: entry)] = nil
         }
         if ticket.operation == .delta {
-            for entry in shown { state.entries[entry].isPlaceholder = false }  // it brought their bodies
+            for entry in shown { state.entries[entry].isPlaceholder = false }  // it has the bodies
         }
         for entry in keptDetached { state.entries[entry].isDetached = true }
         for entry in removed { state.entries[entry].isCached = false }
         for entry in goneForGood { state.tombstones[state.id(of: entry)] = now }
     }
 
-    /// R16. Each accepted response becomes a page.
+    /// R16. Stores the accepted response as a page.
     private mutating func storePage() -> UInt64 {
         state.pageNumbers += 1
         var page = StoredPage(number: state.pageNumbers, own: ticket.own)
@@ -217,7 +217,7 @@ extension Draft {
         page.duplicates = accepted.count - new.count
         page.duplicatesInPage = duplicatesInPage
         page.fetchedAt = answer.fetchedAt
-        // accepted in part, a far link begins at the border and not here
+        // if accepted only in part, a far link begins at the border and not here
         let isComplete = accepted.count == answer.posts.count + answer.opaqueRows
         switch ticket.operation {
         case .refresh, .recorded: page.next = answer.next
@@ -235,7 +235,7 @@ extension Draft {
         return page.number
     }
 
-    /// R25. A join is proven once one answer shows both neighbours.
+    /// R25. Ends the claims of joins that this answer proves by showing both neighbours.
     private mutating func carryClaims(_ oldRows: [Row]) throws(Interruption) {
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
         if carried.isEmpty { return state.setClaims([:]) }
@@ -243,7 +243,7 @@ extension Draft {
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,
                 covered.contains(a) && covered.contains(b),
-                // what was unverified since, this answer does not know
+                // this answer does not know of newer claims
                 let claim = carried[b], claim.since <= ticket.issued
             {
                 carried[b] = nil
@@ -252,7 +252,7 @@ extension Draft {
         state.setClaims(carried)
     }
 
-    /// Marks the joins that this answer made by the numbering alone, and the one that it checked.
+    /// Records the joins that only page numbers justify, and which join this answer has checked.
     private mutating func addClaims(_ now: UInt64) throws(Interruption) {
         if !claims.isEmpty {
             let rows = state.serverRows
@@ -268,7 +268,7 @@ extension Draft {
         }
     }
 
-    /// R4. A sticky post the feed does not hold rides on top.
+    /// R4. Puts sticky posts that the feed does not hold on top, as detached entries.
     private mutating func putStickyOnTop(_ now: UInt64) throws(Interruption) {
         for entry in sticky where !state.entries[entry].isCached {
             state.entries[entry].isCached = true

@@ -1,17 +1,17 @@
-// R14 and R16: which link an edge has after its border changed.
+// R14 and R16: the link of an edge after its border has changed.
 
 extension FeedState {
-    /// R16. The edge to continue below an entry, copied from the page that borders it.
+    /// R16. Returns the edge to continue below an entry, copied from the page that borders it.
     mutating func linkBelow(_ entry: Int) throws(Interruption) -> Edge {
         var ends = PageEnds()
         return try linkBelow(entry, &ends)
     }
 
-    /// The same for many entries in turn, from the top down.
+    /// Does the same for many entries in turn, from the top down.
     mutating func linkBelow(_ entry: Int, _ ends: inout PageEnds) throws(Interruption) -> Edge {
         let page = page(of: entry)
         if options.paging.isPositional {
-            // only the page of a crawl was asked for by a link, and names the page that follows
+            // only a crawl's page was requested by a link and names the next page itself
             if let page, page.last == id(of: entry), case .token = page.own,
                 case .token = page.next
             {
@@ -23,20 +23,20 @@ extension FeedState {
             return newEdge(  // something was cached below
                 page.next == .end ? .confirmEnd : page.next, isLoose: page.isLooseBelow)
         }
-        if options.paging == .keyset { return newEdge(.unknown) }  // minted from the border when needed
+        if options.paging == .keyset { return newEdge(.unknown) }  // made from the border when needed
         let (link, after, isLoose) = try ends.nearestLink(entry, in: self)
         return newEdge(link, after: after, isLoose: isLoose)
     }
 
-    /// R16. The link of the nearest page that ends at or above the border in its segment, else the
-    /// head request at the top of the feed; the entry that link continues below, if it is not the
-    /// border itself; and whether it is loose.
+    /// R16. Returns the link of the nearest page that ends at or above the border in its segment, else the
+    /// head request at the top of the feed; the entry below which the link continues, unless it is the
+    /// border; and whether it is loose.
     func nearestLink(_ border: Int) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
         var ends = PageEnds()
         return try ends.nearestLink(border, in: self)
     }
 
-    /// The page that ends at an entry, if the server went on below it.
+    /// Returns the page that ends at an entry, if the server continued below it.
     fileprivate func page(endingAt entry: Int) -> StoredPage? {
         guard let page = page(of: entry), page.last == id(of: entry), page.next != .unknown,
             page.next != .end
@@ -44,15 +44,15 @@ extension FeedState {
         return page
     }
 
-    /// The upper side of a gap as the tail, once everything below it left: an end that was in doubt because
-    /// of what was cached there is asked for again.
+    /// Turns the upper side of a gap into the tail, after everything below it left. An end that was doubtful
+    /// because of the posts below is requested again.
     func asTail(_ edge: Edge) -> Edge {
         var edge = edge
         if edge.link == .confirmEnd { edge.link = options.paging.isPositional ? .more : .unknown }
         return edge
     }
 
-    /// R16. The edge to continue above an entry.
+    /// R16. Returns the edge to continue above an entry.
     mutating func linkAbove(_ entry: Int) -> Edge {
         if let page = page(of: entry), page.first == id(of: entry),
             page.previous != .unknown, page.previous != .end
@@ -62,7 +62,7 @@ extension FeedState {
         return newEdge(.unknown)
     }
 
-    /// A page whose first or last entry is among those that leave no longer knows where its links begin.
+    /// Clears the first or last entry of pages from which it leaves: their links begin nowhere then.
     mutating func forgetBorders(_ leaving: [Int]) {
         if leaving.isEmpty { return }
         let left = EntrySet(leaving)
@@ -75,13 +75,13 @@ extension FeedState {
         }
     }
 
-    /// True if the post's entry is in the set and the page is the one that last delivered it.
+    /// Returns true if the post's entry is in the set and this page last delivered it.
     private func isIn(_ page: StoredPage, _ id: PostID, _ set: EntrySet) -> Bool {
         guard let entry = index[id] else { return false }
         return set.contains(entry) && entries[entry].page == page.number
     }
 
-    /// Edge number -> the row it borders on.
+    /// Returns the row that each edge borders on, by edge number.
     func borders() -> [UInt64: Row] {
         let rows = serverRows
         guard let first = rows.first, let last = rows.last else { return [:] }
@@ -95,8 +95,8 @@ extension FeedState {
         return borders
     }
 
-    /// R14. A link that began at an entry which left does not begin at its neighbour: something may
-    /// have been inserted between the two since. Such an edge gets the nearest proven link.
+    /// R14. Replaces links whose entry left. Such a link does not begin at the neighbour, because something
+    /// may have been inserted between the two since. The edge gets the nearest proven link.
     mutating func rederive(from before: [UInt64: Row], gone: EntrySet) throws(Interruption) {
         let after = borders()
         if after.isEmpty { return }
@@ -128,10 +128,10 @@ extension FeedState {
     }
 }
 
-/// R16. Finds the nearest link of entry after entry, while rows and pages stay as they are. Each walk goes up
-/// no further than to where the one before began: from top to bottom, all of them pass each row once.
+/// Finds the nearest link for one entry after another, while rows and pages do not change. Each walk stops
+/// where the one before began, so all walks from top to bottom visit each row once.
 struct PageEnds {
-    /// The end of a walk: the last entry of a page, a gap, or above the first row.
+    /// Where a walk ended: at the last entry of a page, at a gap, or above the first row.
     private enum End {
         case page(Int)
         case gap, top
@@ -140,7 +140,7 @@ struct PageEnds {
     private var rows: [Row]?
     private var known: (row: Int, end: End)?
 
-    /// The code behind ``FeedState/nearestLink(_:)``.
+    /// Implements ``FeedState/nearestLink(_:)``.
     mutating func nearestLink(
         _ border: Int, in state: FeedState
     ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {

@@ -1,7 +1,7 @@
-// R13 to R15: changes without the server.
+// R13 to R15: changes that do not come from the server.
 
 extension FeedState {
-    /// R14. Deletion closes up: the neighbours stay contiguous.
+    /// R14. Deletes a post. Its neighbours stay contiguous.
     mutating func delete(_ id: PostID) throws(Interruption) {
         tombstones[id] = tick()
         guard let entry = cached(id) else { return }
@@ -10,7 +10,7 @@ extension FeedState {
         _ = assignGapIDs(since: before)
     }
 
-    /// An entry that is gone on the server leaves: its neighbours stay contiguous.
+    /// Removes an entry that is gone on the server. Its neighbours stay contiguous.
     mutating func leave(_ entry: Int) throws(Interruption) {
         let borders = borders()
         forgetBorders([entry])
@@ -28,8 +28,8 @@ extension FeedState {
         }
     }
 
-    /// R15. Eviction opens a gap with the links of the bordering pages; at the head it opens the head,
-    /// at the tail it moves the tail up. Pinned entries and detached entries stay. Returns what left.
+    /// R15. Evicts posts and opens a gap with the links of the bordering pages. At the head this opens the
+    /// head, at the tail it moves the tail up. Pinned entries and detached entries stay. Returns what left.
     @discardableResult
     mutating func evict(_ ids: [PostID]) throws(Interruption) -> [Int] {
         let leaving = ids.compactMap(cached).filter {
@@ -37,7 +37,7 @@ extension FeedState {
         }
         if leaving.isEmpty { return [] }
         changed = tick()
-        if options.paging == .ids {  // the place is known: keep it
+        if options.paging == .ids {  // keep the place, which is known
             for entry in leaving {
                 entries[entry].isPlaceholder = true
                 entries[entry].page = 0
@@ -57,7 +57,7 @@ extension FeedState {
         return leaving
     }
 
-    /// The server's rows with each evicted run, and the gaps around it, replaced by one gap.
+    /// Returns the server's rows with each evicted run, and the gaps around it, replaced by one gap.
     private mutating func rowsAfterEvicting(_ leaving: EntrySet) throws(Interruption) -> [Row] {
         let old = serverRows
         func leaves(_ row: Row) -> Bool { row.entry.map(leaving.contains) ?? false }
@@ -112,7 +112,7 @@ extension FeedState {
         return linkAbove(try entry(at: 0, in: [row], from: .above))
     }
 
-    /// Forgets everything but the deletions; every outstanding ticket becomes stale.
+    /// Forgets everything except the deletions. All tickets become stale.
     mutating func reset() {
         resets += 1
         for entry in entries.indices { entries[entry].isCached = false }
@@ -126,14 +126,14 @@ extension FeedState {
         sizes = LearnedSizes(isDisproved: sizes.isDisproved)
     }
 
-    /// R13. A local post rides on top; it is not part of the server's sequence.
+    /// R13. Puts a local post on top. It is not part of the server's sequence.
     mutating func insertLocal(_ id: PostID) throws(Interruption) {
         if cached(id) != nil { return }
         append(id, Entry(isDetached: true, confirmed: tick()))
         try setRows([.entry(entries.count - 1)] + rows)
     }
 
-    /// R13. The server accepted a local post, which arrives under its own id; or it was given up.
+    /// R13. Removes a local post, which the server accepted under its own id or the user gave up.
     mutating func removeLocal(_ id: PostID) throws(Interruption) {
         guard let entry = cached(id), entries[entry].isDetached else { return }
         try setRows(rows.filter { $0 != .entry(entry) })

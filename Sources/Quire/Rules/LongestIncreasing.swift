@@ -1,5 +1,5 @@
-/// The positions of a longest increasing subsequence, in O(n log n). Of several, the one that ends at
-/// the smallest value, and so on backwards (R6).
+/// Returns the positions of a longest increasing subsequence, in O(n log n). Among several, it prefers the
+/// smallest last value, then the smallest one before that, and so on (R6).
 func longestIncreasing(_ values: [Int]) -> [Int] {
     var tails: [Int] = []
     var previous = [Int](repeating: -1, count: values.count)

@@ -1,9 +1,9 @@
-// R28: a post that had two ids has one name.
+// R28: uniting two ids of a post under one name.
 
 extension FeedState {
-    /// The entry of the alias becomes that of the post. If the feed has both, the place that the server gave
-    /// stays, and the other entry leaves as by deletion. Returns the entry of the post, nil if the feed had
-    /// none of the alias, or if its body is still to be fetched.
+    /// Gives the alias's entry to the post `id`. If the feed has both, the place from the server stays, and
+    /// the other entry leaves like a deleted one. Returns the post's entry; nil if the feed had no entry of
+    /// the alias, or the body is still missing.
     mutating func unite(_ alias: PostID, with id: PostID) throws(Interruption) -> Int? {
         if let deleted = tombstones[alias] {
             tombstones[alias] = nil
@@ -25,7 +25,7 @@ extension FeedState {
         return entries[united].isPlaceholder ? nil : united
     }
 
-    /// The entry goes on under another id: at its place, with its page, its links and its unproven join.
+    /// Moves an entry to another id. It keeps its place, page, links and unproven join.
     private mutating func rename(_ old: Int, to id: PostID, _ known: Int?) throws(Interruption) -> Int {
         let alias = self.id(of: old)
         var entry = entries[old]
@@ -51,7 +51,7 @@ extension FeedState {
 }
 
 extension Entry {
-    /// It shows what a server sent, and not what a client made before the server had it.
+    /// True if it shows content from a server, not content that a client made first.
     var isFromServer: Bool { !isPlaceholder && !isLocal }
 
     var isLocal: Bool { isDetached && page == 0 }

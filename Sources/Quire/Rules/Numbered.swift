@@ -1,7 +1,7 @@
-// R26: answers of feeds paged by position.
+// R26: answers in feeds paged by position.
 
 extension Draft {
-    /// R26.3. The answer to a page number, or to an offset inside the caller's limit.
+    /// R26.3. Places the answer to a page number, or to an offset inside the caller's limit.
     mutating func numbered(_ page: [Int]) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
         if rows[..<at].allSatisfy(\.isGap) { return try second(page) }
@@ -22,7 +22,7 @@ extension Draft {
             return try spliceRanked(rest, below: border)
         }
         guard var last = page.contains(border) ? border : known.last else {
-            // the estimate is too small: these stand above the gap
+            // the estimate is too small: these entries are above the gap
             if let last = foreign.last { return try movesOn(at, border, last: last) }
             return try nothingKnown(page, at, border)
         }
@@ -37,7 +37,7 @@ extension Draft {
         ignored += page[..<cut].filter { !state.entries[$0].isCached }
         let higher = places[last]!
         let strays = rest.filter { isAbove($0) && (!segment.contains(places[$0]!) || places[$0]! < higher) }
-        try lift(strays, from: &rest)  // they stood above, or in another segment
+        try lift(strays, from: &rest)  // they were above, or in another segment
         if !rest.isEmpty {
             shown.append(last)
             return try splice(rest, upper: .entry(last), lower: nil)
@@ -49,7 +49,7 @@ extension Draft {
         try movesOn(at, border, last: last)
     }
 
-    /// R6. Entries of the answer that stand on the other side of the border have moved.
+    /// R6. Moves entries that the answer shows on the other side of the border.
     mutating func lift(_ strays: [Int], from rest: inout [Int]) throws(Interruption) {
         if strays.isEmpty { return }
         if state.options.order == .appendOnly { throw .refused(.contradiction) }
@@ -59,8 +59,8 @@ extension Draft {
         rest.removeAll(where: ignored.contains)
     }
 
-    /// The upper entry of an unverified join that the page shows with something else below it: the answer is
-    /// used from there on.
+    /// Returns the upper entry of an unverified join if the page shows something else below it. The answer is
+    /// then used from there on.
     private func falseClaim(_ page: [Int], _ last: Int) throws(Interruption) -> Int? {
         let end = page.firstIndex(of: last)!
         var below = EntryMap(entries: state.entries.count)
@@ -78,7 +78,7 @@ extension Draft {
         return nil
     }
 
-    /// An answer that shows nothing known above its end: joined by the numbering, or not at all.
+    /// Handles an answer that shows nothing known above its end: joins it by page numbers, or not at all.
     private mutating func nothingKnown(_ page: [Int], _ at: Int, _ border: Int) throws(Interruption) {
         if ticket.isProbe {  // there is more, far below: the numbers go on
             again(at, border) { ($0.echo, $0.probe, $0.isSolid) = (nil, nil, true) }
@@ -100,7 +100,7 @@ extension Draft {
         try join(page, below: upper ?? border)
     }
 
-    /// Asks for the border once more: what the answer would do rests on its place.
+    /// Requests the border again, because what the answer would do depends on the border's position.
     mutating func askAgain(for border: Int, at: Int) {
         again(at, border) { $0.isSure = true }
         (beyond, note) = ((border, nil), .replan)
@@ -108,7 +108,7 @@ extension Draft {
 
     // MARK: Where to look next
 
-    /// The edge with what this answer has shown; its number is new.
+    /// Replaces the edge by one with the search that `change` updates. It gets a new number.
     mutating func again(_ at: Int, _ border: Int, _ change: (inout Search) -> Void) {
         let old = edge(at: at)
         var edge = state.newEdge(.more)
@@ -120,7 +120,7 @@ extension Draft {
         setEdge(edge, at: at)
     }
 
-    /// The border is not where it should be, and no known entry tells where: look further up.
+    /// Searches further up. The border is not where it should be, and no known entry tells where it is.
     private mutating func searchAbove(_ at: Int, _ border: Int) {
         let place = ticket.span!.page ?? ticket.span!.start
         again(at, border) { search in
@@ -132,8 +132,8 @@ extension Draft {
         note = .discontinuity
     }
 
-    /// Only known entries: they tell where the border is now. The same rows under numbers far apart: the
-    /// numbers have ended (a server that repeats its last page, or its first).
+    /// Handles an answer with only known entries, which tell where the border is now. If the same rows come
+    /// under page numbers far apart, the list has ended, and the server repeats its last page or its first.
     private mutating func movesOn(_ at: Int, _ border: Int, last: Int) throws(Interruption) {
         let span = ticket.span!
         let search = state.search(of: edge(at: at), at: border)
@@ -142,7 +142,7 @@ extension Draft {
         let top = try state.entry(at: rows.firstIndex { !$0.isGap }!, in: rows, from: .above)
         let wraps = first == top && place > 0 && last != border && !search.isSolid
         let isOnWay = ticket.mayClaim || ticket.isProbe
-        // perhaps the first page again: it tells no position
+        // perhaps the first page again, which tells no position
         if wraps && !isOnWay { return searchAbove(at, border) }
         var echo: Search.Echo?
         var probe: Int?
@@ -153,7 +153,7 @@ extension Draft {
                 (echo, isRepeated) = (old, true)
             }
             if isRepeated && place - echo!.place >= Search.echoDistance * step {
-                if last == border {  // the last page, whatever is asked for
+                if last == border {  // always the last page, whatever the request
                     shown.append(last)
                     pageEnd = border
                     return try numberEnd(at)
@@ -174,7 +174,7 @@ extension Draft {
         try advanceSearch(at, border, last: last, echo: echo, probe: probe)
     }
 
-    /// The last entry shown tells where to go on.
+    /// Uses the last entry shown to decide where to continue.
     private mutating func advanceSearch(
         _ at: Int, _ border: Int, last: Int, echo: Search.Echo?, probe: Int?
     ) throws(Interruption) {
@@ -195,10 +195,10 @@ extension Draft {
         if last == border {
             pageEnd = border
             (search.after, search.ceiling) = (nil, .max)
-            if hadEnded { return try numberEnd(at) }  // here before and after: nothing was below it
+            if hadEnded { return try numberEnd(at) }  // a second time nothing was below the border
         } else {
             var reach = span.start + (state.isByNumber ? span.rows : rowsSeen)
-            // it was to be here, and the page may have been cut short
+            // the border should be on this page, which may have been cut short
             if try state.position(border).at >= reach { reach = span.start + span.rows }
             beyond = (border, reach)
             let segment = (rows[..<at].lastIndex(where: \.isGap) ?? -1) + 1..<at
@@ -214,11 +214,11 @@ extension Draft {
         note = .drift
     }
 
-    /// A page without rows: perhaps beyond the last, perhaps filtered. Two in a row are an end.
+    /// Handles a page without rows: it may be beyond the end, or filtered. Two in a row are an end.
     private mutating func blank(_ at: Int, _ border: Int) {
         let span = ticket.span!
         let search = state.search(of: edge(at: at), at: border)
-        if ticket.isProbe {  // nothing so far below: no echo
+        if ticket.isProbe {  // so far below there is nothing, so the server repeats no page
             again(at, border) { ($0.echo, $0.probe, $0.isSolid) = (nil, nil, true) }
             note = .drift
             return
@@ -235,13 +235,13 @@ extension Draft {
         note = .drift
     }
 
-    /// Nothing was found where the border was shown to be followed: ask for the border once more.
+    /// Requests the border again: nothing was found where something should follow it.
     private mutating func seemsEnded(_ at: Int, _ border: Int) {
         again(at, border) { ($0.hasEnded, $0.echo, $0.probe) = (true, nil, nil) }
         (beyond, note) = ((border, nil), .drift)
     }
 
-    /// R11 for feeds paged by position: nothing follows.
+    /// R11 for feeds paged by position: concludes that nothing follows.
     private mutating func numberEnd(_ at: Int) throws(Interruption) {
         let isAssumed = answer.next != .end
         if at == rows.count {

@@ -1,7 +1,7 @@
-// R26: the open head, verifying a join, and what an answer teaches about positions.
+// R26: the open head, the verification of joins, and what answers show about positions.
 
 extension Draft {
-    /// R26.5. The page above the first entry of an open head.
+    /// R26.5. Places the page above the first entry of an open head.
     mutating func numberedUp(_ page: [Int]) throws(Interruption) {
         try requireBorder()
         let border = try state.entry(at: rows.firstIndex { !$0.isGap }!, in: rows, from: .above)
@@ -18,8 +18,8 @@ extension Draft {
         } else if !ticket.mayClaim {
             throw .refused(.discontinuity)
         }
-        try lift(rest.filter { places[$0] != nil }, from: &rest)  // they stood below the border
-        if rest.isEmpty {  // it begins with the border: look one page further up
+        try lift(rest.filter { places[$0] != nil }, from: &rest)  // they were below the border
+        if rest.isEmpty {  // it begins with the border: request the page before
             (head, note) = (state.newEdge(state.head.link), .drift)
             return
         }
@@ -28,7 +28,7 @@ extension Draft {
         if !shown.contains(border), let last = accepted.last { claim(between: last, and: border) }
     }
 
-    /// R26.8. The page above an unverified join, asked for again.
+    /// R26.8. Takes in the page above an unverified join, requested again.
     mutating func verify(_ page: [Int]) throws(Interruption) {
         let places = places()
         guard let upper = state.cached(ticket.join!.upper), let lower = state.cached(ticket.join!.lower),
@@ -65,7 +65,7 @@ extension Draft {
 
     // MARK: Positions (R26.1)
 
-    /// Entries that the answer shows get their new position; those below move with the last known one shown.
+    /// Returns the positions that the answer shows, and shifts what is below by the last known entry shown.
     mutating func learnPositions() throws(Interruption) -> [(entry: Int, spot: Spot)] {
         if ticket.operation == .push || ticket.operation == .delta {
             return state.isNumbered ? try moveByPush() : []
@@ -82,7 +82,7 @@ extension Draft {
             let spot = Spot(
                 number: Int32(clamping: number), row: isByNumber ? Int32(clamping: row) : 0,
                 isLast: isLast)
-            // R27: what was pushed since stands above
+            // R27: what was pushed since the request is above
             let isLower = !liftedEntries.isEmpty
             let at = (isByNumber ? number * state.unit + row : number) + liftedEntries.count
             seen.append((entry, isLower ? Spot(at: at, unit: state.unit) : spot))
@@ -96,7 +96,7 @@ extension Draft {
         guard
             let lowest = known.max(by: { serverPosition[$0.entry]! < serverPosition[$1.entry]! })
         else {
-            // at least the accepted ones are above it now
+            // at least the accepted entries are above it now
             if ticket.operation == .refresh && !accepted.isEmpty {
                 let rows = state.serverRows
                 state.moveSpots(in: rows, by: accepted.count) { !isSeen.contains($0) }
@@ -114,7 +114,7 @@ extension Draft {
         return seen
     }
 
-    /// A refresh is the last step of a search upwards: what it shows is a landmark.
+    /// Ends upward searches that this refresh completes: what it shows is a landmark.
     mutating func restSearches() throws(Interruption) {
         guard let last = accepted.last else { return }
         var isTopmost = true
@@ -138,7 +138,7 @@ extension Draft {
         }
     }
 
-    /// Entries were placed and others seen where they are: searches elsewhere begin anew.
+    /// Restarts other searches, because entries were placed and others seen at their positions.
     mutating func forgetSearches() throws(Interruption) {
         for at in try searchableEdges() {
             let old = edge(at: at)
@@ -149,7 +149,7 @@ extension Draft {
         }
     }
 
-    /// The rows of all gaps, and the tail.
+    /// Returns the rows of all gaps, and the tail.
     private func searchableEdges() throws(Interruption) -> [Int] {
         var found: [Int] = []
         for (i, row) in rows.enumerated() {
@@ -162,7 +162,7 @@ extension Draft {
         return found + [rows.count]
     }
 
-    /// Writes positions, and estimates that of a border that this answer did not show.
+    /// Stores the positions, and estimates that of a border that this answer did not show.
     mutating func recordPositions(_ spots: [(entry: Int, spot: Spot)]) throws(Interruption) {
         for (entry, spot) in spots where state.entries[entry].isCached {
             state.entries[entry].spot = spot

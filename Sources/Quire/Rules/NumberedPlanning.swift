@@ -1,6 +1,6 @@
-// R26: requests of feeds paged by position, inside the caller's limit.
+// R26: requests in feeds paged by position, within the caller's limit.
 
-/// A request for the rows from a position on.
+/// A request for the rows from a position on, before its ticket is issued.
 private struct PositionWish {
     var target: Request.Target
     var own: Link = .unknown
@@ -32,7 +32,7 @@ extension FeedState {
         issue(PlannedRequest(target: wish.target, record: spanning(wish.span, record)))
     }
 
-    /// The rows from a position on.
+    /// Plans a request for the rows from a position on.
     mutating func planRows(
         from start: Int, _ record: TicketRecord, limit: Int
     ) throws(Interruption) -> Request {
@@ -58,7 +58,7 @@ extension FeedState {
         return PlannedRequest(target: wish.target, record: spanning(wish.span, record))
     }
 
-    /// The page with this number, wherever it belongs (R18).
+    /// Plans a request for the page with this number, wherever it belongs (R18).
     mutating func planPage(_ number: Int, limit: Int) throws(Interruption) -> Result<Request, Refusal> {
         if !isByNumber || options.order == .ranked { return .failure(.unsupported) }
         try takeLimit(limit)
@@ -69,7 +69,7 @@ extension FeedState {
 
     // MARK: Down (R26.2)
 
-    /// The page with the border, if something may follow there; else the page after it.
+    /// Plans a request for the page with the border if something may follow there, else for the next page.
     mutating func planNumbered(
         _ edge: Edge, gap: Int?, limit: Int
     ) throws(Interruption) -> Result<Request, Refusal> {
@@ -105,7 +105,7 @@ extension FeedState {
             }
             start = page * size
         } else {
-            if let landmark, at >= search.ceiling {  // start with the landmark, not with the border
+            if let landmark, at >= search.ceiling {  // start at the landmark, not at the border
                 at = try position(landmark).at
                 isLast = search.isStalled && !search.hasEnded
                 if isLast { after = search.after }
@@ -134,20 +134,20 @@ extension FeedState {
         return .success(try planRows(from: max(0, start), record, limit: limit))
     }
 
-    /// The search of the edge, unless the border has changed since.
+    /// Returns the search state of the edge, or a new one if the border has changed since.
     func search(of edge: Edge, at border: Int) -> Search {
         if let search = edge.search, search.border == id(of: border) { return search }
         return Search(id(of: border))
     }
 
-    /// Any size up to the limit: the border and the row below it on one page, as much as possible new.
+    /// Plans a page, of any size up to the limit, with the border, the row below it and the most new rows.
     private mutating func planFree(
         _ ticket: TicketRecord, from first: Int, back: Int, limit: Int, isAgain: Bool
     ) -> Request {
         var record = ticket
         let wanted = ticket.mayClaim || ticket.isProbe
         var fits = Self.sizes(upTo: limit) { wanted || first % $0 > back ? $0 - first % $0 : nil }
-        // an end is believed when the border is still there
+        // an end is accepted only if the border is still there
         if fits == nil && back == 0 && !isAgain {
             record.mayClaim = true
             fits = Self.sizes(upTo: limit) { first % $0 == 0 ? $0 : nil }
@@ -161,11 +161,10 @@ extension FeedState {
                 span: TicketRecord.Span(start: start, rows: size)), record)
     }
 
-    /// Of the sizes up to the limit the one of the highest worth; of equal ones the larger. nil if none has
-    /// any.
+    /// Returns the size up to the limit with the highest worth, the larger of equals; nil if none has any.
     private static func sizes(upTo limit: Int, worth: (Int) -> Int?) -> Int? {
         var best: (worth: Int, size: Int)?
-        // of immense limits only the nearest: they are as good, and a request takes no time to plan
+        // for a huge limit, only the sizes next to it: they are as good, and planning stays fast
         for size in max(1, limit - 4_095)...limit {
             guard let worth = worth(size) else { continue }
             if best.map({ worth >= $0.worth }) ?? true { best = (worth, size) }
@@ -175,7 +174,7 @@ extension FeedState {
 
     // MARK: Up (R26.5) and verifying (R26.8)
 
-    /// The page above the first entry of an open head.
+    /// Plans a request for the page above the first entry of an open head.
     mutating func planNumberedUp(limit: Int) throws(Interruption) -> Result<Request, Refusal> {
         if head.link == .end { return .failure(.closed) }
         let size = unit
@@ -188,7 +187,7 @@ extension FeedState {
         return .success(try planRows(from: (at - 1) / size * size, record, limit: limit))
     }
 
-    /// Asks again for the page with the entry above an unverified join; `id` is the entry below it.
+    /// Requests the page with the entry above an unverified join again; `id` is the entry below the join.
     mutating func planVerify(_ id: PostID, limit: Int) throws(Interruption) -> Result<Request, Refusal> {
         guard let lower = cached(id), entries[lower].isUnverified, let upper = try entryAbove(lower)
         else { return .failure(.noSuchJoin) }

@@ -1,6 +1,6 @@
-// R7, R8, R18: where a page belongs, by the place it was asked for.
+// R7, R8, R18: where a page belongs, depending on the place of its request.
 
-/// The row directly above a page.
+/// What is directly above a page.
 enum Upper {
     /// Nothing: the page is the top of the feed.
     case head
@@ -11,15 +11,15 @@ enum Upper {
 extension Draft {
     // MARK: Refresh (R7)
 
-    /// Nothing lies above the first item of a refresh answer.
+    /// Places the answer to a refresh: nothing lies above its first item.
     mutating func refresh(_ page: [Int]) throws(Interruption) {
         if page.isEmpty {
-            if rows.contains(where: { !$0.isGap }) {  // I8: never wipe on an empty answer
+            if rows.contains(where: { !$0.isGap }) {  // I8: an empty answer never removes everything
                 return try blankHead()
             }
             return try noEntriesYet(blanks: 0)
         }
-        if takesAbove(page) {  // once more, from the first page on
+        if takesAbove(page) {  // request again, starting at the first page
             var again = Search(nil)
             again.isSure = true
             return lead(.replan, again)
@@ -36,7 +36,7 @@ extension Draft {
         if accepted.isEmpty { rows = before } else { try putAbove(lifted) }
     }
 
-    /// R7. A page without entries at the head of a list that goes on: the next page is asked for.
+    /// R7. Requests the next page, because this one at the head has no entries but the list goes on.
     private mutating func blankHead() throws(Interruption) {
         let isPositional = state.isNumbered && ticket.span != nil
         let isMore =
@@ -52,8 +52,7 @@ extension Draft {
         lead(.drift, search)
     }
 
-    /// The number of rows that a page without entries speaks for: by offset a server may grant fewer than
-    /// asked.
+    /// Returns how many rows a page without entries covers. By offset, a server may grant fewer than asked.
     func blankRows(_ span: TicketRecord.Span) -> Int {
         if state.options.paging == .page || state.sizePolicy != .unknown { return span.rows }
         if answer.opaqueRows > 0 { return answer.opaqueRows }
@@ -66,8 +65,8 @@ extension Draft {
         note = verdict
     }
 
-    /// R7. Below pages without entries, the answer would take away what is cached above what it shows: I8
-    /// asks for that twice.
+    /// R7. Returns true if the answer, below pages without entries, would remove what is cached above it. I8
+    /// requires a second answer for that.
     private func takesAbove(_ page: [Int]) -> Bool {
         guard let span = ticket.span, span.start > 0, state.head.search?.isSure != true else { return false }
         let places = places()
@@ -76,9 +75,9 @@ extension Draft {
         return rows[..<places[anchor]!].contains { !$0.isGap && !($0.entry.map(inPage.contains) ?? false) }
     }
 
-    /// R8. The entry directly above which a complete bounded answer lies; nil if there is none: the answer
-    /// shows that it has moved, or went on below it and shows what is cached there; or it may have risen, and
-    /// the answer ended where it is now (bump).
+    /// R8. Returns the entry directly below a complete bounded answer. Returns nil if there is none: the
+    /// answer shows that the entry has moved, or it went on below the entry and shows cached posts there, or
+    /// the entry may have risen and the answer ended at its new place (bump).
     private func bound(_ page: [Int]) throws(Interruption) -> Int? {
         if !endsRange || state.options.order == .bump { return nil }
         let places = places()
@@ -88,7 +87,7 @@ extension Draft {
         return bound
     }
 
-    /// R7. Nothing is cached, and the answer holds no entries: what it leads to comes next.
+    /// R7. Handles an answer without entries while nothing is cached: its link is requested next.
     private mutating func noEntriesYet(blanks: Int) throws(Interruption) {
         let link = answer.next
         var triedLinks: [Link] = []
@@ -107,7 +106,7 @@ extension Draft {
         tail.search = search
     }
 
-    /// R7. The page that a first page without entries led to: nothing lies above it.
+    /// R7. Places the page after a first page without entries: nothing lies above it.
     mutating func second(_ page: [Int]) throws(Interruption) {
         if !state.serverRows.isEmpty { throw .refused(.stale) }  // everything above moved away
         if page.isEmpty { return try noEntriesYet(blanks: tail.search?.blanks ?? 0) }
@@ -117,7 +116,7 @@ extension Draft {
 
     // MARK: Down (R8)
 
-    /// The answer continues below its border.
+    /// Places an answer that continues below its border.
     mutating func down(_ page: [Int]) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
         guard let last = rows[..<at].lastIndex(where: { !$0.isGap }) else {
@@ -163,7 +162,7 @@ extension Draft {
         try join(rest, below: border, lower: lower)
     }
 
-    /// R8. The answer shows that its border rose, and stands on anchors of its own.
+    /// R8. Returns true if the answer shows that its border rose, and contains other known entries.
     func isJump(_ page: [Int]) throws(Interruption) -> Bool {
         guard state.options.order == .bump, ticket.isOverlapping || ticket.span != nil,
             let border = try state.border(of: ticket), moved.contains(border)
@@ -172,20 +171,20 @@ extension Draft {
         return page.contains { places[$0] != nil } ? try hasKeys(page) : false
     }
 
-    /// R10. The answer shows what is cached above its border: a gap above is filled first, if there is one.
+    /// R10. Returns the refusal of an answer that shows entries above its border: fill a gap above first.
     private func aboveFirst(_ at: Int) -> Interruption {
         .refused(.contradiction, help: rows[..<at].contains(where: \.isGap) ? .fillFirst : nil)
     }
 
-    /// R8. A border that this very answer shows elsewhere is no place to attach to.
+    /// R8. Throws if the answer shows its border elsewhere, since it cannot attach to it then.
     func requireBorder() throws(Interruption) {
         if let border = try state.border(of: ticket), moved.contains(border) {
             throw .refused(.discontinuity)
         }
     }
 
-    /// R9. The answer lacks its border although it should contain it, or shows entries from above it.
-    /// Returns the entry the rest of the answer continues below, nil if all is settled.
+    /// R9. Handles an answer that lacks its border although it should contain it, or shows entries from above
+    /// it. Returns the entry below which the rest of the answer continues, or nil if nothing is left to do.
     private mutating func withoutBorder(
         _ page: [Int], known: [Int], border: Int, at: Int
     ) throws(Interruption) -> (border: Int, rest: [Int], skipped: [Int])? {
@@ -201,7 +200,7 @@ extension Draft {
             guard let after = ticket.after.flatMap(state.cached), isInSegment(after) else {
                 throw .refused(.discontinuity)
             }
-            if !page.isEmpty { return (after, page, []) }  // it does start below a known entry
+            if !page.isEmpty { return (after, page, []) }  // it starts below a known entry
             if after == border {  // what lay between was deleted meanwhile
                 try nothingBelow(at)
             } else if answer.next == .end {
@@ -214,9 +213,9 @@ extension Draft {
         }
         let cut = page.firstIndex(of: last)! + 1
         if known.count < page.count && !ticket.isOverlapping && !ticket.mayClaim {
-            throw .refused(.discontinuity)  // it claimed to start below the border
+            throw .refused(.discontinuity)  // it should start below the border
         }
-        shown.append(last)  // it is alive: what was seen before it casts no doubt on it
+        shown.append(last)  // it is alive: earlier sightings do not put it in doubt
         if cut < page.count { return (last, Array(page[cut...]), Array(page[..<cut])) }
         ignored += page.filter { !state.entries[$0].isCached }
         if answer.next == .end && ticket.isOverlapping {
@@ -230,7 +229,7 @@ extension Draft {
 
     // MARK: Up (R8, mirrored)
 
-    /// The answer ends directly above its border.
+    /// Places an answer that ends directly above its border.
     mutating func up(_ page: [Int]) throws(Interruption) {
         let at = find(edge: ticket.edges[0])
         guard let first = rows[(at + 1)...].firstIndex(where: { !$0.isGap }) else {
@@ -278,7 +277,7 @@ extension Draft {
                 state.gaps[gap].up = state.newEdge(.unknown)
                 note = .replan  // fill this gap from above
             } else if gap != nil {
-                rows.remove(at: at)  // nothing lives between: joined
+                rows.remove(at: at)  // nothing is between them: joined
             } else {
                 head = state.newEdge(.end)
             }
@@ -294,7 +293,7 @@ extension Draft {
 
     // MARK: Around (R18)
 
-    /// A jump knows neither what is above nor what is below its answer.
+    /// Places the answer to a jump, which knows nothing of what is above or below it.
     mutating func around(_ page: [Int]) throws(Interruption) {
         if page.isEmpty { throw .refused(.empty) }
         let places = places()
@@ -307,7 +306,7 @@ extension Draft {
         try keepProvenRun()
     }
 
-    /// True if every entry of the server's sequence has a sort key.
+    /// Returns true if every entry of the server's sequence has a sort key.
     func allRowsHaveKeys() throws(Interruption) -> Bool {
         for row in rows {
             switch row {

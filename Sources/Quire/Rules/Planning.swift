@@ -1,6 +1,6 @@
-// R1: what to ask the server. Planning changes no row; it issues a ticket.
+// R1: what to ask the server. Planning changes no rows; it issues a ticket.
 
-/// A planned request before it gets a ticket number.
+/// A planned request before it has a ticket number.
 struct PlannedRequest {
     var target: Request.Target
     var record: TicketRecord
@@ -9,7 +9,7 @@ struct PlannedRequest {
 }
 
 extension FeedState {
-    /// R1. The wish for a place, or the reason why nothing can be asked there.
+    /// R1. Plans a request for a place, or returns the reason why there is none.
     mutating func plan(
         _ place: Place, limit: Int?, isBounded: Bool, link: Link?
     ) throws(Interruption) -> Result<Request, Refusal> {
@@ -52,7 +52,7 @@ extension FeedState {
             issued: clock + 1, limit: limit)
     }
 
-    /// Two equal requests on the same edge share one ticket.
+    /// Issues a ticket. Two equal requests on the same edge share one.
     mutating func issue(_ wish: PlannedRequest) -> Request {
         let shared = tickets.last {
             !$0.isCancelled && $0.resets == resets && $0.isSameRequest(as: wish.record)
@@ -96,7 +96,7 @@ extension FeedState {
         if serverRows.isEmpty { return try planSecond(edge, limit: limit) }
         if edge.link == .end { return .failure(.end) }
         if try allGaps(above: gap).contains(where: { gaps[$0].down.link == .confirmEnd }) {
-            return .failure(.fillFirst)  // everything below is in doubt
+            return .failure(.fillFirst)  // everything below is doubtful
         }
         if isNumbered { return try planNumbered(edge, gap: gap, limit: limit) }
         var record = newTicket(.down, limit: limit)
@@ -120,7 +120,7 @@ extension FeedState {
         record.after = after
         record.isOverlapping = after != nil
         record.isLoose = isLoose
-        record.mayClaim = options.paging == .pages  // a position, not a place (R26.9)
+        record.mayClaim = options.paging == .pages  // a position does not prove the place (R26.9)
         var wish = PlannedRequest(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
             wish.until = id(of: below)
@@ -130,7 +130,7 @@ extension FeedState {
         return .success(issue(wish))
     }
 
-    /// R7. The first page held no entries, but led on.
+    /// R7. Plans the request after a first page that had no entries but led on.
     private mutating func planSecond(
         _ edge: Edge, limit: Int
     ) throws(Interruption) -> Result<Request, Refusal> {
@@ -144,8 +144,8 @@ extension FeedState {
         return .success(issue(PlannedRequest(target: .link(edge.link), record: record)))
     }
 
-    /// True while an overlapping link's start lies above the border in the same segment, or there is
-    /// no such start.
+    /// Returns true if the overlapping link's start lies above the border in the same segment, or if the link
+    /// has no such start.
     func leads(from after: PostID?, to border: Int) -> Bool {
         guard let after else { return true }
         guard let start = cached(after) else { return false }
@@ -218,7 +218,7 @@ extension FeedState {
     private mutating func planBodies(of missing: [PostID], limit: Int) -> Result<Request, Refusal> {
         if missing.isEmpty { return .failure(rows.isEmpty ? .empty : .end) }
         var record = newTicket(.bodies, limit: limit)
-        if options.paging == .ids { record.edges = [head.number] }  // else no row is touched
+        if options.paging == .ids { record.edges = [head.number] }  // otherwise no row is touched
         record.ids = missing
         return .success(issue(PlannedRequest(target: .bodies(missing), record: record)))
     }

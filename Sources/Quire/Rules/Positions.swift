@@ -1,58 +1,58 @@
-// R26: where entries stand in the server's list, as far as answers have shown, and how large its pages are.
+// R26: positions in the server's list, as far as answers have shown them, and the size of its pages.
 
-/// The position at which an entry was last shown: page number and row; in feeds paged by offset, and where
-/// any size can be had, `number` is the position and `row` is 0.
+/// Where an entry was last shown: page number and row. In feeds paged by offset, or with any page size,
+/// `number` is the position and `row` is 0.
 struct Spot: Hashable {
     var number: Int32
     var row: Int32
-    /// It was the last row shown there.
+    /// True if it was the last row of its page.
     var isLast = false
 
     init(number: Int32, row: Int32, isLast: Bool = false) {
         (self.number, self.row, self.isLast) = (number, row, isLast)
     }
 
-    /// An estimated position, where a page has `unit` rows.
+    /// Creates an estimated position for pages of `unit` rows.
     init(at position: Int, unit: Int) {
         let position = max(0, position)
         self.init(number: Int32(clamping: position / unit), row: Int32(clamping: position % unit))
     }
 
-    /// The last row shown stands at the end of its page, however many rows are missing before it.
+    /// Returns the position. A last row is at the end of its page, however many rows are missing before it.
     func position(unit: Int) -> Int {
         isLast
             ? (Int(number) + 1) * unit - 1 : Int(number) * unit + min(Int(row), unit - 1)
     }
 }
 
-/// The position to ask for next below a border; forgotten when the border or the answer changes.
+/// Where to look next below a border. Forgotten when the border or the answer changes.
 struct Search: Hashable {
-    /// Nil before a first page without entries was followed by one with some.
+    /// Nil as long as all first pages were without entries.
     var border: PostID?
-    /// The number of pages (offset: rows) further up to look.
+    /// How many pages (by offset: rows) further up to look.
     var back = 0
     /// The number of empty pages (rows) below the border.
     var skip = 0
-    /// Empty answers in a row.
+    /// The number of empty answers in a row.
     var blanks = 0
-    /// The border was shown, and nothing below it although rows were asked for.
+    /// True if the border was shown with nothing below it, although more rows were requested.
     var isStalled = false
-    /// The border was asked for again: a join by the numbering may now remove.
+    /// True if the border was requested again. Then a join by page numbers may remove entries.
     var isSure = false
-    /// The first row of an answer without news, and where it was.
+    /// The first row of an answer without news, and its position.
     var echo: Echo?
-    /// The page (position) far below: do the numbers go on there?
+    /// A page (position) far below, requested to learn whether the numbers go on there.
     var probe: Int?
-    /// An entry above the border, shown as the last of a page, and that page.
+    /// An entry above the border that was the last of a page, and that page.
     var after: PostID?
     var page = 0
-    /// Here, or above, no known entry is shown.
+    /// From here up, no known entry is shown.
     var ceiling = Int.max
-    /// Nothing known is near, and entries above the gap are: fill that gap first.
+    /// True if nothing known is near, except entries above the gap. Then that gap must be filled first.
     var isLost = false
-    /// Nothing was found below the border: an end, if the border is still there.
+    /// True if nothing was found below the border. It is the end if the border is still there.
     var hasEnded = false
-    /// The numbers do not wrap: they go on far below.
+    /// True if the numbers go on far below, so the server does not wrap around.
     var isSolid = false
 
     init(_ border: PostID?) { self.border = border }
@@ -62,12 +62,12 @@ struct Search: Hashable {
         var place: Int
     }
 
-    /// The same rows under two numbers so far apart: the numbers have ended.
+    /// If the same rows come under two numbers this far apart, the numbers have ended.
     static let echoDistance = 8
 }
 
 extension FeedState {
-    /// The estimated position of an entry, and whether it was shown as the last row of its page.
+    /// Returns the estimated position of an entry, and whether it was the last row of its page.
     func position(_ entry: Int) throws(Interruption) -> (at: Int, isLast: Bool) {
         if let spot = entries[entry].spot { return (spot.position(unit: unit), spot.isLast) }
         let rows = serverRows
@@ -87,9 +87,9 @@ extension FeedState {
         return (distance, isByNumber && (distance + 1) % unit == 0)
     }
 
-    /// Evidence that what stands in these rows has moved: estimates follow, and no row counts as a page's
-    /// last one any longer. Entries for which `isMoved` is false stay; those without a place of their own
-    /// follow the one above.
+    /// Shifts the estimated positions in these rows, which have moved; no row counts as the last of its page
+    /// then. Entries for which `isMoved` is false stay. Those without a position of their own follow the one
+    /// above.
     mutating func moveSpots(
         in rows: some Sequence<Row>, by distance: Int, where isMoved: (Int) -> Bool = { _ in true }
     ) {
@@ -104,7 +104,7 @@ extension FeedState {
         }
     }
 
-    /// True while only the server's numbering joins these two.
+    /// Returns true while only page numbers join these two.
     func isUnverified(_ join: TicketRecord.Join) throws(Interruption) -> Bool {
         guard let upper = cached(join.upper), let lower = cached(join.lower),
             entries[lower].isUnverified
@@ -112,7 +112,7 @@ extension FeedState {
         return try entryAbove(lower) == upper
     }
 
-    /// The entry directly above this one; nil at a gap, and for the first.
+    /// Returns the entry directly above this one; nil at a gap and for the first entry.
     func entryAbove(_ entry: Int) throws(Interruption) -> Int? {
         let rows = serverRows
         guard let at = rows.firstIndex(of: .entry(entry)), at > 0, !rows[at - 1].isGap else {

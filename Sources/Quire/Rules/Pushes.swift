@@ -1,15 +1,15 @@
-// R27: posts that the server says are on top now, without having been asked.
+// R27: posts that the server pushes and says are on top now.
 
-/// The state of a feed's messages about new posts.
+/// What a feed knows about its push messages.
 struct Subscription: Hashable {
-    /// Clock of the request, or of the message, that told the top of the list.
+    /// The clock of the request or message that last showed the top of the list.
     var headAsOf: UInt64?
-    /// Since this clock everything that comes on top is pushed.
+    /// The clock since when the server pushes everything that comes on top.
     var live: UInt64?
-    /// Number of the last message, where messages are numbered.
+    /// The number of the last message, if messages are numbered.
     var message: UInt64?
 
-    /// Everything that came on top since then was pushed.
+    /// Returns true if everything that came on top since then was pushed.
     func isContinuous(since clock: UInt64?) -> Bool {
         guard let live, let clock else { return false }
         return clock >= live
@@ -17,19 +17,18 @@ struct Subscription: Hashable {
 }
 
 extension FeedState {
-    /// From now on every post that comes on top is pushed, in messages after this number.
+    /// Notes that from now on every post that comes on top is pushed, in messages after this number.
     mutating func beginLive(after message: UInt64?) {
         subscription.live = tick()
         subscription.message = message
     }
 
-    /// Ends a live connection. Numbered messages show by themselves what was missed.
+    /// Ends what `beginLive` began. If messages are numbered, their numbers show what was missed.
     mutating func endLive() {
         if subscription.message == nil { subscription.live = nil }
     }
 
-    /// Judges a message and takes it in. `follows` is the post directly below those pushed, if the server
-    /// tells.
+    /// Judges a message and takes it in. `follows` is the post directly below the pushed ones, if known.
     func push(_ answer: Answer, number: UInt64?, follows: PostID?) throws(Interruption) -> Judgement {
         var state = self
         let now = state.tick()
@@ -39,28 +38,28 @@ extension FeedState {
             let isNext = subscription.live != nil && last.map { number == $0 + 1 } ?? false
             if !isNext { state.subscription.live = now }  // some were missed, or may have been
             state.subscription.message = number
-        } else if subscription.message != nil {  // without its number it tells not what came before it
+        } else if subscription.message != nil {  // without a number it does not tell what came before
             (state.subscription.live, state.subscription.message) = (nil, nil)
         }
         var ticket = TicketRecord(number: 0, operation: .push, resets: resets, issued: now)
         ticket.after = follows
         var answer = answer
-        (answer.next, answer.previous) = (.unknown, .unknown)  // a message tells no link
+        (answer.next, answer.previous) = (.unknown, .unknown)  // a message brings no links
         return try state.judge(answer, ticket, isLesson: true)
     }
 }
 
 extension Draft {
-    /// The topmost entry.
+    /// Returns the topmost entry.
     func top() throws(Interruption) -> Int? {
         guard let row = rows.first(where: { !$0.isGap }) else { return nil }
         return try state.entry(at: 0, in: [row], from: .above)
     }
 
-    /// R27.1. What is new goes on top, in this order; what belongs further down goes to its key's place.
+    /// R27.1. Puts new posts on top, in this order. Those that belong further down go to their key's place.
     mutating func push(_ page: [Int]) throws(Interruption) {
         var places = places()
-        if state.options.order == .ranked {  // the top is what the server says it is
+        if state.options.order == .ranked {  // the server defines what is on top
             let known = page.filter { places[$0] != nil }
             moved += known
             rowsWithout(known)
@@ -83,7 +82,7 @@ extension Draft {
         var placed = risen
         for entry in others {
             if !isKeyed {
-                ignored.append(entry)  // below the top, and nothing tells where
+                ignored.append(entry)  // it is below the top, at an unknown place
                 continue
             }
             try splice([entry], upper: .unknown, lower: nil)
@@ -93,7 +92,7 @@ extension Draft {
         accepted = placed
     }
 
-    /// R27.2. Directly above the top only if nothing can lie between the two.
+    /// R27.2. Puts posts on top, and directly above the old top only if nothing can lie between.
     private mutating func putOnTop(_ page: [Int], _ top: Int?, isTopShown: Bool) throws(Interruption) {
         var isJoined = false
         if let top, state.head.link == .end {
@@ -111,8 +110,8 @@ extension Draft {
 
     // MARK: Requests on their way (R27.4)
 
-    /// What was pushed after this refresh was asked for, and is not on its page, lies above it: the rows are
-    /// taken out.
+    /// Takes out the rows that were pushed after this refresh was requested and that are not on its page.
+    /// They belong above it.
     mutating func liftPushed(_ page: [Int]) throws(Interruption) -> [Row] {
         guard case .entry(let first)? = rows.first, state.entries[first].pushed > ticket.issued else {
             return []
@@ -135,12 +134,12 @@ extension Draft {
         let lifted = Array(rows[..<count])
         let rest = rows[count...]
         let isAnchored = rest.contains { $0.entry.map(inPage.contains) ?? false }
-        // a number shows only later what was missed
+        // only later numbers show what was missed
         let isSure =
             state.subscription.message == nil
             && state.subscription.isContinuous(since: ticket.issued)
         if count > 0 && !isKeyed && !isAnchored && !isSure {
-            throw .refused(.discontinuity, help: .planAgain)  // they may also lie below the page
+            throw .refused(.discontinuity, help: .planAgain)  // they may also belong below the page
         }
         if count > 0 { rows = Array(rest.first?.isGap ?? false ? rest.dropFirst() : rest) }
         return lifted
@@ -159,7 +158,7 @@ extension Draft {
         rows = above + rows
     }
 
-    /// R27.5. Old entries stand lower by as many as were put above them.
+    /// R27.5. Shifts old entries down by the number of posts put above them.
     mutating func moveByPush() throws(Interruption) -> [(entry: Int, spot: Spot)] {
         let new = EntrySet(accepted)
         var above = 0

@@ -1,8 +1,8 @@
-// R22: feeds that promise nothing about order.
+// R22: feeds without any promise about their order.
 
 extension Draft {
-    /// A page proves its own order and nothing else. It joins what is cached only if its last items
-    /// are neighbours there and nothing above them is missing from the page.
+    /// Places a page, which proves nothing but its own order. It joins the cached rows only if its last items
+    /// are neighbours there and the page has all cached items above them.
     mutating func spliceRanked(_ page: [Int], below upper: Int?) throws(Interruption) {
         let places = places()
         let start = upper.map { places[$0]! + 1 } ?? 0

@@ -1,11 +1,11 @@
-// R24, R25: pages of a crawl, and of servers that fix the page size. They cannot be made to
-// overlap, may have been fetched in any order, and remove nothing.
+// R24, R25: pages of a crawl, and of servers that fix the page size. Such pages cannot be made to overlap,
+// may have been fetched in any order, and remove nothing.
 
 extension Draft {
-    /// A page of a crawl; it should lie below `ticket.after`, at the head if that is nil.
+    /// Places a page of a crawl. It should lie below `ticket.after`, or at the head if that is nil.
     mutating func recorded(_ delivered: [Int]) throws(Interruption) {
         if delivered.isEmpty && ignored.isEmpty { throw .refused(.empty) }
-        if delivered.isEmpty { return }  // all of it is outdated or deleted
+        if delivered.isEmpty { return }  // all posts are outdated or deleted
         var page = delivered
         let places = places()
         let known = page.filter { places[$0] != nil }
@@ -38,7 +38,7 @@ extension Draft {
         try claim()
     }
 
-    /// R25.4. The page that the open head's link names.
+    /// R25.4. Places the page at the open head's link.
     private mutating func putOnTop(_ page: [Int]) throws(Interruption) {
         let border = try state.entry(at: 0, in: rows, from: .above)
         (headChanged, head) = (true, state.newEdge(.unknown))
@@ -47,8 +47,8 @@ extension Draft {
         claim(between: page[page.count - 1], and: border)
     }
 
-    /// R25.3. Without keys, an entry that stays between two which the page shows together has no proven
-    /// neighbours there: nor have two that a gap kept apart.
+    /// R25.3. Makes joins unverified where the page proves no neighbours: at an entry that stays between two
+    /// others, without keys, and between two entries that a gap kept apart.
     mutating func doubtKept() throws(Interruption) {
         if kept.isEmpty || state.options.order.hasKeys { return }
         let isKept = EntrySet(kept)
@@ -63,7 +63,7 @@ extension Draft {
         }
     }
 
-    /// R25.4. Entries with larger keys are cached above the first page of a run.
+    /// R25.4. Returns true if entries with larger keys are cached above the first page of a crawl.
     private func isBelowTheTop(_ page: [Int], keyed: Bool) throws(Interruption) -> Bool {
         guard keyed, let top = rows.first(where: { !$0.isGap }) else { return false }
         let first = try state.entry(at: 0, in: [top], from: .above)
@@ -75,19 +75,19 @@ extension Draft {
         return try allRowsHaveKeys()
     }
 
-    /// The rows from the top of the border's segment down to the border.
+    /// Returns the rows from the top of the border's segment down to the border.
     private func segmentAbove(_ border: Int) -> Range<Int> {
         ((rows[...border].lastIndex(where: \.isGap) ?? -1) + 1)..<(border + 1)
     }
 
-    /// R24, R25. Directly below the border, or on the far side of the gap that is there.
+    /// R24, R25. Returns the row directly below the border, or on the far side of the gap there.
     func placeBelow(_ border: PostID?) -> Int {
         let row = border.flatMap(state.cached).flatMap { rows.firstIndex(of: .entry($0)) }
         let at = (row ?? rows.count - 1) + 1
         return at < rows.count && rows[at].isGap ? at + 1 : at
     }
 
-    /// R9. The page shows only what lies above its border: the link moves on.
+    /// R9. Moves the link on, because the page shows only what is above its border.
     private mutating func leadOn(_ border: Int, _ last: Int) {
         let at = rows.firstIndex(of: .entry(border))! + 1
         var edge = state.newEdge(answer.next, after: last == border ? nil : state.id(of: last))

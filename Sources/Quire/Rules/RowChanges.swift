@@ -1,12 +1,11 @@
 /// Finds the changes between two states.
 enum RowChanges {
-    /// More than this is not listed.
+    /// If there are more changes than this, they are not listed.
     static let limit = 10_000
 
     static func between(_ old: FeedState, _ new: FeedState) -> [Change] {
         if old.resets != new.resets { return [.reset] }
-        // Most of both states is the same: rows are compared by name only between the first and the
-        // last row that differ.
+        // Most rows are the same. Only those between the first and the last difference are compared by name.
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
         let before = old.rows[same.prefix..<old.rows.count - same.suffix].map { name($0, old) }
         let after = new.rows[same.prefix..<new.rows.count - same.suffix].map { name($0, new) }
@@ -41,7 +40,7 @@ enum RowChanges {
         return Set(longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
     }
 
-    /// True if both rows have one name; an entry has the same number in both states.
+    /// Returns true if both rows have the same name. An entry has the same number in both states.
     private static func isSame(_ a: Row, _ old: FeedState, _ b: Row, _ new: FeedState) -> Bool {
         switch (a, b) {
         case (.entry(let a), .entry(let b)): a == b
@@ -63,7 +62,7 @@ enum RowChanges {
 }
 
 extension Array {
-    /// The number of elements that both arrays have in common at the beginning, and behind these at the end.
+    /// Returns how many elements both arrays share at the beginning, and how many after these at the end.
     fileprivate func commonEnds(
         _ other: [Element], _ isSame: (Element, Element) -> Bool
     ) -> (prefix: Int, suffix: Int) {

@@ -1,9 +1,8 @@
-// Keeping a list of rows well formed: I2 (no empty segment, no two neighbouring gaps, no gap at the head
-// or the tail), R13 (detached entries) and the carrying of unverified joins (R25).
+// Keeps the rows well formed: I2 (no empty segment, no adjacent gaps, no gap at the head or the tail), R13
+// (detached entries), and the unverified joins (R25), which move along.
 
 extension FeedState {
-    /// Takes these rows: normalised first; detached entries, which do not separate gaps, are put back
-    /// afterwards.
+    /// Replaces the rows by these, normalised. Detached entries do not separate gaps, so they are put back last.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
         var result = mergeGaps(new.filter { !isDetached($0) })
         if result.allSatisfy(\.isGap) {
@@ -23,7 +22,7 @@ extension FeedState {
         rows = reattach(result, old: new, moving: new.filter(isDetached))
     }
 
-    /// R26.7. An end below an unverified join whose lower entries left is no better than the join.
+    /// R26.7. Reopens an end below an unverified join whose lower entries left: it is as doubtful as that.
     private mutating func doubtTail(above result: [Row]) {
         if !entries.contains(where: \.isUnverified) { return }
         let present = Set(result)
@@ -49,12 +48,12 @@ extension FeedState {
         return result
     }
 
-    /// R13. A detached entry stays below the nearest surviving entry above it, else on top.
+    /// R13. Returns the rows with detached entries, each below the nearest surviving entry above it, else on top.
     func withDetached(_ rows: [Row], old: [Row]) -> [Row] {
         reattach(rows, old: old, moving: old.filter(isDetached))
     }
 
-    /// Puts rows that are missing back below the nearest row above them that is still there.
+    /// Puts missing rows back below the nearest surviving row above them.
     func reattach(_ rows: [Row], old: [Row], moving: [Row]) -> [Row] {
         if moving.isEmpty { return rows }
         let (moving, present) = (Set(moving), Set(rows))
@@ -75,8 +74,7 @@ extension FeedState {
         return result
     }
 
-    /// A gap that shares an edge with one that was there before is that gap, with its id; others get
-    /// the next number.
+    /// Assigns gap ids. A gap that shares an edge with an earlier one keeps its id; others get the next.
     mutating func assignGapIDs(since before: [Gap]) -> (opened: Int, closed: Int) {
         var survived: Set<GapID> = []
         var opened = 0
@@ -107,8 +105,8 @@ extension FeedState {
         }
     }
 
-    /// R25. An unverified join stays between its neighbours' neighbours until a gap or an answer ends it:
-    /// it passes to the next entry below when its lower entry leaves, which has just happened to some here.
+    /// R25. Returns the unverified joins after some entries left. When its lower entry leaves, a join passes
+    /// to the next entry below. Only a gap or an answer ends it.
     func carriedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> [Int: Claim] {

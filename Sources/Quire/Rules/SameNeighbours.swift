@@ -1,7 +1,7 @@
 extension FeedState {
-    /// An unloaded span must have the neighbours it had: what begins or ends in it may depend on them (a
-    /// detached entry rides on the entry above it, an unverified join ends at the entry below). Where a
-    /// neighbour changed, that end of the run must be loaded and the rule run again.
+    /// Throws if the neighbours of an unloaded span have changed. Its ends may depend on them: a detached entry
+    /// belongs to the entry above it, an unverified join to the entry below. That end must then be loaded and
+    /// the rule run again.
     func requireSameNeighbours(since old: FeedState) throws(Interruption) {
         if unloaded.isEmpty { return }
         let before = old.neighboursOfRuns()
@@ -13,7 +13,7 @@ extension FeedState {
         try requireCountsOfSplitSegments(since: old)
     }
 
-    /// The rows next to each unloaded span, on either side: detached entries, then an entry or a gap.
+    /// Returns the rows next to each unloaded span, on both sides: detached entries, then an entry or a gap.
     private func neighboursOfRuns() -> [Int: (above: [RowID], below: [RowID])] {
         var neighbours: [Int: (above: [RowID], below: [RowID])] = [:]
         func names(_ rows: some Sequence<Row>) -> [RowID] {
@@ -32,7 +32,7 @@ extension FeedState {
         return neighbours
     }
 
-    /// Where a gap now separates runs of one segment, each must know its own count.
+    /// Throws if a gap now separates runs of one segment, and one of them does not know its own count.
     private func requireCountsOfSplitSegments(since old: FeedState) throws(Interruption) {
         let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
         for (run, segment) in before where segment != run && unloaded[run].count == 0 {
@@ -40,7 +40,7 @@ extension FeedState {
         }
     }
 
-    /// Unloaded span -> the first unloaded span of its segment.
+    /// Returns, for each unloaded span, the first one of its segment.
     private func segmentsOfRuns() -> [Int: Int] {
         var segments: [Int: Int] = [:]
         var first: Int?
@@ -56,7 +56,7 @@ extension FeedState {
         return segments
     }
 
-    /// The name of a row; nil for an unloaded span.
+    /// Returns the name of a row; nil for an unloaded span.
     func id(of row: Row) -> RowID? {
         switch row {
         case .entry(let entry): .post(id(of: entry))

@@ -1,16 +1,16 @@
-// R26: how many rows a page has: what is asked for, what is learned, and what proves the stated policy wrong.
+// R26: the size of pages: what to request, what answers teach, and what disproves the stated policy.
 
-/// Knowledge about the size of a server's pages.
+/// What is known about the size of a server's pages.
 struct LearnedSizes: Hashable {
-    /// An answer did not fit the stated policy: sizes are unknown since.
+    /// True after an answer did not fit the stated policy. Sizes are unknown since.
     var isDisproved = false
-    /// Rows of a page, once learned.
+    /// The number of rows in a page, once learned.
     var size: Int?
-    /// The size that is asked for while the server's is unknown.
+    /// The size that requests repeat while the real size is unknown.
     var asked: Int?
-    /// A page that had fewer rows than asked for.
+    /// A page that had fewer rows than requested.
     var short: Short?
-    /// Rows that one page has shown.
+    /// The most rows that one page has shown.
     var most = 0
 
     struct Short: Hashable {
@@ -21,29 +21,29 @@ struct LearnedSizes: Hashable {
 }
 
 extension FeedState {
-    /// Requests are computed from a position in the list.
+    /// True if requests are computed from a position in the list.
     var isNumbered: Bool { options.paging.isPositional }
 
-    /// The policy that holds: the stated one until an answer disproves it.
+    /// The policy in effect: the stated one, until an answer disproves it.
     var sizePolicy: SizePolicy { sizes.isDisproved ? .unknown : options.sizes }
 
-    /// Pages have a fixed size, or one that is not ours to choose: only their numbers are certain.
+    /// True if the server chooses the page size, so only page numbers are certain.
     var isByNumber: Bool { options.paging == .page && sizePolicy != .free }
 
-    /// No request names a size.
+    /// True if no request names a size.
     var namesNoSize: Bool {
         if case .fixed = options.sizes { true } else { false }
     }
 
-    /// Rows of a page, stated or learned.
+    /// The number of rows in a page, stated or learned.
     var knownSize: Int? {
         if case .fixed(let size) = sizePolicy { size } else { sizes.size }
     }
 
-    /// Rows that a page number stands for.
+    /// The number of rows that a page number stands for.
     var unit: Int { isByNumber ? knownSize ?? sizes.asked ?? options.pageSize : 1 }
 
-    /// The rows that an answer to an offset will hold, as far as is known.
+    /// Returns how many rows the answer to an offset will have, as far as is known.
     func rowsExpected(limit: Int) -> Int {
         guard let size = knownSize else { return limit }
         return namesNoSize || size > sizes.asked ?? limit ? size : min(limit, size)
@@ -53,8 +53,8 @@ extension FeedState {
         answer.posts.count { !sticky.contains($0.id) }
     }
 
-    /// Unknown sizes: the first limit is asked for again and again; a smaller one begins anew, positions
-    /// stay.
+    /// Remembers the limit while sizes are unknown: the first one is requested again and again. A smaller
+    /// limit starts over, and positions stay.
     mutating func takeLimit(_ limit: Int) throws(Interruption) {
         guard sizePolicy == .unknown, isByNumber, !namesNoSize else { return }
         if let asked = sizes.asked {
@@ -69,7 +69,7 @@ extension FeedState {
         sizes.asked = limit
     }
 
-    /// Of all entries that know theirs.
+    /// Returns the positions of all entries that have one.
     private func positions() throws(Interruption) -> [(entry: Int, at: Int, isLast: Bool)] {
         var found: [(entry: Int, at: Int, isLast: Bool)] = []
         for row in rows {
@@ -81,7 +81,7 @@ extension FeedState {
         return found
     }
 
-    /// Rows received tell the size: more than asked for, as many, or twice the same smaller number.
+    /// Learns the size from the rows received: more than requested, as many, or the same fewer rows twice.
     mutating func learnSize(_ answer: Answer, _ ticket: TicketRecord) {
         guard isNumbered, let span = ticket.span else { return }
         let rows = rows(of: answer)
@@ -97,7 +97,7 @@ extension FeedState {
         }
     }
 
-    /// R26.7. A known total is an explicit end, where it is certain at which row the page starts.
+    /// R26.7. Returns true if the page reaches the known total. The row at which it starts must be certain.
     func isAtTotal(_ answer: Answer, _ ticket: TicketRecord) -> Bool {
         guard let total = answer.total, let span = ticket.span, isNumbered,
             !isByNumber || knownSize != nil
@@ -111,7 +111,7 @@ extension FeedState {
 
     // MARK: A policy that is wrong
 
-    /// An answer that the stated policy does not allow: sizes are unknown from now on. Returns what it was.
+    /// Makes sizes unknown if the answer does not fit the stated policy. Returns that policy then.
     mutating func disprovePolicy(
         _ answer: Answer, _ ticket: inout TicketRecord
     ) throws(Interruption) -> SizePolicy? {
@@ -122,7 +122,7 @@ extension FeedState {
         else { return nil }
         var stated: Int?
         if case .fixed(let size) = policy { stated = size }
-        var size = rows > span.rows ? rows : nil  // more than asked for
+        var size = rows > span.rows ? rows : nil  // more than requested
         if rows < span.rows, answer.next != .end, stated.map({ sizes.most < $0 }) ?? true {
             if let short = sizes.short, short.rows == rows, short.start != span.start {
                 size = rows  // twice the same smaller number
@@ -139,7 +139,7 @@ extension FeedState {
         return policy
     }
 
-    /// Entries stay where they were seen, as far as that is certain.
+    /// Keeps entries at the positions where they were seen, as far as these are certain.
     private mutating func forgetPolicy(_ ticket: inout TicketRecord, size: Int) throws(Interruption) {
         let span = ticket.span!
         let hadAnySize = options.paging == .page && !isByNumber
@@ -150,7 +150,7 @@ extension FeedState {
         (head.search, tail.search) = (nil, nil)
         for gap in try allGaps() { (gaps[gap].down.search, gaps[gap].up.search) = (nil, nil) }
         if !hadAnySize { return }
-        for (entry, at, isLast) in found {  // numbers meant other places than was thought
+        for (entry, at, isLast) in found {  // numbers meant other positions than assumed
             var spot = Spot(at: at, unit: unit)
             spot.isLast = isLast && (at + 1) % size == 0
             entries[entry].spot = spot

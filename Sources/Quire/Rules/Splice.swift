@@ -1,8 +1,8 @@
-// R6, R9, R10: a page replaces a window of the cache.
+// R6, R9, R10: a page replaces a window of the cached rows.
 
 extension Draft {
-    /// Replaces the window between the known boundaries, or else between the anchors, by the page.
-    /// `lower` is the entry directly below the page, nil if that is unknown.
+    /// Replaces the window between the known boundaries, or else between the anchors, by the page. `lower` is
+    /// the entry directly below the page, nil if it is unknown.
     mutating func splice(_ delivered: [Int], upper: Upper, lower: Int?) throws(Interruption) {
         let page = try chooseAnchors(delivered)
         if page.isEmpty { return }
@@ -16,7 +16,7 @@ extension Draft {
         let windowRows = rows[window]
         let missing = try entries(in: windowRows).filter { !inPage.contains($0) }
         if try distrustsBorder(page, anchors, places, window, upper: upper, lower: lower) { return }
-        // absence proves nothing in these
+        // absence proves nothing in these cases
         let isBlind = state.options.order == .appendOnly || ticket.operation == .recorded
         let staying = missing.filter { isBlind || isNewer($0) }
         leave(missing.filter { !isBlind && !isNewer($0) })
@@ -35,7 +35,7 @@ extension Draft {
         if state.options.order == .stable { try requireOrderAround(page) }
     }
 
-    /// R6. Two posts with one key, or a page between neighbours it does not fit, is no stable feed.
+    /// R6. Throws if two posts have the same key, or the page does not fit between its neighbours' keys.
     private func requireOrderAround(_ page: [Int]) throws(Interruption) {
         let first = rows.firstIndex(of: .entry(page[0]))!
         let last = rows.firstIndex(of: .entry(page[page.count - 1]))!
@@ -50,7 +50,7 @@ extension Draft {
         }
     }
 
-    /// R6. Known ids in cache order are anchors; the others have moved.
+    /// R6. Returns the anchors: the known ids that are in cached order. The others have moved.
     private mutating func chooseAnchors(_ page: [Int]) throws(Interruption) -> [Int] {
         let places = places()
         let known = page.filter { places[$0] != nil }
@@ -58,7 +58,7 @@ extension Draft {
         let strays = known.filter { !anchors.contains($0) }
         if strays.isEmpty { return page }
         if state.options.order == .appendOnly { throw .refused(.contradiction) }
-        let newer = strays.filter(isNewer)  // a later answer placed them: leave them
+        let newer = strays.filter(isNewer)  // leave them where a later answer put them
         let left = strays.filter { !isNewer($0) }
         ignored += newer
         moved += left
@@ -86,8 +86,8 @@ extension Draft {
         return at..<at
     }
 
-    /// A page with keys speaks for everything strictly between its first and its last key; an equal key
-    /// may be on the next page, except in a stable feed, where no two posts share one.
+    /// Widens the window to everything strictly between the page's first and last key. An equal key may be on
+    /// the next page, except in a stable feed, where no two posts share a key.
     private func widenedByKeys(
         _ window: Range<Int>, _ page: [Int], upper: Upper, lower: Int?
     ) throws(Interruption) -> Range<Int> {
@@ -128,7 +128,7 @@ extension Draft {
         return start..<end
     }
 
-    /// R18. The first row whose key is smaller.
+    /// R18. Returns the first row whose key is smaller.
     func placeForKey(_ key: Int64?) throws(Interruption) -> Int {
         guard let key else { return 0 }
         var lastRun: Int?
@@ -151,9 +151,9 @@ extension Draft {
 
     // MARK: Doubt about the border (R9)
 
-    /// True if an entry seen later than the border would be removed between it and the nearest anchor, where
-    /// the page would have shown it: then perhaps it is the border that is gone. Entries stay, the link is
-    /// given up.
+    /// Returns true if, between the border and the nearest anchor, an entry seen later than the border would
+    /// be removed although the page should have shown it. Then the border may be gone: entries stay, and the
+    /// link is dropped.
     private mutating func distrustsBorder(
         _ page: [Int], _ anchors: [Int], _ places: EntryMap, _ window: Range<Int>, upper: Upper,
         lower: Int?
@@ -191,7 +191,7 @@ extension Draft {
         return false
     }
 
-    /// Not within the page's keys, where it would have been shown: above its first item, or below its last.
+    /// Returns true if the entry is outside the page's keys: above its first item, or below its last.
     private func isBeyond(_ entry: Int, _ end: Int, _ side: PageEnd) -> Bool {
         guard state.options.order.hasKeys, let key = key(entry), let limit = self.key(end) else {
             return true
@@ -201,7 +201,7 @@ extension Draft {
 
     // MARK: Kept entries (R9)
 
-    /// A kept entry goes by its key, else directly above its nearest surviving neighbour below, else
+    /// Puts a kept entry back by its key, else directly above its nearest surviving neighbour below, else
     /// below the one above.
     private func putBack(
         _ kept: [Int], in rows: [Row], page: [Int], old: [Row]
@@ -228,9 +228,9 @@ extension Draft {
         return rows
     }
 
-    /// The first row, from the page and the kept entries directly above it on, that belongs below a kept
-    /// entry with this key. Keys descend, so what is further up cannot be it; an equal key stays above the
-    /// page's last entry only.
+    /// Returns the first row that belongs below a kept entry with this key, starting with the kept entries
+    /// directly above the page. Keys descend, so it is not further up. An equal key stays above the page's
+    /// last entry only.
     private func rowBelow(
         _ key: Int64, in rows: [Row], page: [Int], kept: [Int]
     ) throws(Interruption) -> Int? {
@@ -251,12 +251,12 @@ extension Draft {
 
     // MARK: The sides of the page (R10)
 
-    /// The rows below the page: directly attached, below a gap, or none.
+    /// Returns what follows the page: directly attached, below a gap, or nothing.
     mutating func lowerSide(
         _ page: [Int], _ anchors: [Int], above: [Row], hadWindow: Bool, below: [Row]
     ) throws(Interruption) -> [Row] {
         let joined = anchors.contains(page[page.count - 1])
-        // the link of an outdated last item continues below an entry that has moved
+        // the link of an outdated last item continues below a post that has moved
         let link = joined && !isWhole ? .unknown : answer.next
         let (ends, isLoose) = (link == .end, isLoose(.last, at: page[page.count - 1]))
         guard let first = below.first, below.contains(where: { !$0.isGap }) else {
@@ -301,7 +301,7 @@ extension Draft {
         return [state.newGap(result)] + rest
     }
 
-    /// Why a gap beside this page exists.
+    /// Why there is a gap beside this page.
     private var reason: Doubt {
         if isAgainstCache { return .contradiction }
         return switch ticket.operation {
@@ -313,13 +313,13 @@ extension Draft {
         }
     }
 
-    /// The rows above a page whose upper boundary was not known.
+    /// Returns what precedes a page whose upper boundary was not known.
     private mutating func upperSide(
         _ page: [Int], _ anchors: [Int], above: [Row]
     ) throws(Interruption) -> [Row] {
         let link = answer.previous
         let hasEntries = above.contains { !$0.isGap }
-        let gapLink: Link = link == .end ? .unknown : link  // no end below entries
+        let gapLink: Link = link == .end ? .unknown : link  // an end cannot lie below entries
         let isLoose = isLoose(.first, at: page[0])
         if anchors.contains(page[0]) {
             if !hasEntries {
@@ -331,7 +331,7 @@ extension Draft {
             return above
         }
         guard hasEntries, let last = above.last else {
-            let isTop = state.isNumbered && ticket.span?.start == 0  // R26: the first page lies at the head
+            let isTop = state.isNumbered && ticket.span?.start == 0  // R26: the first page is at the head
             head = isTop ? state.newEdge(.end) : state.newEdge(link, isLoose: isLoose)
             headChanged = true
             return []
@@ -349,7 +349,7 @@ extension Draft {
         return above + [state.newGap(down: down, up: up, why: reason)]
     }
 
-    /// The same gap with another upper link.
+    /// Replaces the upper link of a gap.
     private mutating func renewing(_ gap: Int, up: Edge) -> Row {
         var renewed = state.gaps[gap]
         (renewed.id, renewed.up) = (GapID(0), up)

@@ -1,50 +1,50 @@
-/// A ticket as the cache stores it: the permission to ingest one answer (R2).
+/// What a ticket permits, as stored in the cache (R2).
 struct TicketRecord: Hashable {
     enum Operation: UInt8 { case refresh, down, up, around, snapshot, bodies, recorded, verify, push, delta }
 
     let number: UInt64
     let operation: Operation
     let resets: UInt64
-    /// Clock when the request was planned: the answer is as of then or later.
+    /// The clock when the request was planned. The answer is as of then or later.
     let issued: UInt64
-    /// The link requested.
+    /// The requested link.
     var own: Link = .unknown
-    /// Numbers of all edges that must still exist.
+    /// The numbers of all edges that must still exist.
     var edges: [UInt64] = []
     var isOverlapping = false
-    /// Overlapping: the answer starts directly below this entry. Recorded: it should lie below it.
+    /// Overlapping: the answer starts directly below this entry. Recorded: it should lie below this entry.
     var after: PostID?
-    /// Recorded: the first page of a run that is to lie at the head.
+    /// Recorded: true for the first page of a crawl that should lie at the head.
     var isAtHead = false
     /// Keyset: the border from which the link was made.
     var minted: PostID?
-    /// Refresh, down: the request named the entry at which the answer stops. Up: only that the gap is to be
-    /// the same.
+    /// Refresh, down: true if the request named the entry at which the answer stops. Up: true if the gap must
+    /// be the same.
     var isBounded = false
-    /// A refresh that stands for a request further down: no page ends above the border there.
+    /// True for a refresh that replaces a request further down, because no page ends above the border there.
     var isContinuation = false
-    /// A refresh repeated to confirm the end at this edge (R11).
+    /// The edge whose end this repeated refresh should confirm (R11).
     var confirms: UInt64?
-    /// The link requested begins beyond the border (R16).
+    /// True if the requested link begins beyond the border (R16).
     var isLoose = false
-    /// R25.4: a recorded page that the open head's link names.
+    /// R25.4: true for a recorded page at the open head's link.
     var isAboveHead = false
-    /// R26: where in the list the rows asked for start.
+    /// R26: the rows of the server's list that were requested.
     var span: Span?
-    /// R26: an answer that shows nothing known may be joined by the numbering.
+    /// R26: true if page numbers alone may join an answer that shows nothing known.
     var mayClaim = false
-    /// R26: a page far below, asked for only to learn whether the numbers go on there.
+    /// R26: true for a page far below, requested only to learn whether the numbers go on there.
     var isProbe = false
-    /// R26: the unverified join to be verified.
+    /// R26: the unverified join to verify.
     var join: Join?
-    /// Id snapshots: the bodies asked for. A jump: its target.
+    /// Id snapshots: the posts whose bodies were requested. A jump: its target.
     var ids: [PostID] = []
     var limit = 0
-    /// The answer is no longer wanted; equal requests do not share it, its answer is still judged.
+    /// True if the answer is no longer wanted. Equal requests get another ticket; an answer is still judged.
     var isCancelled = false
 
-    /// Two requests that agree in all of this share one ticket. Requests for bodies must name the same
-    /// posts: a post the answer lacks is taken for gone (R21).
+    /// Returns true if two requests may share one ticket. Requests for bodies must name the same posts,
+    /// because a post that the answer lacks counts as gone (R21).
     func isSameRequest(as other: TicketRecord) -> Bool {
         operation == other.operation && edges == other.edges && limit == other.limit
             && isBounded == other.isBounded && isContinuation == other.isContinuation
@@ -52,17 +52,17 @@ struct TicketRecord: Hashable {
             && join == other.join && ids == other.ids
     }
 
-    /// R26. The rows a request asks for.
+    /// R26. The rows that a request asks for.
     struct Span: Hashable {
-        /// Position of the first one.
+        /// The position of the first row.
         var start: Int
         /// The number of rows, or the size of the page.
         var rows: Int
-        /// The page, 0 is the first, where only page numbers are certain.
+        /// The page, 0 is the first, if only page numbers are certain.
         var page: Int?
-        /// The number of rows that was asked for.
+        /// The number of rows requested.
         var asked = 0
-        /// The stated size policy was disproved when it was planned: numbers meant what they mean since.
+        /// True if the stated size policy was already disproved when the request was planned.
         var isDisproved = false
     }
 
@@ -74,7 +74,7 @@ struct TicketRecord: Hashable {
 }
 
 extension FeedState {
-    /// R2. What makes an answer to this ticket unusable, nil if nothing does.
+    /// R2. Returns why an answer to this ticket cannot be used, or nil if it can.
     func staleReason(_ ticket: TicketRecord) throws(Interruption) -> String? {
         if ticket.resets != resets { return "reset" }
         let living = edges.map(\.number)
@@ -88,18 +88,18 @@ extension FeedState {
         return nil
     }
 
-    /// Head, both sides of each gap, tail.
+    /// The edges of the head, both sides of each gap, and the tail.
     var edges: [Edge] {
         [head] + gapRows.flatMap { [gaps[$0].down, gaps[$0].up] } + [tail]
     }
 
-    /// The entry at which the ticket's first edge begins.
+    /// Returns the entry at which the ticket's first edge begins.
     func border(of ticket: TicketRecord) throws(Interruption) -> Int? {
         try ticket.operation == .down
             ? entryAbove(edge: ticket.edges[0]) : entryBelow(edge: ticket.edges[0])
     }
 
-    /// The entry above the edge with this number (the tail, or the upper side of a gap).
+    /// Returns the entry above the edge with this number (the tail, or the upper side of a gap).
     func entryAbove(edge number: UInt64) throws(Interruption) -> Int? {
         let rows = serverRows
         if number == tail.number {
@@ -109,7 +109,7 @@ extension FeedState {
         return try entry(at: at - 1, in: rows, from: .below)
     }
 
-    /// The entry below the edge with this number (the head, or the lower side of a gap).
+    /// Returns the entry below the edge with this number (the head, or the lower side of a gap).
     func entryBelow(edge number: UInt64) throws(Interruption) -> Int? {
         let rows = serverRows
         if number == head.number {

@@ -1,9 +1,9 @@
 // R28: several ids of one post. Entries, fields and the id index know a post by one id, its name. Every other
-// id leads straight to the name, and the name knows the others: so it can be replaced, and no look-up takes
-// more than one step.
+// id refers directly to the name, and the name lists the others. So the name can change, and a look-up takes
+// at most one step.
 
-// Every id that comes in with a call, an answer or a ticket is replaced by the name of its post first. A
-// cache without aliases pays one comparison.
+// Every id in a call, an answer or a ticket is first replaced by the name of its post. In a cache without
+// aliases this costs one comparison.
 
 extension WriteSession {
     func name(of id: PostID, in feed: UInt32) throws -> PostID {
@@ -21,7 +21,7 @@ extension WriteSession {
         if counters.aliases == 0 { return answer }
         let collection = try transaction.feed(feed).collection
         var answer = answer
-        // an answer may show a post by several ids: the key of its name counts
+        // an answer may show a post by several ids; the key given for its name counts
         var keys: [PostID: Int64?] = [:]
         for post in answer.posts where keys[post.id] == nil { keys[post.id] = .some(post.key) }
         for i in answer.posts.indices {
@@ -62,7 +62,7 @@ extension WriteSession {
 // MARK: Uniting
 
 extension WriteSession {
-    /// The local post of a feed is the one with this id on the server.
+    /// Records that a local post of a feed has this id on the server.
     func confirmLocal(_ local: PostID, as id: PostID, in feed: UInt32) throws -> AliasResult {
         let record = try transaction.feed(feed)
         let local = try name(of: local, in: feed)
@@ -73,7 +73,7 @@ extension WriteSession {
         return try unite(local, with: id, in: record.options.collection)
     }
 
-    /// Two ids are one post of the collection, which is called `id` from now on.
+    /// Unites two ids of one post of the collection. It is known as `id` from now on.
     func unite(_ alias: PostID, with id: PostID, in collection: String) throws -> AliasResult {
         guard let number = try transaction.collection(collection) else { return .missing }
         let alias = try transaction.name(of: alias, in: number)
@@ -96,10 +96,10 @@ extension WriteSession {
         return positions.isEmpty ? .noted : .united
     }
 
-    /// `entry` is that of the alias in the feed, nil if it has only a tombstone there.
+    /// Unites them in one feed. `entry` is the alias's entry, or nil if the alias has only a tombstone there.
     private func unite(_ alias: PostID, with id: PostID, in feed: UInt32, _ entry: Entry?) throws {
         var bytes = try entry.map { try copy(of: $0.body) } ?? []
-        // the server's body, not that of a draft
+        // keep the server's body, not that of the draft
         if entry?.isLocal == true, try hasBody(id, in: feed) { bytes = [] }
         try change(feed, focus: { try $0.load(leaving: [alias, id]) }) { state throws(Interruption) in
             let united = try state.unite(alias, with: id)
@@ -115,7 +115,7 @@ extension WriteSession {
         return try transaction.post(id, at: positions).map { $0.body.record != 0 } ?? false
     }
 
-    /// Whatever led to `alias` leads to `id` now.
+    /// Makes every id that referred to `alias` refer to `id`.
     private func redirect(_ alias: PostID, to id: PostID, in collection: UInt32) throws {
         let moved = [alias] + (try transaction.aliasRecord(alias, in: collection)?.others ?? [])
         for other in moved { try put(AliasRecord(other, name: id), in: collection) }
@@ -128,7 +128,7 @@ extension WriteSession {
         try transaction.put(.aliases, PostKey.bytes(record.id, in: collection), record.encoded())
     }
 
-    /// The last feed of the collection goes.
+    /// Removes the aliases of a collection whose last feed leaves.
     func forgetAliases(in collection: UInt32) throws {
         let start = withUnsafeBytes(of: collection.bigEndian) { Array($0) }
         while counters.aliases > 0 {
@@ -144,7 +144,7 @@ extension WriteSession {
         }
     }
 
-    /// The newer version of each.
+    /// Unites the fields of both posts. The newer version of each wins.
     private func uniteFields(_ alias: PostID, with id: PostID, in collection: UInt32) throws {
         guard let leaving = try transaction.fields(of: alias, in: collection) else { return }
         try transaction.delete(.fields, PostKey.bytes(alias, in: collection))
@@ -164,7 +164,7 @@ extension WriteSession {
         for (feed, _) in try index(of: collection).positions(of: id) { note([.updated(id)], in: feed) }
     }
 
-    /// A version with less detail than the body was seen under the other id.
+    /// Notes a version that was seen under the other id with less detail than the body has.
     private func noteNewest(_ version: Int64, of id: PostID, in collection: UInt32) throws {
         let positions = try index(of: collection).positions(of: id)
         guard let before = try transaction.post(id, at: positions) else { return }
@@ -174,14 +174,14 @@ extension WriteSession {
     }
 }
 
-/// What became of two ids that are one post (R28).
+/// The result of uniting two ids (R28).
 public enum AliasResult: String, Sendable, Hashable {
-    /// What was known of the two posts is known of one.
+    /// The data of the two posts was united.
     case united
-    /// Nothing was cached under the other id; it is known from now on.
+    /// Nothing was cached under the other id. The alias is known from now on.
     case noted
-    /// They were one post before.
+    /// They were already one post.
     case same
-    /// No feed is in the collection, or the feed has no such local post.
+    /// The collection has no feed, or the feed has no such local post.
     case missing
 }

@@ -1,4 +1,4 @@
-/// What a program remembers about a feed; bytes without meaning to the engine.
+/// Values that a program stores with a feed. The engine does not interpret them.
 enum Attributes {
     static let nameLimit = 255
     static let valueLimit = 65_536

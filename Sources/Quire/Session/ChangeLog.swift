@@ -1,11 +1,11 @@
-/// The last commits and what they changed, as a bounded ring in the cache: observers, other processes
-/// and other languages replay it, or are told that they fell behind.
+/// The last commits and their changes, as a bounded ring in the cache. Observers, also in other processes and
+/// languages, replay it, or learn that they fell too far behind.
 struct ChangeLog {
     let transaction: Transaction
 
-    /// How many commits can be replayed, at least.
+    /// The minimum number of commits that can be replayed.
     static let length: UInt64 = 1024
-    /// How many old ones are dropped at a time: each time dirties the oldest page of the table.
+    /// How many old commits are removed at once. Each removal dirties the oldest page of the table.
     private static let slack: UInt64 = 64
 
     func append(_ changes: [(feed: UInt32, changes: [Change])], generation: UInt64) throws {
@@ -18,13 +18,13 @@ struct ChangeLog {
         }
     }
 
-    /// The oldest commit in the log of a cache after `generation` commits.
+    /// Returns the oldest commit in the log after `generation` commits.
     static func oldest(at generation: UInt64) -> UInt64 {
         let dropped = generation / slack * slack
         return dropped > length ? dropped - length + 1 : 1
     }
 
-    /// What was committed after this generation, oldest first; nil if the log no longer reaches back.
+    /// Returns the commits after this generation, oldest first; nil if the log does not reach back that far.
     func changes(
         since generation: UInt64, now: UInt64
     ) throws -> [(generation: UInt64, feed: UInt32, changes: [Change])]? {
@@ -39,7 +39,7 @@ struct ChangeLog {
         return found
     }
 
-    /// A record of the log.
+    /// Encodes a record of the log.
     static func encoded(_ changes: [(feed: UInt32, changes: [Change])]) -> [UInt8] {
         var writer = ByteWriter()
         writer.list(changes) { writer, item in
@@ -49,7 +49,7 @@ struct ChangeLog {
         return writer.sealed()
     }
 
-    /// What a record of the log says.
+    /// Decodes a record of the log.
     static func entries(
         _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
     ) throws(QuireError) -> [(feed: UInt32, changes: [Change])] {
@@ -61,7 +61,8 @@ struct ChangeLog {
         }
     }
 
-    // A page adds its rows one below the other: then each change names its row only.
+    // The new row is directly below the previous change's row, as for the rows of a page. Only its name
+    // follows.
 
     private static let below: UInt8 = 5
 

@@ -1,7 +1,7 @@
-// Feeds of one collection share their posts; those of two never do, whatever the ids are.
+// Feeds of one collection share their posts. Feeds of different collections never do, even if ids are equal.
 
-/// A collection that has a name: its number, and how many feeds are in it. The one without a name has the
-/// number 0 and no record.
+/// A named collection: its number and the number of its feeds. The unnamed one has the number 0 and no
+/// record.
 struct CollectionRecord: Record, Hashable {
     var number: UInt32
     var feeds: UInt32 = 0
@@ -20,7 +20,7 @@ struct CollectionRecord: Record, Hashable {
         (self.number, self.feeds) = (number, feeds)
     }
 
-    /// Addresses of posts have 31 bits for it.
+    /// Addresses of posts have 31 bits for the number.
     static let lastNumber: UInt32 = 1 << 31 - 1
     static let nameLimit = 255
 }
@@ -34,14 +34,14 @@ extension Transaction {
         return try CollectionRecord(value, "collection \(name)")
     }
 
-    /// The number of a collection; nil if no feed is in it.
+    /// Returns the number of a collection; nil if it has no feed.
     func collection(_ name: String) throws(QuireError) -> UInt32? {
         name.isEmpty ? 0 : try collectionRecord(name)?.number
     }
 }
 
 extension WriteSession {
-    /// One more feed is in the collection. Returns its number, which is new if no feed was in it.
+    /// Adds a feed to the collection, which is created if needed. Returns the collection's number.
     func enterCollection(_ name: String) throws -> UInt32 {
         if name.isEmpty { return 0 }
         var record: CollectionRecord
@@ -59,7 +59,7 @@ extension WriteSession {
         return record.number
     }
 
-    /// A feed left the collection; the last one takes it along.
+    /// Removes a feed from the collection. The last feed removes the collection itself.
     func leaveCollection(_ name: String) throws {
         if name.isEmpty { return }
         guard var record = try transaction.collectionRecord(name), record.feeds > 0 else {

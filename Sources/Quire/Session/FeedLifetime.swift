@@ -1,8 +1,8 @@
-// How a feed ends, gets another name, or begins anew.
+// Dropping a feed, renaming it, and replacing an empty one.
 
 extension WriteSession {
-    /// Everything of the feed goes. Its number is never given out again, so a caller that still holds it
-    /// finds nothing.
+    /// Removes everything of the feed. Its number is never reused, so a remaining ``Feed`` value finds
+    /// nothing.
     func drop(_ feed: UInt32) throws {
         try reset(feed)  // posts, bodies, the index, the log
         forgetLoaded(feed)
@@ -15,7 +15,7 @@ extension WriteSession {
         if counters.feeds == 0 { try forgetAliases(in: 0) }
     }
 
-    /// Numbers, tickets and the collection stay as they are.
+    /// Renames a feed. Its number, tickets and collection stay.
     func rename(_ feed: UInt32, to name: String) throws -> FeedRecord {
         var record = try transaction.feed(feed)
         if record.name == name { return record }
@@ -31,8 +31,8 @@ extension WriteSession {
         return record
     }
 
-    /// A feed without posts makes room for one of the same name. It is another feed: what was planned for the
-    /// old one must not be answered under other options.
+    /// Replaces an empty feed by a new one of the same name. Requests planned for the old one must not be
+    /// answered under other options.
     func replace(_ feed: UInt32, with options: FeedOptions) throws -> (UInt32, FeedRecord) {
         let record = try transaction.feed(feed)
         let held = record.counts.entries + record.counts.detached

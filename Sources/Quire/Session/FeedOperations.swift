@@ -1,7 +1,7 @@
-// The operations on one feed inside a write session: load what the rule must see, run it, write.
+// The operations on one feed in a write session: load what the rule needs, run it, write its changes.
 
 extension WriteSession {
-    /// A feed that there is not yet.
+    /// Creates a feed that does not exist yet.
     func createFeed(named name: String, _ options: FeedOptions) throws -> (UInt32, FeedRecord) {
         var record = FeedRecord(name: name, options: options)
         record.collection = try enterCollection(options.collection)
@@ -58,7 +58,7 @@ extension WriteSession {
         }
     }
 
-    /// R3. The request failed, or its answer is no longer wanted; its ticket may still be answered.
+    /// R3. Gives up a request that failed or is no longer wanted. Its ticket may still be answered.
     func cancel(_ ticket: Ticket, in feed: UInt32) throws {
         guard var record = try tickets.record(ticket, of: feed), !record.isCancelled else { return }
         record.isCancelled = true
@@ -106,7 +106,7 @@ extension WriteSession {
         return outcome
     }
 
-    /// R27. Posts that the server says are on top now.
+    /// R27. Takes in posts that the server says are on top now.
     func push(_ answer: Answer, number: UInt64?, follows: PostID?, in feed: UInt32) throws -> Outcome {
         try requireSound(answer)
         let answer = try named(answer, in: feed)
@@ -131,7 +131,7 @@ extension WriteSession {
         return outcome
     }
 
-    /// R27. Whether what comes on top is pushed from now on, in messages after this number.
+    /// R27. Sets whether the server pushes what comes on top from now on, in messages after this number.
     func setLive(_ isLive: Bool, after message: UInt64?, in feed: UInt32) throws {
         try change(feed, focus: { _ in }) { state throws(Interruption) in
             if isLive { state.beginLive(after: message) } else { state.endLive() }
@@ -139,7 +139,7 @@ extension WriteSession {
         }
     }
 
-    /// R24, R25. The next page of a crawl; without a number it follows the page before.
+    /// R24, R25. Takes in the next page of a crawl. Without a number, it follows the previous page.
     func ingest(
         _ answer: Answer, page number: Int?, of crawl: inout Crawl, in feed: UInt32
     ) throws -> Outcome {
@@ -197,7 +197,7 @@ extension WriteSession {
         state = draft.state
         var placements: [PlacedPost] = []
         placements.reserveCapacity(draft.accepted.count)
-        // a delta brings bodies of entries that stay where they are (R29.2)
+        // a delta brings bodies of entries that keep their places (R29.2)
         for entry in draft.accepted + (draft.ticket.operation == .delta ? draft.shown : []) {
             if let post = draft.post(of: entry) { placements.append(PlacedPost(entry: entry, post: post)) }
         }
@@ -227,7 +227,7 @@ extension WriteSession {
         }
     }
 
-    /// Returns how many entries left.
+    /// Evicts posts. Returns how many entries left.
     @discardableResult
     func evict(_ ids: [PostID], in feed: UInt32) throws -> Int {
         let ids = try names(of: ids, in: feed)

@@ -1,10 +1,10 @@
-// Posts are stored once and shared by the feeds of a collection (I6): what an entry that comes, stays or goes
-// means for the post behind it. A post is what its entries say: all of them show the same body and version,
+// Updates shared post state (body, version, detail) when entries are added, kept or removed. Posts are stored
+// once and shared by the feeds of a collection (I6): all entries of a post show the same body and version,
 // except placeholders, which show none.
 
 extension WriteSession {
-    /// Gives the entries of the new state the bodies they show, stores bodies that are new, and lets go
-    /// of those that nothing shows any longer.
+    /// Attaches bodies to the entries of the new state, stores new bodies, and releases those that no entry
+    /// shows any more.
     func attachBodies<R>(
         _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
     ) throws {
@@ -17,7 +17,7 @@ extension WriteSession {
                 if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
             }
         }
-        // only now: the index lends bytes that a write may move
+        // must come last: the index lends bytes that a write may move
         try forget(gone, loader)
         try storeBodies(effect, loader, &new)
         let placed = EntrySet(effect.placements.lazy.map(\.entry))
@@ -27,7 +27,7 @@ extension WriteSession {
         }
     }
 
-    /// The other feeds that hold the post, and whether one of them shows its body; a placeholder does not.
+    /// Returns the other feeds that hold the post, and whether one shows its body. A placeholder does not.
     private func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
         let index = try loader.index()
         if !index.mayBeElsewhere(id, than: loader.feed) { return (false, false) }
@@ -38,14 +38,14 @@ extension WriteSession {
         return (!places.isEmpty, isShown)
     }
 
-    /// The feed lets the post go. True if no other feed holds it.
+    /// Releases the post of a feed. Returns true if no other feed holds it.
     private func leave(_ id: PostID, _ entry: Entry, _ loader: FeedLoader) throws -> Bool {
         let others = try others(id, loader)
         if !others.isShown { release(entry.body) }
         return !others.isHeld
     }
 
-    /// The last feed let these posts go, and takes with it what is known about them.
+    /// Removes everything known about posts that left their last feed.
     private func forget(_ ids: [PostID], _ loader: FeedLoader) throws {
         counters.posts &-= UInt64(ids.count)
         let collection = loader.record.collection
@@ -56,7 +56,7 @@ extension WriteSession {
         }
     }
 
-    /// The entry in another feed of a post that came with this answer, preferably one with a body.
+    /// Returns an entry of a post of this answer in another feed, preferably one with a body.
     private func elsewhere(_ id: PostID, _ loader: FeedLoader) throws -> Entry? {
         if loader.elsewhere.isEmpty { return nil }
         var found: Entry?
@@ -68,7 +68,7 @@ extension WriteSession {
         return found
     }
 
-    /// A post that came without a placement (a list of ids) shows the body other feeds brought.
+    /// Gives a new entry without a placement (from a list of ids) the body that other feeds have.
     private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
         guard let known = try elsewhere(new.id(of: entry), loader) else {
             counters.posts += 1
@@ -78,8 +78,8 @@ extension WriteSession {
         if known.body.record != 0 { new.entries[entry].isPlaceholder = false }
     }
 
-    /// Stores the bodies of an answer that are new, and those that replace an older version. A body that
-    /// is there already, byte for byte, is not stored again.
+    /// Stores the bodies of an answer that are new or replace an older version. A body that equals the stored
+    /// one, byte for byte, is not stored again.
     private func storeBodies<R>(
         _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
@@ -116,13 +116,13 @@ extension WriteSession {
         }
     }
 
-    /// Other feeds that hold the post of an answer show what this entry shows.
+    /// Makes the post's entries in other feeds show the same as this entry.
     private func share(_ entry: Entry, of id: PostID, _ loader: FeedLoader) throws {
         if loader.elsewhere.isEmpty { return }
         try repoint(id, to: entry, at: loader.elsewhere[id] ?? [])
     }
 
-    /// The entries of a post in these places show the body and version of this one.
+    /// Makes the entries of a post at these locations show the body and version of `new`.
     func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
         for (other, position) in places {
             forgetLoaded(other)
@@ -152,8 +152,8 @@ extension WriteSession {
 }
 
 extension Entry {
-    /// What a post of an answer means for what the entry shows (R31.1 to R31.4): what is known of
-    /// versions and detail changes here. True if the body of the post, unless it is the same, is to be shown.
+    /// Updates the known versions and detail of an entry from a post of an answer (R31.1 to R31.4). Returns
+    /// true if the entry should show the post's body, unless it is the same.
     mutating func meets(_ post: Post) -> Bool {
         meets(version: post.version, detail: post.detail, hasBody: !post.body.isEmpty)
     }
@@ -162,7 +162,7 @@ extension Entry {
         if body.record == 0 {
             version = Self.maximum(version, new)
             if hasBody { self.detail = detail }
-            // a repair knows of a body what was seen beside it
+            // a repair may know a newer version beside the body's own
             newest = version.flatMap { version in newest.flatMap { $0 > version ? $0 : nil } }
             return hasBody
         }
@@ -181,7 +181,7 @@ extension Entry {
         }
         let isOlder = new.flatMap { new in version.map { new < $0 } } ?? false
         if detail == self.detail && isOlder { return false }
-        // a server that does not say is taken to show the newest state
+        // without a version from the server, the body counts as the newest
         version = new ?? known
         newest = known.flatMap { known in version.flatMap { known > $0 ? known : nil } }
         self.detail = detail

@@ -1,4 +1,4 @@
-// R23: changes of posts that come without a page.
+// R23: changes of posts that do not come with a page.
 
 extension WriteSession {
     func update(
@@ -70,11 +70,11 @@ extension WriteSession {
     }
 }
 
-// R31.5: bodies that were asked for, in a feed whose rows come with the lists.
+// R31.5: requested bodies, in a feed whose lists bring the rows.
 
 extension WriteSession {
-    /// The answer changes bodies and nothing else: that a post is not in it does not say that it is gone, and
-    /// two that are neighbours in it need not be neighbours in the feed.
+    /// Takes in an answer that changes bodies only. A post that is not in it is not gone, and neighbours in
+    /// it need not be neighbours in the feed.
     func takeBodies(
         _ answer: Answer, _ ticket: TicketRecord, in feed: UInt32, _ record: FeedRecord
     ) throws -> Outcome {
@@ -83,7 +83,7 @@ extension WriteSession {
             try cancel(Ticket(ticket.number), in: feed)
             return isStale ? Outcome(.stale, reason: "reset") : Outcome(.empty)
         }
-        // before anything is written: the index lends bytes that a write may move
+        // before any write: the index lends bytes that a write may move
         let places = try index(of: record.collection).positions(of: answer.posts.map(\.id), in: feed)
         try tickets.remove(Ticket(ticket.number), of: feed)
         touch()

@@ -1,15 +1,15 @@
-/// The tickets that may still be answered. New ones are written at the end of the session: most of those
-/// of a batch are answered in the same batch and never stored.
+/// The tickets that may still be answered. New ones are written at the end of the session, because most
+/// tickets of a batch are answered in the same batch and never stored.
 struct TicketTable {
     private let transaction: Transaction
     private var fresh: [UInt32: [UInt64: TicketRecord]] = [:]
 
-    /// How many are kept for a feed; an answer to an older one is stale.
+    /// How many tickets a feed keeps. An answer to an older one is stale.
     static let limit = 256
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
-    /// The oldest first.
+    /// Returns the tickets of a feed, oldest first.
     func all(of feed: UInt32) throws -> [TicketRecord] {
         var all: [TicketRecord] = []
         let fresh = fresh[feed] ?? [:]
@@ -45,16 +45,16 @@ struct TicketTable {
         }
     }
 
-    /// The feed is about to go, with those that are stored.
+    /// Forgets the new tickets of a feed that will be removed. Those stored are removed with it.
     mutating func removeAll(of feed: UInt32) { fresh[feed] = nil }
 
-    /// Keeps the new ticket and forgets the oldest ones beyond the limit.
+    /// Keeps a new ticket and removes the oldest ones beyond the limit.
     mutating func issue(_ record: TicketRecord, in feed: UInt32, amongst all: [TicketRecord]) throws {
         put(record, of: feed)
         for old in all.dropLast(Self.limit - 1) { try remove(Ticket(old.number), of: feed) }
     }
 
-    /// Writes the new ones.
+    /// Writes the new tickets.
     func store() throws {
         for (feed, records) in fresh {
             for (number, record) in records {

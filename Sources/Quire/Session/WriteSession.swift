@@ -1,20 +1,20 @@
-/// One write and what it gathers until it commits: counters, changes, bodies, what to add to the index.
+/// One write: collects counters, changes, bodies and index entries until the commit.
 final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
     var counters: Counters
     private(set) var changes: [(feed: UInt32, changes: [Change])] = []
     private(set) var isDirty = false
-    /// Bodies that replaced another one.
+    /// The number of bodies that replaced another one.
     var replacedBodies = 0
     var tickets: TicketTable
-    /// Locations for the index, as runs in memory: look-ups see them like stored ones.
+    /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
     private var fresh: [FreshRun] = []
     private var openBodies: OpenBodies?
     private var hasHeadroom = false
-    /// What the last operation left loaded.
+    /// The feed that the last operation loaded.
     private var recent: FeedLoader?
-    /// Bytes of body records that posts no longer refer to.
+    /// For each body record, the bytes that posts no longer refer to.
     private var released: [UInt64: Int] = [:]
 
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
@@ -31,7 +31,7 @@ final class WriteSession {
         return try Counters(value, "the counters of the cache")
     }
 
-    /// Last step before the commit.
+    /// Writes everything collected, as the last step before the commit.
     func finish() throws {
         if !isDirty { return }
         counters.generation += 1
@@ -52,7 +52,7 @@ final class WriteSession {
 
     // MARK: The index
 
-    /// The index of a collection's posts with what this session has added so far.
+    /// Returns the index of a collection's posts, including what this session has added.
     func index(of collection: UInt32) throws -> PostIndex {
         try PostIndex(transaction, of: collection, fresh: fresh)
     }
@@ -67,7 +67,7 @@ final class WriteSession {
 
     // MARK: Bodies
 
-    /// Stores bodies and returns where each will be. `ranges` are into `bytes`.
+    /// Stores bodies and returns the reference of each. `ranges` are into `bytes`.
     func store(
         _ bodies: [(address: PostAddress, range: Range<Int>)], of bytes: [UInt8]
     ) throws -> [BodyReference] {
@@ -86,7 +86,7 @@ final class WriteSession {
         return bodies.map { openBodies!.add($0.range, for: $0.address) }
     }
 
-    /// Bodies are about to come in from outside. The disk is asked once for each session.
+    /// Throws if the disk is too full to store bodies. Asks the file system once in a session.
     func requireHeadroom() throws(QuireError) {
         if hasHeadroom { return }
         try DiskSpace.requireHeadroom(transaction.path)
@@ -98,20 +98,20 @@ final class WriteSession {
         openBodies = nil
     }
 
-    /// A post no longer refers to its body.
+    /// Notes that a post no longer refers to its body.
     func release(_ body: BodyReference) {
         if body.record == 0 { return }
         released[body.record, default: 0] += Int(body.length)
         counters.bodyBytes &-= UInt64(body.length)
     }
 
-    /// The bytes of a body, also of one that this session has not written yet.
+    /// Returns a copy of a body, even if this session has not written it yet.
     func copy(of body: BodyReference) throws(QuireError) -> [UInt8] {
         if let openBodies, openBodies.number == body.record { return openBodies.copy(of: body) }
         return Array(try BodyStore(transaction: transaction).bytes(body))
     }
 
-    /// True if a stored body has these bytes.
+    /// Returns true if a stored body has these bytes.
     func isEqual(_ body: BodyReference, _ bytes: ArraySlice<UInt8>) throws(QuireError) -> Bool {
         if Int(body.length) != bytes.count { return false }
         if let openBodies, openBodies.number == body.record {
@@ -123,25 +123,25 @@ final class WriteSession {
 
     // MARK: Running a rule
 
-    /// A post of an answer and the entry it became.
+    /// A post of an answer and the entry made from it.
     struct PlacedPost {
         let entry: Int
         let post: Post
     }
 
-    /// What a rule produced: a result for the caller, and the posts whose bodies must be stored.
+    /// The result of a rule: a value for the caller, and the posts whose bodies must be stored.
     struct RuleResult<Result> {
         var result: Result
         var placements: [PlacedPost] = []
         var bytes: [UInt8] = []
-        /// False if the state is to be left as it was.
+        /// False if the state must stay as it was.
         var isChange = true
-        /// False if the rule only counted on: entries, gaps and links are as they were.
+        /// False if only counters changed, but no entries, gaps or links.
         var changesRows = true
     }
 
-    /// Runs a rule on what `focus` loads of a feed, loading more as often as the rule asks for it, and
-    /// writes what it changed. `focus` names every post that the rule may bring into the feed.
+    /// Runs a rule on the part of a feed that `focus` loads, loads more when the rule asks for it, and writes
+    /// its changes. `focus` must name every post that the rule may add to the feed.
     func change<R>(
         _ feed: UInt32, focus: (FeedLoader) throws -> Void,
         _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>
@@ -187,7 +187,7 @@ final class WriteSession {
         }
     }
 
-    /// A feed's records are about to change otherwise than by a rule.
+    /// Forgets the loaded feed, because its records will change without a rule.
     func forgetLoaded(_ feed: UInt32) {
         if recent?.feed == feed { recent = nil }
     }
@@ -218,7 +218,7 @@ final class WriteSession {
         if !effect.changesRows { return try FeedWriter(loader, from: old, to: new).writeCounters() }
         var new = new
         let homePages = loader.chunks.mapValues(\.record.page)
-        // Before anything is written: it may ask to start again with the whole feed.
+        // Must come before any write, because it may ask to start again with the whole feed.
         let layout = try Layout(new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
         try attachBodies(effect, loader, from: old, to: &new)
         var writer = FeedWriter(loader, from: old, to: new, writesPositions: spreadsAnew || writesPositions)
@@ -229,7 +229,7 @@ final class WriteSession {
 }
 
 extension Need {
-    /// The unloaded span it is about.
+    /// The unloaded span concerned.
     var run: Int {
         switch self {
         case .all(let run), .top(let run), .bottom(let run), .key(let run, _),

@@ -7,8 +7,8 @@
 #endif
 
 extension Cache {
-    /// Writes a compact copy of the cache, as of now, to a path where nothing is yet; others go on
-    /// reading and writing. The copy has no free space and appears only when it is complete and on disk.
+    /// Writes a compact copy of the cache's current state to a path where nothing exists yet. Others may read
+    /// and write meanwhile. The copy has no free space, and appears only when it is complete and on disk.
     /// - Throws: `.badArgument` if something exists at the path, `.diskFull`, `.noPermission`, `.io`.
     public func copy(to path: String) throws {
         if try !FileCheck.isMissing(path) {

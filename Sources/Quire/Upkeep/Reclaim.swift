@@ -1,7 +1,7 @@
 extension Cache {
-    /// Moves bodies together: a record that is used for less than a quarter is written anew
-    /// without the rest. Looks at the records with the lowest numbers first and stops after moving
-    /// `budget` bytes. Returns the bytes that became free for reuse; 0 means nothing was left to do.
+    /// Writes body records again if less than a quarter of their bytes is in use, without the unused rest.
+    /// Starts with the lowest record numbers and stops after moving `budget` bytes. Returns the number of
+    /// bytes that became free for reuse; 0 means that nothing was left to do.
     @discardableResult
     public func reclaim(budget: Int = 1 << 20) throws -> Int {
         try reclaim(budget: budget) { $0.live < $0.total / 4 }
@@ -21,7 +21,7 @@ extension Cache {
     }
 }
 
-/// A post among those of all collections.
+/// A post and the collection it belongs to.
 private struct Owner: Hashable {
     let collection: UInt32
     let id: PostID
@@ -43,7 +43,7 @@ extension WriteSession {
         }
     }
 
-    /// Writes the bodies still in use as a new record and lets every entry show them there.
+    /// Writes the bodies still in use as a new record and points every entry to it.
     fileprivate func rewriteBodies(of number: UInt64) throws {
         let index = try index(of: 0)
         guard
