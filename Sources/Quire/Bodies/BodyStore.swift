@@ -1,18 +1,18 @@
-/// The bodies of posts. Those of one response lie together in an immutable record under a growing number, so
-/// reading a page is one scan; the responses of one commit share a record. It goes when nothing refers to it
-/// any longer.
+/// The bodies of posts. The bodies of one response are adjacent in an immutable record with an increasing
+/// number, so reading a page is one scan. The responses of one commit share a record. A record without
+/// references is removed.
 ///
 ///     bodies | count x address hash u64le | count u32le | checksum u32le
 struct BodyStore {
     let transaction: Transaction
 
-    /// The bytes of a body; valid as long as the transaction's bytes are.
+    /// Returns the bytes of a body, valid as long as the transaction's bytes.
     func bytes(_ reference: BodyReference) throws(QuireError) -> UnsafeRawBufferPointer {
         if reference.record == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return try Self.bytes(reference, in: try record(reference.record))
     }
 
-    /// The bytes of a record of bodies.
+    /// Returns the bytes of a body record.
     func record(_ number: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
         guard let value = try transaction.get(.bodies, NumberKey(newestFirst: number)) else {
             throw .corrupt("body record \(number)")
@@ -20,7 +20,7 @@ struct BodyStore {
         return value
     }
 
-    /// The bytes of a body in its record.
+    /// Returns the bytes of a body from its record.
     static func bytes(
         _ reference: BodyReference, in record: UnsafeRawBufferPointer
     ) throws(QuireError) -> UnsafeRawBufferPointer {
@@ -30,8 +30,8 @@ struct BodyStore {
         return UnsafeRawBufferPointer(rebasing: record[start..<end])
     }
 
-    /// How many bytes of bodies a record has, and the address hashes of the posts they were stored for,
-    /// whether or not these still refer to it; nil for damaged bytes.
+    /// Returns the number of bytes of bodies in a record, and the address hashes of the posts for which they
+    /// were stored, even if these no longer refer to it. Returns nil for damaged bytes.
     static func contents(_ value: UnsafeRawBufferPointer) -> (payload: Int, hashes: UnsafeRawBufferPointer)? {
         guard value.count >= 8 else { return nil }
         let count = Int(
@@ -41,7 +41,7 @@ struct BodyStore {
         return (payload, UnsafeRawBufferPointer(rebasing: value[payload..<payload + count * 8]))
     }
 
-    /// Posts no longer refer to `count` bytes of a record; it goes with the last.
+    /// Releases `count` bytes of a record. Removes the record with its last byte.
     func release(_ count: Int, of number: UInt64) throws {
         let key = NumberKey(number)
         var use: BodyUse
@@ -64,25 +64,25 @@ struct BodyStore {
     }
 }
 
-/// Bodies that a write session gathers for a record it has not written yet.
+/// The bodies of a record that a write session has not written yet.
 struct OpenBodies {
-    /// LMDB values end at 4 GiB, and so do the offsets.
+    /// LMDB's values and the offsets end at 4 GiB.
     static let byteLimit = 1 << 30
-    /// A record that has reached this size takes no more. A record ends on a border of LMDB pages, which
-    /// leaves 9 % of one with a page of 30 posts unused and 2 % of one of this size; a larger one would
-    /// be freed later when pages are pruned.
+    /// A record of this size takes no more bodies. Records end on a border of LMDB pages, which wastes 9 % of
+    /// a record with a page of 30 posts and 2 % of one of this size. A larger record would be freed later
+    /// when pages are pruned.
     static let sizeLimit = 1 << 17
 
     let number: UInt64
     private(set) var size = 0
     private var hashes: [UInt64] = []
-    /// Arrays of bytes, not copied, and where each body is in them.
+    /// Byte arrays, which are not copied, and the range of each body in them.
     private var sources: [[UInt8]] = []
     private var bodies: [(offset: Int, source: Int, range: Range<Int>)] = []
 
     init(number: UInt64) { self.number = number }
 
-    /// Bytes into which the bodies added next point.
+    /// Adds the bytes that the following bodies refer to.
     mutating func add(source: [UInt8]) { sources.append(source) }
 
     mutating func add(_ range: Range<Int>, for address: PostAddress) -> BodyReference {
@@ -110,7 +110,7 @@ struct OpenBodies {
         }
     }
 
-    /// Writes the record, each body copied once, straight into LMDB's page.
+    /// Writes the record directly into LMDB's page, which copies each body once.
     func write(in transaction: Transaction) throws {
         let count = size + hashes.count * 8 + 8
         try transaction.put(.bodies, NumberKey(newestFirst: number), count: count) { target in

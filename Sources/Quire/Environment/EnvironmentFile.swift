@@ -9,8 +9,8 @@ import CLMDB
 #endif
 
 extension Environment {
-    /// A new file is built under another name and linked into place when it is complete and on disk:
-    /// a crash leaves either no cache or a whole one (LMDB's own creation is not atomic).
+    /// Creates a cache. LMDB's own creation is not atomic, so the file is built under another name and linked
+    /// into place when it is complete and on disk. A crash leaves either no cache or a whole one.
     static func create(_ path: String, _ options: CacheOptions) throws(QuireError) {
         let draft = draft(of: path)
         removeDraft(of: path)
@@ -25,8 +25,8 @@ extension Environment {
         try FileCheck.name(draft, path, isNew: false)  // another process may have been faster
     }
 
-    /// Runs `body` on the newest commit of a file that `verify` has tested: without locks if no other
-    /// process can have it open, and for callers that may not write to it.
+    /// Runs `body` on the newest commit of a file that `verify` has tested. Works without locks if no other
+    /// process can have it open, or if the caller may not write to it.
     static func withTested<R>(_ path: String, isAlone: Bool, _ body: (Transaction) throws -> R) throws -> R {
         let options = CacheOptions(durability: .relaxed)
         if !isAlone {
@@ -43,7 +43,8 @@ extension Environment {
         return try body(Transaction(handle: begun!, file: file))
     }
 
-    /// One name for all processes that create the cache: the ``OpenLock`` lets in one at a time.
+    /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only one at
+    /// a time.
     private static func draft(of path: String) -> String {
         #if os(Linux)
             "\(path).new"
@@ -52,12 +53,12 @@ extension Environment {
         #endif
     }
 
-    /// Also one that was left by a process which is no more.
+    /// Removes the draft, even one left by a process that has ended.
     static func removeDraft(of path: String) {
         for end in ["", "-lock"] { unlink(draft(of: path) + end) }
     }
 
-    /// LMDB's environment for a file, with all its descriptors private to this process. A read-only one has
+    /// Opens LMDB's environment for a file, with descriptors private to this process. A read-only one takes
     /// no locks: no process may be writing.
     static func openHandle(
         _ path: String, _ options: CacheOptions, isReadOnly: Bool = false
@@ -82,7 +83,7 @@ extension Environment {
                 return handle
             }
             mdb_env_close(handle)
-            // Little address space: a smaller map will do. Valgrind's way of saying so is EINVAL.
+            // Little address space: use a smaller map. Valgrind reports this as EINVAL.
             if (status == ENOMEM || status == EINVAL) && size > 1 << 26 {
                 size /= 2
                 continue

@@ -8,11 +8,11 @@ import CLMDB
     import Darwin
 #endif
 
-/// Exclusive access to a cache file, by its ``OpenLock``. Other openers wait up to five seconds, then get
-/// `.busy`. Needed to replace the file of a cache, which no open handle would survive. Only Linux notices
-/// other processes.
+/// Exclusive access to a cache file through its ``OpenLock``. Other openers wait up to 5 s, then get `.busy`.
+/// Needed to replace a cache's file, which no open handle would survive. Other processes are noticed only on
+/// Linux.
 struct ExclusiveUse: ~Copyable {
-    /// Without links.
+    /// The path with links resolved.
     let path: String
     private let file: FileKey
     private let openLock: OpenLock
@@ -47,7 +47,7 @@ struct ExclusiveUse: ~Copyable {
         Environment.forget(file)
     }
 
-    /// A name for a file that is to take the place of this one; what an earlier run left there is removed.
+    /// Returns the path of a draft to replace this file, and removes one left by an earlier run.
     func draft(_ kind: String) -> String {
         let draft = "\(path).\(kind)"
         Self.remove(draft)
@@ -59,20 +59,19 @@ struct ExclusiveUse: ~Copyable {
         for end in ["", "-lock", "-open"] { unlink(draft + end) }
     }
 
-    /// Gives the file a second name beside the first, which it keeps when another one takes its place.
+    /// Gives the file a second name, which it keeps after it was replaced. Returns that name.
     func keep(as kind: String) throws(QuireError) -> String {
         var number = 1
         while true {
             let name = "\(path).\(kind)-\(number)"
             if link(path, name) == 0 { return name }
             if errno != EEXIST { throw QuireError.system("cannot keep the damaged file", path, errno) }
-            if let other = try? FileCheck.key(name), other == file { return name }  // an earlier run's
+            if let other = try? FileCheck.key(name), other == file { return name }  // from an earlier run
             number += 1
         }
     }
 
-    /// Puts a whole, closed cache in the place of this one. An opener sees one of the two files, even after a
-    /// power cut.
+    /// Replaces this file by a whole, closed cache. Openers see one of the two files, even after a power cut.
     func replace(with draft: String) throws(QuireError) {
         let descriptor = open(draft, O_RDWR | O_CLOEXEC)
         if descriptor < 0 { throw QuireError.system("cannot replace the cache", path, errno) }
@@ -81,14 +80,14 @@ struct ExclusiveUse: ~Copyable {
         let failure = errno
         close(descriptor)
         if synced != 0 { throw QuireError.system("cannot replace the cache", path, failure) }
-        try FileCheck.syncFolder(of: path)  // the name of the kept file, before the old one goes
+        try FileCheck.syncFolder(of: path)  // the name of the kept file, before the old one disappears
         if rename(draft, path) != 0 { throw QuireError.system("cannot replace the cache", path, errno) }
         try FileCheck.syncFolder(of: path)
     }
 
     // MARK: Without LMDB's locks
 
-    /// Writes the records of a sound file, without free space, to a new one.
+    /// Writes the records of a sound file without free space to a new one.
     func copy(_ path: String, to target: String) throws(QuireError) {
         let handle = try Environment.openHandle(path, CacheOptions(), isReadOnly: true)
         defer { mdb_env_close(handle) }

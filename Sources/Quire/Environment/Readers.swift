@@ -1,14 +1,14 @@
 import CLMDB
 
-/// A snapshot that some process has open, as the table of readers tells.
+/// An open snapshot of any process, from LMDB's reader table.
 struct OpenReader {
     let process: Int32
-    /// The commit it sees.
+    /// The commit that it sees.
     let transaction: UInt64
 }
 
 extension Environment {
-    /// The snapshots that living processes have open, also those of this one.
+    /// Returns the snapshots that live processes have open, including this one's.
     func readers() -> [OpenReader] {
         var stale: Int32 = 0
         mdb_reader_check(handle, &stale)
@@ -22,7 +22,7 @@ extension Environment {
                     return 0
                 }, lines)
         }
-        // LMDB tells it as text only: process, thread, and the commit or a dash.
+        // LMDB gives it only as text: process, thread, and the commit or a dash.
         return lines.compactMap { line in
             let words = line.split { $0 == " " || $0 == "\n" }
             guard words.count == 3, let process = Int32(words[0]), let commit = UInt64(words[2])
@@ -33,7 +33,7 @@ extension Environment {
 }
 
 extension Transaction {
-    /// Bytes of the pages that commits after this one no longer use: what a snapshot of it keeps from reuse.
+    /// Returns the bytes of pages freed after this commit, which a snapshot of it keeps from reuse.
     func bytesFreed(after number: UInt64) throws(QuireError) -> UInt64 {
         let freeList: MDB_dbi = 0
         var tree = MDB_stat()
@@ -41,7 +41,7 @@ extension Transaction {
         var opened: OpaquePointer?
         try check(mdb_cursor_open(handle, freeList, &opened), "cannot read", path)
         defer { mdb_cursor_close(opened) }
-        // A record for each commit that freed pages: their number, then which.
+        // One record for each commit that freed pages: their number, then the pages.
         var start = UInt(number) + 1
         var pages: UInt64 = 0
         let status = withUnsafeMutableBytes(of: &start) { bytes in

@@ -9,20 +9,19 @@ import Synchronization
     import Darwin
 #endif
 
-// Which files this process has open.
+// The files that this process has open.
 
 extension Environment {
     private struct Entry {
-        /// Nil if it is being closed.
+        /// Nil while it is being closed.
         weak var environment: Environment?
-        /// Another file is to take its place (``ExclusiveUse``).
+        /// True while ``ExclusiveUse`` replaces the file.
         var isReserved = false
     }
 
     private static let registry = Mutex<[FileKey: Entry]>([:])
 
-    /// Opens the file, creating it if it is missing, or returns the environment this process has
-    /// open for it already.
+    /// Opens or creates the file. If this process has it open already, returns that environment.
     static func open(_ path: String, _ options: CacheOptions) throws(QuireError) -> Environment {
         while true {
             let result = registry.withLock { registry -> Result<Environment?, QuireError> in
@@ -40,7 +39,7 @@ extension Environment {
         }
     }
 
-    /// Nil while another thread closes it.
+    /// Returns the file's environment, opened if needed; nil while another thread closes it.
     private static func find(
         _ path: String, _ options: CacheOptions, in registry: inout [FileKey: Entry]
     ) throws(QuireError) -> Environment? {
@@ -67,7 +66,7 @@ extension Environment {
         return environment
     }
 
-    /// Keeps this process from opening the file until ``forget(_:)``; throws if it has it open.
+    /// Keeps this process from opening the file until ``forget(_:)``. Throws if it has it open.
     static func reserve(_ path: String) throws(QuireError) -> FileKey {
         let file = try FileCheck.key(path)
         let isFree = registry.withLock { registry in
@@ -81,7 +80,7 @@ extension Environment {
 
     static func forget(_ file: FileKey) { registry.withLock { $0[file] = nil } }
 
-    /// True if this process has the file open.
+    /// Returns true if this process has the file open.
     static func isOpen(_ path: String) throws(QuireError) -> Bool {
         let file = try FileCheck.key(path)
         return registry.withLock { $0[file]?.environment != nil }

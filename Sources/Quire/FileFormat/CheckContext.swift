@@ -1,26 +1,26 @@
-/// What a check has found so far, and how far it is.
+/// The findings and the progress of a check.
 final class CheckContext {
     private let limit: Int
     private let report: (CheckProgress) -> Bool
     private var done = 0.0
-    /// Steps since the last report; the first step is reported.
+    /// Steps since the last report. The first step is reported.
     private var silent = CheckContext.interval
-    /// Estimated steps, and those among them that stand for a part which is not known yet.
+    /// Estimated steps, and those among them reserved for a part that is not known yet.
     private var total = 0.0
     private var reserved = 0.0
-    /// What a step counts: fewer or more of them than were reserved take as long.
+    /// The weight of a step. It makes a part take its reserved share, whatever its number of steps.
     private var weight = 1.0
     private(set) var findings: [Finding] = []
     /// True once the check should stop. Long loops poll it.
     private(set) var isStopped = false
-    /// It was told to stop, and its result is not wanted.
+    /// True if the caller stopped the check and does not want its result.
     private(set) var isAbandoned = false
-    /// True while what was tested is read again for its counts only.
+    /// True while data that was already tested is read again, only to count.
     var isMuted = false
 
     private static let interval: UInt64 = 4096
 
-    /// `report` returns false to stop.
+    /// Creates a context. `report` returns false to stop the check.
     init(limit: Int, report: @escaping (CheckProgress) -> Bool) {
         (self.limit, self.report) = (max(limit, 1), report)
     }
@@ -33,7 +33,7 @@ final class CheckContext {
         if findings.count == limit { isStopped = true }
     }
 
-    /// Reserves `steps` of the progress for work that follows; ``expect(_:)`` will say for what.
+    /// Reserves `steps` of the progress for later work, which ``expect(_:)`` will describe.
     func reserve(_ steps: UInt64) {
         reserved = Self.bounded(steps)
         total += reserved

@@ -6,11 +6,11 @@
     import Darwin
 #endif
 
-/// An LMDB file read without LMDB, which trusts every byte of what it maps. Nothing here does: each number
-/// is compared with the file before it is used, and the file is read, never mapped.
+/// Reads an LMDB file without LMDB, which would trust every byte. Here each number is compared with the file
+/// before it is used, and the file is read, never mapped.
 ///
-/// A file that this process has open as a cache must not be opened like this: closing any descriptor of it
-/// may drop LMDB's locks.
+/// Do not use this for a cache that this process has open: closing any descriptor of the file may drop LMDB's
+/// locks.
 final class LMDBFile {
     let path: String
     let pageSize: Int
@@ -29,8 +29,8 @@ final class LMDBFile {
         (self.path, self.descriptor) = (path, descriptor)
     }
 
-    /// Opens a damaged file without trusting its first page. The page size comes from a meta page that stands
-    /// where it says it does, else it is LMDB's default on this machine.
+    /// Opens a damaged file without trusting its first page. Takes the page size from a meta page that is at
+    /// the offset it implies, or else LMDB's default on this machine.
     init(damaged path: String) throws(QuireError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
@@ -52,7 +52,7 @@ final class LMDBFile {
 
     deinit { close(descriptor) }
 
-    /// As the first meta page says.
+    /// Returns the page size from the first meta page.
     private static func pageSize(_ descriptor: Int32, _ path: String) throws(QuireError) -> Int {
         var header = [UInt8](repeating: 0, count: MetaPage.size)
         let count = pread(descriptor, &header, header.count, 0)
@@ -63,12 +63,12 @@ final class LMDBFile {
         }
         let size = Int(meta.pageSize)
         guard 512...32_768 ~= size, size & (size - 1) == 0 else {
-            throw QuireError(.notACache, "\(path): is not a Quire cache: pages of \(size) bytes")
+            throw QuireError(.notACache, "\(path): is not a Quire cache: its page size is \(size) bytes")
         }
         return size
     }
 
-    /// Whole pages in the file, as of now.
+    /// Returns the current number of whole pages in the file.
     func pageCount() throws(QuireError) -> UInt64 {
         var status = stat()
         if fstat(descriptor, &status) != 0 {
@@ -77,7 +77,7 @@ final class LMDBFile {
         return UInt64(max(status.st_size, 0)) / UInt64(pageSize)
     }
 
-    /// Fills the buffer from the start of a page on; false if the file ends before.
+    /// Fills the buffer, starting at a page. Returns false if the file ends before.
     func read(_ page: UInt64, into target: UnsafeMutableRawBufferPointer) throws(QuireError) -> Bool {
         guard page < UInt64(1) << 47 else { return false }
         var done = 0
@@ -96,7 +96,8 @@ final class LMDBFile {
 
     // MARK: Meta pages
 
-    /// Both meta pages. LMDB writes them in turn and reads the one with the higher transaction number.
+    /// Returns both meta pages. LMDB writes them in turn and reads the one with the higher transaction
+    /// number.
     func metaPages() throws(QuireError) -> [MetaPage] {
         var metas: [MetaPage] = []
         for page in 0...1 as ClosedRange<UInt64> {
@@ -107,15 +108,15 @@ final class LMDBFile {
         return metas
     }
 
-    /// The meta page that LMDB will read, if both are as LMDB writes them and what this one names lies in the
-    /// file. With the first `firstPages` pages of each tree this is the cheap part of
-    /// ``Cache/verify(at:limit:)``, done whenever a cache is opened: a few reads, whatever the size of the
-    /// file.
+    /// Returns the meta page that LMDB will read, if both are as LMDB writes them and refer only to pages in
+    /// the file. With the first `firstPages` pages of each tree this is the quick part of
+    /// ``Cache/verify(at:limit:)``, done at every open with a few reads, whatever the size of the file.
     func soundMeta(firstPages: Int = 0) throws(QuireError) -> MetaPage {
         var metas = try metaPages()
         while true {
             if let damage = try damage(of: metas, firstPages) {
-                // Somebody else may be committing: then the pages are others now, or their roots reused.
+                // Another process may have committed meanwhile: then the pages have changed, or their roots
+                // were reused.
                 let again = try metaPages()
                 if again != metas {
                     metas = again
@@ -127,7 +128,7 @@ final class LMDBFile {
         }
     }
 
-    /// The meta pages that are as LMDB writes them.
+    /// Returns the meta pages that are as LMDB writes them.
     func plausibleMetas() throws(QuireError) -> [MetaPage] {
         var metas: [MetaPage] = []
         for page in 0...1 as ClosedRange<UInt64> {
@@ -148,7 +149,7 @@ final class LMDBFile {
         }
         let meta = MetaPage.newest(metas)
         if meta.transaction != 0 && meta.transaction & 1 != UInt64(meta === metas[0] ? 0 : 1) {
-            return "the newest meta page stands in the wrong place"
+            return "the newest meta page is in the wrong place"
         }
         let count = try pageCount()
         for (tree, name) in [(meta.free, "free list"), (meta.main, "tree")] {
@@ -159,7 +160,7 @@ final class LMDBFile {
             if let damage = try damage(ofRoot: root, tree) { return "page \(root): \(damage)" }
         }
         let context = CheckContext(limit: 1) { _ in true }
-        // Pages at the end that are free need not exist; any other that is missing was cut off.
+        // Free pages may be missing at the end. Any other missing page was cut off.
         if meta.lastPage >= count {
             let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
             if let damage = try walk.missingPages() { return damage }
@@ -176,10 +177,10 @@ final class LMDBFile {
     private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {
         let header = try header(of: root)
         let kind = tree.depth == 1 ? PageHeader.leaf : PageHeader.branch
-        return header?.number == root && header?.flags == kind ? nil : "is no root of a tree"
+        return header?.number == root && header?.flags == kind ? nil : "is not the root of a tree"
     }
 
-    /// Nil if the file ends before it.
+    /// Returns the header of a page; nil if the file ends before it.
     func header(of page: UInt64) throws(QuireError) -> PageHeader? {
         try head(of: page, PageHeader.size, PageHeader.init)
     }
@@ -194,12 +195,12 @@ final class LMDBFile {
 }
 
 extension FileCheck {
-    /// Of each tree, whenever a cache is opened: the way to its first record and what lies beside it. All of
-    /// a cache of about 100 posts.
+    /// How many pages of each tree are tested at every open: the path to its first record and the pages
+    /// beside it. That is all of a cache of about 100 posts.
     private static let pagesLookedAt = 24
 
-    /// The cheap part of ``Cache/verify(at:limit:)``. Must not be called for a file this process has open:
-    /// closing any descriptor of it may drop LMDB's locks.
+    /// Runs the quick part of ``Cache/verify(at:limit:)``. Do not call it for a file that this process has
+    /// open: closing any descriptor of the file may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
         _ = try LMDBFile(path).soundMeta(firstPages: pagesLookedAt)
     }

@@ -1,4 +1,4 @@
-/// What stands before the content of each LMDB page.
+/// The header of each LMDB page.
 ///
 ///     page u64 | unused u16 | flags u16 | end of the offsets u16 | start of the nodes u16      (a tree's page)
 ///     page u64 | unused u16 | flags u16 | pages u32                                      (an overflow page)
@@ -24,8 +24,8 @@ struct PageHeader {
     }
 }
 
-/// One of the two first pages of an LMDB file: where its trees are as of a commit. Numbers are in the byte
-/// order of the machine that wrote it; from another kind of machine the magic number is wrong.
+/// One of the first two pages of an LMDB file: the roots of its trees as of a commit. Numbers have the byte
+/// order of the machine that wrote the file. On a machine with another byte order the magic number is wrong.
 ///
 ///     header | magic u32 | version u32 | address u64 | map size u64 | free tree | main tree
 ///     | last page u64 | transaction u64
@@ -52,7 +52,7 @@ final class MetaPage: Equatable {
             (entries, root) = (number(3), number(4))
         }
 
-        /// Nil for an empty tree.
+        /// The root page; nil for an empty tree.
         var rootPage: UInt64? { root == .max ? nil : root }
     }
 
@@ -65,7 +65,7 @@ final class MetaPage: Equatable {
     let lastPage: UInt64
     let transaction: UInt64
 
-    /// Of `size` bytes at least.
+    /// Reads a meta page from at least `size` bytes.
     init(_ bytes: UnsafeRawBufferPointer) {
         header = PageHeader(bytes)
         magic = bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
@@ -82,12 +82,12 @@ final class MetaPage: Equatable {
 
     var isLMDB: Bool { magic == 0xBEEF_C0DE && version == 1 && header.flags == PageHeader.meta }
 
-    /// What is wrong with it, as far as it alone can tell.
+    /// Returns what is wrong with the page by itself, or nil.
     func damage(page: UInt64, pageSize: Int) -> String? {
-        if !isLMDB || header.number != page { return "is none of LMDB's" }
-        if Int(self.pageSize) != pageSize { return "says that pages have \(self.pageSize) bytes" }
-        // LMDB keeps flags of the environment beside those of the free list: 0x4000 is MDB_NOSUBDIR.
-        if free.flags & ~0x4000 != 8 || main.flags != 0 { return "the flags of a tree are not ours" }
+        if !isLMDB || header.number != page { return "is not LMDB's" }
+        if Int(self.pageSize) != pageSize { return "has a page size of \(self.pageSize) bytes" }
+        // LMDB stores flags of the environment with those of the free list: 0x4000 is MDB_NOSUBDIR.
+        if free.flags & ~0x4000 != 8 || main.flags != 0 { return "a tree has unknown flags" }
         if lastPage < 1 || lastPage >= UInt64(1) << 47 { return "the last page is \(lastPage)" }
         if transaction >= UInt64(1) << 62 { return "the transaction is \(transaction)" }
         for tree in [free, main] {

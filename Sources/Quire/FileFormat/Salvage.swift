@@ -1,11 +1,10 @@
-/// The records of a damaged file that can still be read, in the order of their keys, and between which of
-/// them others may be missing. LMDB never sees the file, and no byte of it is believed before it was
-/// compared.
+/// Reads the records of a damaged file that are still readable, in key order, and notes where others may be
+/// missing. LMDB never opens the file, and every value is validated before use.
 ///
-/// The tree of the newest meta page is walked, past what is damaged. If a page on the way was lost, the
-/// leaves below it are found as the pages that are neither free nor reached. Memory: two keys for each leaf.
+/// The tree of the newest meta page is walked, skipping what is damaged. If a branch page is lost, the leaves
+/// below it are found among the pages that are neither free nor reached. Memory: two keys for each leaf.
 final class Salvage {
-    /// Where a record is.
+    /// The location of a record.
     struct NodeAddress: Hashable {
         let leaf: UInt64
         let node: Int
@@ -13,10 +12,10 @@ final class Salvage {
 
     struct Record {
         let key: UnsafeRawBufferPointer
-        /// Nil if it cannot be read, or its checksum is not that of its bytes.
+        /// Nil if it cannot be read or its checksum is wrong.
         let value: [UInt8]?
         let address: NodeAddress
-        /// Records may be missing directly before this one.
+        /// True if records may be missing directly before this one.
         let isAfterBreak: Bool
     }
 
@@ -24,23 +23,23 @@ final class Salvage {
         let page: UInt64
         let first: [UInt8]
         let last: [UInt8]
-        /// Other leaves may be missing above this one.
+        /// True if other leaves may be missing above this one.
         var isAfterBreak: Bool
-        /// Found without the page that led to it.
+        /// True if it was found without the page that led to it.
         let isStray: Bool
     }
 
     let file: LMDBFile
-    /// Number of LMDB's last commit; nil if no meta page is left.
+    /// The number of LMDB's last commit; nil if no meta page is readable.
     let transaction: UInt64?
-    /// The other meta page is damaged; it may have been the newer one.
+    /// True if the other meta page is damaged. It may have been the newer one.
     let mayLackCommit: Bool
     private let pageCount: UInt64
-    /// Free pages and those of their list; nil if it is damaged.
+    /// The free pages and those of their list; nil if the list is damaged.
     private let unused: PageSet?
     private var reached: PageSet
     private var leaves: [Leaf] = []
-    /// Something is missing below the last leaf.
+    /// True if something is missing below the last leaf.
     private(set) var isCutOff = false
     /// The leaf that was read last.
     private var open: (page: UInt64, bytes: UnsafeMutableRawBufferPointer, nodes: [Node])
@@ -90,7 +89,7 @@ final class Salvage {
         for child in nodes.map(\.child) { try walk(child, levels: levels - 1) }
     }
 
-    /// The nodes of a page, whose bytes are then in `open`; nil if it is not as LMDB writes it.
+    /// Reads a page into `open` and returns its nodes; nil if it is not as LMDB writes it.
     private func nodes(of page: UInt64, isLeaf: Bool) throws(QuireError) -> [Node]? {
         if isLeaf && open.page == page { return open.nodes }
         open.page = 0
@@ -109,7 +108,7 @@ final class Salvage {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(open.bytes)[node.key])
     }
 
-    /// False if the page is not a leaf as LMDB writes it, with its keys in order.
+    /// Adds a leaf. Returns false if the page is not a leaf as LMDB writes it, with its keys in order.
     private func addLeaf(_ page: UInt64, isAfterBreak: Bool, isStray: Bool) throws(QuireError) -> Bool {
         guard let nodes = try nodes(of: page, isLeaf: true), let first = nodes.first, let last = nodes.last,
             nodes.allSatisfy({ 1...511 ~= $0.key.count }),
@@ -122,8 +121,8 @@ final class Salvage {
         return true
     }
 
-    /// What is neither free nor reached, and a leaf, hung below a page that was lost. Without a sound list of
-    /// free pages it cannot be told from one that was given up long ago.
+    /// Finds leaves below lost pages: pages that are neither free nor reached. Without a sound free list they
+    /// cannot be told from leaves that were abandoned long ago.
     private func findStrays() throws(QuireError) {
         guard let unused else { return }
         var page: UInt64 = 2
@@ -139,7 +138,7 @@ final class Salvage {
         }
     }
 
-    /// Puts the leaves in order. If they are as many as LMDB counted, nothing is missing between them.
+    /// Sorts the leaves. If their number matches LMDB's count, nothing is missing between them.
     private func arrange(expected: UInt64) {
         leaves.sort { $0.first.lexicographicallyPrecedes($1.first) }
         let isComplete = UInt64(leaves.count) == expected
@@ -163,13 +162,13 @@ final class Salvage {
 
     // MARK: Records
 
-    /// Calls `visit` with every record; `progress` with the part of them that was visited.
+    /// Calls `visit` with every record, and `progress` with the fraction visited.
     func forEach(progress: (Double) throws -> Void, _ visit: (Record) throws -> Void) throws {
         for (i, leaf) in leaves.enumerated() {
             try progress(Double(i) / Double(leaves.count))
             guard let nodes = try nodes(of: leaf.page, isLeaf: true) else { continue }
             for (number, node) in nodes.enumerated() {
-                _ = try self.nodes(of: leaf.page, isLeaf: true)  // `visit` may have read another one
+                _ = try self.nodes(of: leaf.page, isLeaf: true)  // `visit` may have read another leaf
                 try visit(
                     Record(
                         key: key(node), value: try value(node),
@@ -179,8 +178,8 @@ final class Salvage {
         }
     }
 
-    /// Calls `visit` with what can be read of pages that the newest meta page knows nothing of: those that a
-    /// later commit wrote are among them, and many that were given up.
+    /// Calls `visit` with the readable records on pages unknown to the newest meta page: those that a later
+    /// commit wrote, and many abandoned ones.
     func forEachUnused(_ visit: (Record) throws -> Void) throws {
         for page in 2..<max(pageCount, 2) where !reached.contains(page) {
             guard let nodes = try nodes(of: page, isLeaf: true) else { continue }
@@ -193,7 +192,7 @@ final class Salvage {
         }
     }
 
-    /// The bytes of a record that was visited.
+    /// Returns the bytes of a record that was visited.
     func value(at address: NodeAddress) throws(QuireError) -> [UInt8]? {
         guard let nodes = try nodes(of: address.leaf, isLeaf: true), address.node < nodes.count else {
             return nil

@@ -1,5 +1,5 @@
-/// Visits every page of a file that LMDB would, each exactly once, and finds what LMDB would stumble over:
-/// LMDB follows page numbers, offsets and counts without a look at them.
+/// Visits every page of a file that LMDB would use, each exactly once, and finds what LMDB could not handle,
+/// since LMDB does not check page numbers, offsets and counts.
 ///
 /// Memory: a bit for each page, a page for each level of a tree, and the largest value.
 final class TreeWalk {
@@ -7,25 +7,25 @@ final class TreeWalk {
     let meta: MetaPage
     private let pageCount: UInt64
     private var used: PageSet
-    /// Set while a tree is walked.
+    /// The counts of the tree being walked.
     private var tally = Tally()
     private var order = Order()
     private var value = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 8)
     private let context: CheckContext
-    /// How many more pages of a tree are looked at.
+    /// How many more pages of a tree to visit.
     private var budget = Int.max
-    /// Values that are longer are not read: a run of the id index may have a quarter of it.
+    /// Longer values are not read. A run of the id index may hold a quarter of the index.
     private var longestValue = 1 << 22
-    /// Some were longer.
+    /// True if some values were longer.
     private(set) var hasUnread = false
-    /// Something was left out.
+    /// True if something was left out.
     private var isPartial = false
-    /// True if the file holds records, and the first is none of a cache.
+    /// True if the file has records, and the first does not belong to a cache.
     private(set) var isForeign = false
 
-    /// Pages that the file may lack at its end: free ones that were never written.
+    /// How many free pages, never written, the file may lack at its end.
     private static let mostMissing: UInt64 = 1 << 20
-    /// LMDB's longest key.
+    /// The maximum length of LMDB's keys.
     private static let longestKey = 511
 
     init(file: LMDBFile, meta: MetaPage, pageCount: UInt64, _ context: CheckContext) {
@@ -44,10 +44,10 @@ final class TreeWalk {
 
     // MARK: The whole file
 
-    /// Calls `visit` with every record, in the order of their keys.
+    /// Walks the whole file and calls `visit` with every record, in key order.
     func run(_ visit: Visit) throws(QuireError) {
         if meta.lastPage >= pageCount + Self.mostMissing {
-            return find(.space, "file", "says it has \(meta.lastPage + 1) pages, it has \(pageCount)")
+            return find(.space, "file", "should have \(meta.lastPage + 1) pages, it has \(pageCount)")
         }
         try walk(meta.main, "tree", isFreeList: false, visit)
         longestValue = .max
@@ -55,7 +55,7 @@ final class TreeWalk {
         findLostPages()
     }
 
-    /// Looks at the first pages of both trees, and at no long value.
+    /// Walks the first pages of both trees, without long values.
     func run(firstPages count: Int) throws(QuireError) {
         (budget, longestValue) = (count, file.pageSize)
         try walk(meta.main, "tree", isFreeList: false) { _, _ in }
@@ -64,7 +64,7 @@ final class TreeWalk {
         findLostPages()
     }
 
-    /// Unknown after a walk over only some of the pages.
+    /// Reports pages that are neither used nor free, which is unknown after a partial walk.
     private func findLostPages() {
         if context.isStopped || isPartial { return }
         if let lost = used.firstMissing(from: 2) {
@@ -72,7 +72,7 @@ final class TreeWalk {
         }
     }
 
-    /// What is wrong with a file that ends before its last page; nil if only free pages are missing.
+    /// Returns how the file ends before its last page; nil if only free pages are missing.
     func missingPages() throws(QuireError) -> String? {
         longestValue = .max
         let cut = "is cut off after \(pageCount) of \(meta.lastPage + 1) pages"
@@ -81,7 +81,7 @@ final class TreeWalk {
         return !context.result.findings.isEmpty || used.firstMissing(from: pageCount) != nil ? cut : nil
     }
 
-    /// The pages that are free, or hold the list of them; nil if the list is damaged.
+    /// Returns the free pages and those of their list; nil if the list is damaged.
     func unusedPages() throws(QuireError) -> PageSet? {
         try walkFreeList()
         return context.result.findings.isEmpty ? used : nil
@@ -91,13 +91,13 @@ final class TreeWalk {
         try walk(meta.free, "free list", isFreeList: true) { key, value in
             let transaction = key.loadUnaligned(as: UInt64.self)
             if transaction > meta.transaction {
-                find(.space, "free list", "pages of commit \(transaction), which is to come")
+                find(.space, "free list", "pages of commit \(transaction), which is in the future")
             }
             claimFree(value)
         }
     }
 
-    /// A record of the free list: a count, then page numbers, the highest first.
+    /// Marks the pages of a free-list record: a count, then page numbers, highest first.
     private func claimFree(_ value: UnsafeRawBufferPointer) {
         guard value.count >= 8, value.count % 8 == 0,
             value.loadUnaligned(as: UInt64.self) < UInt64(value.count / 8)
@@ -107,7 +107,7 @@ final class TreeWalk {
         for place in 0..<count {
             let page = value.loadUnaligned(fromByteOffset: 8 + place * 8, as: UInt64.self)
             if page < 2 || page > meta.lastPage || page >= above {
-                return find(.space, "free list", "page \(page) stands where it cannot")
+                return find(.space, "free list", "page \(page) is out of order or out of range")
             }
             if !used.insert(page) { find(.space, "page \(page)", "is free, and in use or free twice") }
             above = page
@@ -123,7 +123,7 @@ final class TreeWalk {
         var entries: UInt64 = 0
     }
 
-    /// Every key stands above those before it, and at or above the key that leads to its page.
+    /// Checks key order: each key is above those before it, and not below the key that leads to its page.
     private struct Order {
         var isFreeList = false
         var bound: [UInt8] = []
@@ -166,7 +166,7 @@ final class TreeWalk {
 
     private func damaged(_ page: UInt64, _ message: String) { find(.page, "page \(page)", message) }
 
-    /// False if the pages are not all in the file, or something else has them.
+    /// Claims pages. Returns false if they are not all in the file, or already used.
     private func claim(_ page: UInt64, count: UInt64 = 1, for user: UInt64) -> Bool {
         guard page >= 2, count >= 1, page <= meta.lastPage, page < pageCount,
             count <= min(meta.lastPage + 1, pageCount) - page
@@ -194,7 +194,7 @@ final class TreeWalk {
         guard try file.read(page, into: bytes) else { return damaged(page, "is not in the file") }
         let content = UnsafeRawBufferPointer(bytes)
         let header = PageHeader(content)
-        if header.number != page { return damaged(page, "says it is page \(header.number)") }
+        if header.number != page { return damaged(page, "has the page number \(header.number)") }
         let isLeaf = levels == 1
         if header.flags != (isLeaf ? PageHeader.leaf : PageHeader.branch) {
             return damaged(page, "is no \(isLeaf ? "leaf" : "branch"): flags \(header.flags)")
@@ -203,7 +203,7 @@ final class TreeWalk {
             isForeign = Table.format.key(key) == nil
         }
         guard let nodes = Node.all(of: content, header, isLeaf: isLeaf) else {
-            return damaged(page, "its nodes do not lie in it side by side")
+            return damaged(page, "its nodes do not fill it without gaps")
         }
         if !isLeaf && nodes.count < (order.isFreeList ? 1 : 2) {
             return damaged(page, "a branch with \(nodes.count) nodes")
@@ -212,7 +212,7 @@ final class TreeWalk {
         for (place, node) in nodes.enumerated() {
             let key = UnsafeRawBufferPointer(rebasing: content[node.key])
             let isKey = order.isFreeList ? key.count == 8 : 1...Self.longestKey ~= key.count
-            // The first key of a branch is never looked at.
+            // The first key of a branch is never used.
             if isLeaf || place > 0 {
                 guard isKey else { return damaged(page, "a key of \(key.count) bytes") }
                 guard order.accept(key, asSeparator: !isLeaf) else {
@@ -262,7 +262,7 @@ final class TreeWalk {
     }
 }
 
-/// A node of a tree's page, within the page.
+/// A node within a tree's page.
 ///
 ///     low u16 | high u16 | flags u16 | key size u16 | key | value, or the number of an overflow page
 ///
@@ -277,8 +277,8 @@ struct Node {
     let child: UInt64
     let isElsewhere: Bool
 
-    /// The nodes in the order of the page's offsets; nil if they do not fill the page from `upper` to its
-    /// end without overlap, as LMDB keeps them and relies upon.
+    /// Returns the nodes in the order of the page's offsets. Returns nil unless they fill the page from
+    /// `upper` to its end without overlap, which LMDB relies on.
     static func all(of page: UnsafeRawBufferPointer, _ header: PageHeader, isLeaf: Bool) -> [Node]? {
         let (lower, upper) = (header.lower, header.upper)
         guard lower > PageHeader.size, lower % 2 == 0, lower <= upper, upper <= page.count else {
@@ -301,7 +301,7 @@ struct Node {
         return next == page.count ? nodes : nil
     }
 
-    /// Also of a page whose nodes are not ours.
+    /// Returns the first key of a page, even if its nodes are not ours.
     static func firstKey(of page: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let start = Int(page.loadUnaligned(fromByteOffset: PageHeader.size, as: UInt16.self))
         guard start + head <= page.count else { return nil }
@@ -328,7 +328,7 @@ struct Node {
     }
 }
 
-/// A bit for each page of a file.
+/// A set of page numbers, with a bit for each page.
 struct PageSet {
     private var words: [UInt64]
     private let count: UInt64
@@ -338,7 +338,7 @@ struct PageSet {
         self.count = count
     }
 
-    /// False if it was there already, or cannot be.
+    /// Adds a page. Returns false if it was already there or is out of range.
     mutating func insert(_ page: UInt64) -> Bool {
         guard page < count else { return false }
         let bit = UInt64(1) << (page % 64)

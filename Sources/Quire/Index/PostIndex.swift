@@ -1,19 +1,19 @@
-/// The id index, as it concerns the posts of one collection: which feeds hold a post, and in which chunk. It
-/// is exact: a post is in a feed if and only if the index says so. Feeds of other collections hold other
-/// posts.
+/// The id index for the posts of one collection: which feeds hold a post, and in which chunk. It is exact: a
+/// post is in a feed if and only if the index says so. Feeds of other collections hold other posts.
 ///
-/// It is a list of sorted runs, one LMDB record each, written when a commit adds to the index and merged
-/// as they become many. A commit of 30 random ids writes one record of a kilobyte instead of dirtying 30
-/// leaves of a B-tree; the newest run that knows a place is right about it.
+/// It is a list of sorted runs, each one LMDB record. A commit that changes the index adds a run, and runs
+/// are merged when there are many. So a commit of 30 random ids writes one record of a kilobyte instead of
+/// changing 30 leaves of a B-tree. If several runs have a location for a post in a feed, the newest one is
+/// right.
 struct PostIndex {
-    /// Newest first.
+    /// The runs, newest first.
     let runs: [SortedRun]
     private let seed: UInt64
     let collection: UInt32
-    /// Owns the bytes of those runs that are not stored yet.
+    /// Keeps the bytes of runs that are not stored yet alive.
     private var fresh: [FreshRun] = []
 
-    /// The index as the transaction sees it, with what `fresh` adds to it. Valid until the next commit.
+    /// Opens the index of a transaction, with `fresh` added to it. Valid until the next commit.
     init(_ transaction: Transaction, of collection: UInt32, fresh: [FreshRun] = []) throws {
         (self.fresh, self.collection) = (fresh, collection)
         seed = transaction.file.seed
@@ -29,10 +29,10 @@ struct PostIndex {
         self.collection = collection
     }
 
-    /// The same index, as it concerns the posts of another collection.
+    /// Returns the same index for the posts of another collection.
     func of(_ collection: UInt32) -> PostIndex { PostIndex(self, of: collection) }
 
-    /// The stored runs, oldest first.
+    /// Returns the stored runs, oldest first.
     static func stored(_ transaction: Transaction) throws -> [(number: UInt64, run: SortedRun)] {
         try transaction.withCursor(.locations) { cursor in
             var runs: [(number: UInt64, run: SortedRun)] = []
@@ -50,10 +50,10 @@ struct PostIndex {
 
     func address(of id: PostID) -> PostAddress { PostAddress(id, in: collection, seed: seed) }
 
-    /// The chunk in which this feed holds the post, nil if it does not hold it.
+    /// Returns the chunk in which this feed holds the post; nil if it does not hold it.
     func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
 
-    /// The same for many posts.
+    /// Returns the chunk of each of these posts; nil where the feed does not hold it.
     func positions(of ids: [PostID], in feed: UInt32) -> [UInt64?] {
         var found = [UInt64?](repeating: nil, count: ids.count)
         var open = ids.enumerated().map { i, id in
@@ -70,7 +70,7 @@ struct PostIndex {
         return found
     }
 
-    /// Hastens the look-ups of these posts.
+    /// Prefetches memory for the look-ups of these posts.
     func prefetch(_ ids: some Sequence<PostID>) {
         for id in ids {
             let address = address(of: id)
@@ -78,12 +78,12 @@ struct PostIndex {
         }
     }
 
-    /// The feeds that hold the post, and the chunk in each.
+    /// Returns the feeds that hold the post, and the chunk in each.
     func positions(of id: PostID) -> [(feed: UInt32, position: UInt64)] {
         positions(at: address(of: id))
     }
 
-    /// The same for all posts with this hash, of whatever collection.
+    /// Returns the locations of all posts with this hash, in any collection.
     func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
         var addresses: Set<PostAddress> = []
         for run in runs {
@@ -112,8 +112,8 @@ struct PostIndex {
         return known
     }
 
-    /// Calls `body` with each place that a run knows, and what the newest of them says of it, until it
-    /// returns false: in the order of the runs, in one pass over all of them.
+    /// Calls `body` with the newest location of each post in each feed, until it returns false. Visits all
+    /// runs in one pass, in the order of hashes.
     func forEachPlace(_ body: (Location) -> Bool) {
         var heads: [(run: SortedRun, slot: Int, location: Location)] = []
         for run in runs {
@@ -134,8 +134,8 @@ struct PostIndex {
 
     // MARK: Other feeds
 
-    /// False if no other feed holds the post or ever did; true does not mean the contrary. Most posts are in
-    /// one feed: asking this first halves what a prune spends on the question.
+    /// Returns false if no other feed holds the post or ever did. If it returns true, another feed may hold
+    /// it. Most posts are in one feed: asking this first halves the cost of the question in a prune.
     func mayBeElsewhere(_ id: PostID, than feed: UInt32) -> Bool {
         let address = address(of: id)
         for run in runs {
@@ -150,14 +150,14 @@ struct PostIndex {
 
     // MARK: Keeping few runs
 
-    /// How many runs of about one size become one. 4 and not 8: a look-up visits half as many runs, and
-    /// a location is written 7 instead of 5 times on its way to the largest one.
+    /// How many runs of similar size are merged. With 4 instead of 8, a look-up visits half as many runs, and
+    /// a location is written 7 instead of 5 times before it is in the largest one.
     private static let fanOut = 4
     private static let smallest = 32
 
-    /// The runs to merge when one joins them, as a suffix of `counts`, which ends with the new one.
-    /// A merge takes at most a quarter of the index: what it frees at once, later commits carry along in
-    /// LMDB's list of free pages until they have used it.
+    /// Returns the start of the suffix of `counts` to merge when a new run, the last one, joins. A merge
+    /// takes at most a quarter of the index, because later commits carry what it frees in LMDB's free list
+    /// until it is reused.
     static func mergeStart(_ counts: [Int]) -> Int {
         let limit = max(1 << 17, counts.reduce(0, +) / 4)
         var start = counts.count - 1
@@ -180,8 +180,8 @@ struct PostIndex {
         return tier
     }
 
-    /// Stores what a session gathered: one new run, merged with older ones where those have become
-    /// many. `live` is the number of entries of all feeds: what runs hold beyond it is outdated.
+    /// Stores a session's locations as one new run, merged with older ones if there are many. `live` is the
+    /// number of entries in all feeds; any further locations in the runs are outdated.
     static func store(_ fresh: [FreshRun], in transaction: Transaction, live: UInt64) throws {
         if fresh.isEmpty { return }
         let stored = try stored(transaction)

@@ -1,14 +1,15 @@
 import CLMDB
 
-/// Where the id index files a post of a collection. Of an integer id the hash is the id itself, shuffled, so
-/// two of a collection never share one, and the check is the collection: two integer ids never share an
-/// address. Other ids have 96 bits of a hash whose seed is the cache's secret.
+/// The address of a post in the id index. The hash of an integer id is the shuffled id, so two ids of a
+/// collection never share one, and `check` is the collection: two integer ids never share an address. Other
+/// ids have 96 bits of a hash whose seed is a secret of the cache.
 struct PostAddress: Hashable {
     let hash: UInt64
-    /// Twice the collection's number for integers, odd for other ids.
+    /// Twice the collection's number for integers; odd for other ids.
     let check: UInt32
 
-    /// Each collection shuffles anew: those that all begin at 1 do not crowd the same slots.
+    /// Shuffles ids differently in each collection, so that collections that all begin at 1 use different
+    /// slots.
     init(_ id: PostID, in collection: UInt32, seed: UInt64) {
         let seed = seed ^ UInt64(collection) &* 0x9E37_79B9_7F4A_7C15
         switch id.storage {
@@ -26,18 +27,18 @@ struct PostAddress: Hashable {
 
     init(hash: UInt64, check: UInt32) { (self.hash, self.check) = (hash, check) }
 
-    /// The collection, if the id is an integer: of another id its address does not tell.
+    /// The collection of an integer id. The address of another id does not contain it.
     var collection: UInt32? { check & 1 == 0 ? check >> 1 : nil }
 }
 
-/// One post in one feed: the chunk that holds it, or that it is there no longer.
+/// A post in a feed: the chunk that holds it, or that it has left.
 struct Location {
-    /// The position of a post that left.
+    /// The position that marks a post that left.
     static let gone: UInt64 = 0
 
     var hash: UInt64
     var position: UInt64
-    /// Never 0: that is an empty slot.
+    /// Never 0, which marks an empty slot.
     var feed: UInt32
     var check: UInt32
 
@@ -59,9 +60,9 @@ struct Location {
     }
 }
 
-/// Locations in the order of their hashes, each in the slot its hash points to or, if that is taken,
-/// in the next free one. Hashes are evenly spread, so a look-up is one jump and a short scan: one cache
-/// miss, known or not, without a Bloom filter; and two runs merge in one pass.
+/// Locations in the order of their hashes, each in the slot of its hash or the next free one. Hashes are
+/// evenly distributed, so a look-up is one jump and a short scan, with one cache miss, found or not, and
+/// without a Bloom filter. Two runs are merged in one pass.
 ///
 ///     count u64le | slots u64le | slots x (hash u64le, position u64le, feed u32le, check u32le) | checksum u32le
 struct SortedRun {
@@ -69,12 +70,12 @@ struct SortedRun {
     private static let stride = 24
 
     private let base: UnsafeRawPointer
-    /// Locations in it.
+    /// The number of its locations.
     let count: Int
     private let slots: Int
     private let scale: UInt64
 
-    /// The run in these bytes, which must outlive it; nil if they are not one.
+    /// Reads the run in these bytes, which must outlive it. Returns nil if they are not a run.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.head + 4, let start = bytes.baseAddress else { return nil }
         let count = UInt64(littleEndian: start.loadUnaligned(as: UInt64.self))
@@ -94,19 +95,19 @@ struct SortedRun {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: scale).high)
     }
 
-    /// Fetches what a look-up will read first. Look-ups wait for memory and little else: asked for together,
-    /// a hundred arrive in the time of a few.
+    /// Prefetches what a look-up reads first. Look-ups mostly wait for memory: a hundred prefetches together
+    /// take as long as a few.
     func prefetch(_ address: PostAddress) {
         quire_prefetch(base + home(of: address.hash) &* Self.stride)
     }
 
-    /// The slot of the first location with this hash, nil if there is none.
+    /// Returns the slot of the first location with this hash; nil if there is none.
     @inline(__always)
     func first(hash wanted: UInt64) -> Int? {
         var slot = home(of: wanted)
         while slot < slots {
             let hash = hash(slot)
-            // an empty slot has the hash 0, and so may one location
+            // an empty slot has the hash 0, which one location may have too
             if hash >= wanted { return hash == wanted && feed(slot) != 0 ? slot : nil }
             if hash == 0 && feed(slot) == 0 { return nil }
             slot &+= 1
@@ -114,7 +115,7 @@ struct SortedRun {
         return nil
     }
 
-    /// The slot of the first location with this address, nil if there is none.
+    /// Returns the slot of the first location with this address; nil if there is none.
     func first(_ address: PostAddress) -> Int? {
         guard var slot = first(hash: address.hash) else { return nil }
         while check(slot) != address.check {
@@ -124,14 +125,14 @@ struct SortedRun {
         return slot
     }
 
-    /// The location in a slot, nil if it is empty or behind the last.
+    /// Returns the location in a slot; nil if the slot is empty or after the last.
     func location(_ slot: Int) -> Location? {
         guard slot < slots, feed(slot) != 0 else { return nil }
         let address = PostAddress(hash: hash(slot), check: check(slot))
         return Location(address, feed: feed(slot), position: position(slot))
     }
 
-    /// What this run says about a place: nil if nothing.
+    /// Returns the position in this run of a post in a feed; nil if the run has none.
     func position(of place: Location) -> UInt64? {
         guard var slot = first(place.address) else { return nil }
         while let location = location(slot), location.address == place.address {
@@ -141,7 +142,7 @@ struct SortedRun {
         return nil
     }
 
-    /// The first location in this slot or behind it.
+    /// Returns the first location in this slot or after it.
     func next(from slot: Int) -> (slot: Int, location: Location)? {
         var slot = slot
         while slot < slots {
@@ -174,14 +175,15 @@ struct SortedRun {
 
     // MARK: Building
 
-    /// Four of five slots are used: looking up visits three on average, and 30 bytes hold a location.
+    /// Returns the slots for `count` locations. With four of five in use, a look-up visits three on average,
+    /// and a location takes 30 bytes.
     private static func scale(_ count: Int) -> UInt64 { UInt64(count + count / 4) }
 
     private static func ideal(_ hash: UInt64, _ scale: UInt64) -> Int {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: scale).high)
     }
 
-    /// How many bytes these locations need as a run.
+    /// Returns the size of a run of these locations in bytes.
     static func size(of sorted: [Location]) -> Int {
         let scale = scale(sorted.count)
         var next = 0
@@ -189,8 +191,8 @@ struct SortedRun {
         return head + (next + 1) * stride + 4
     }
 
-    /// True if these, its own bytes, are what ``write(_:into:)`` makes of its locations: only then every one
-    /// of them is found.
+    /// Returns true if the bytes are as ``write(_:into:)`` writes them. Only then can every location be
+    /// found.
     func isAsWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.count != Self.head + slots * Self.stride + 4 { return false }
         var (next, found) = (0, 0)
@@ -208,8 +210,7 @@ struct SortedRun {
         return found == count && slots == next + 1
     }
 
-    /// Writes locations, in order and each place once, as a run into as many zeroed bytes as
-    /// ``size(of:)`` says.
+    /// Writes ordered locations without duplicates as a run into zeroed bytes, ``size(of:)`` of them.
     static func write(_ sorted: [Location], into target: UnsafeMutableRawBufferPointer) {
         let slots = UInt64((target.count - head - 4) / stride)
         target.storeBytes(of: UInt64(sorted.count).littleEndian, as: UInt64.self)
@@ -230,9 +231,9 @@ struct SortedRun {
 
     // MARK: Merging
 
-    /// What these locations, in order, and runs older than them say together, the newest run first: of each
-    /// place the newest location. Those of posts that left are dropped if no older run is left that they
-    /// could contradict.
+    /// Merges these ordered locations with older runs, newest run first, and keeps the newest location of
+    /// each post in each feed. Locations of posts that left are dropped if there is no older run that they
+    /// must override.
     static func merged(
         _ newest: [Location] = [], older newestFirst: [SortedRun], dropsGone: Bool
     ) -> [Location] {
@@ -243,7 +244,7 @@ struct SortedRun {
     }
 
     private static func merge(_ newer: [Location], _ older: SortedRun) -> [Location] {
-        let limit = newer.count + older.slots  // a damaged run may hold more than its count says
+        let limit = newer.count + older.slots  // a damaged run may have more than its count
         return [Location](unsafeUninitializedCapacity: limit) { target, count in
             var at = 0
             for slot in 0..<older.slots where older.feed(slot) != 0 {
@@ -264,7 +265,7 @@ struct SortedRun {
     }
 }
 
-/// A run in memory: locations that a write session has not stored yet.
+/// A run in memory, with locations that a write session has not stored yet.
 final class FreshRun {
     private let bytes: UnsafeMutableRawBufferPointer
     let run: SortedRun

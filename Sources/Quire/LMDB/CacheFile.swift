@@ -1,11 +1,10 @@
 import CLMDB
 
-/// What is known about an open cache file for as long as it is open. An object, because every operation
-/// hands it around.
+/// The constants of an open cache file. It is a class because every operation passes it on.
 final class CacheFile: Sendable {
-    /// The path of the cache, for messages.
+    /// The path of the cache, used in messages.
     let path: String
-    /// The secret of this cache that spreads ids over the index, so a server cannot choose ids that collide.
+    /// The cache's secret for distributing ids in the index, so that a server cannot choose ids that collide.
     let seed: UInt64
 
     /// Raised when an older program could misread the file.
@@ -13,7 +12,7 @@ final class CacheFile: Sendable {
 
     private init(path: String, seed: UInt64) { (self.path, self.seed) = (path, seed) }
 
-    /// Makes a new file a cache without feeds.
+    /// Writes an empty cache to a new file.
     static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
         let file = CacheFile(path: path, seed: .random(in: .min ... .max))
         try begin(environment, path, flags: 0) { handle throws(QuireError) in
@@ -27,7 +26,7 @@ final class CacheFile: Sendable {
         }
     }
 
-    /// Opens a file, which must be one of ours and of the format we know.
+    /// Opens a file, which must be a cache of the known format.
     static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> CacheFile {
         var seed: UInt64 = 0
         try begin(environment, path, flags: UInt32(MDB_RDONLY)) { handle throws(QuireError) in
@@ -44,7 +43,7 @@ final class CacheFile: Sendable {
         return writer.sealed()
     }
 
-    /// The cache's seed, if it is of the format we know.
+    /// Returns the cache's seed. Throws unless its format is the known one.
     private static func requireFormat(_ transaction: Transaction) throws(QuireError) -> UInt64 {
         let path = transaction.path
         var (version, seed) = (0 as UInt64, 0 as UInt64)
@@ -64,7 +63,7 @@ final class CacheFile: Sendable {
         return seed
     }
 
-    /// What the record of the format says: version 0 if it is not ours, a seed if the version is known.
+    /// Decodes the format record: version 0 if it is not ours, a seed if the version is known.
     static func format(
         _ value: UnsafeRawBufferPointer
     ) throws(QuireError) -> (version: UInt64, seed: UInt64) {
@@ -74,7 +73,7 @@ final class CacheFile: Sendable {
         return (version, version == formatVersion ? try reader.number() : 0)
     }
 
-    /// For a file of another version than ours.
+    /// Returns the error for a file of another version.
     static func foreign(_ path: String, _ version: UInt64) -> QuireError {
         if version < formatVersion {
             return QuireError(
@@ -96,7 +95,7 @@ final class CacheFile: Sendable {
         var begun: OpaquePointer?
         try check(mdb_txn_begin(environment, nil, flags, &begun), "cannot open the cache", path)
         do throws(QuireError) {
-            // LMDB knows how to compare keys of the tree only from here on, in this environment.
+            // LMDB can compare the tree's keys in this environment only after this call.
             var tree: MDB_dbi = 0
             try check(mdb_dbi_open(begun, nil, 0, &tree), "cannot open the cache", path)
             precondition(tree == Transaction.tree)

@@ -1,7 +1,7 @@
 import CLMDB
 
 extension QuireError {
-    /// What LMDB's return code means for a caller.
+    /// Translates a return code of LMDB to an error.
     static func storage(_ what: String, _ path: String, _ status: Int32) -> QuireError {
         if status > 0 { return system(what, path, status) }
         let code: Code =
@@ -16,7 +16,7 @@ extension QuireError {
     }
 }
 
-/// Throws unless LMDB's return code says success. The message is built only for a failure.
+/// Throws unless LMDB's return code means success. The message is evaluated only for a failure.
 func check(_ status: Int32, _ what: @autoclosure () -> String, _ path: String) throws(QuireError) {
     if status != 0 { throw QuireError.storage(what(), path, status) }
 }

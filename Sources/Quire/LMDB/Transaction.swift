@@ -1,16 +1,15 @@
 import CLMDB
 
-/// A transaction of LMDB, read or write. It is only valid inside the call that lent it, on the thread
-/// of that call. Bytes it returns are valid until it ends or, in a write transaction, until the next
-/// write.
+/// An LMDB transaction, for reading or writing. It is valid only inside the call that lends it, on that
+/// thread. Bytes that it returns are valid until it ends or, in a write transaction, until the next write.
 struct Transaction {
     let handle: OpaquePointer
     let file: CacheFile
     var path: String { file.path }
-    /// Of a write transaction; belongs to the environment, which outlives it.
+    /// Set for a write transaction. Belongs to the environment, which outlives it.
     unowned(unsafe) var mark: WriteProgress?
 
-    /// LMDB's unnamed tree, the only one a cache has.
+    /// LMDB's unnamed tree, the only one in a cache.
     static let tree: MDB_dbi = 1
 
     func get(_ table: Table, _ key: some Key) throws(QuireError) -> UnsafeRawBufferPointer? {
@@ -35,7 +34,7 @@ struct Transaction {
         try checkWrite(status, table)
     }
 
-    /// Writes a record whose bytes `fill` puts in place.
+    /// Writes a record of `count` bytes, which `fill` writes in place.
     func put(
         _ table: Table, _ key: some Key, count: Int,
         fill: (UnsafeMutableRawBufferPointer) -> Void
@@ -64,7 +63,7 @@ struct Transaction {
         try check(status, "cannot write \(table.name)", path)
     }
 
-    /// Bytes of the file that records occupy, and all bytes.
+    /// Returns the bytes of the file that records occupy, and all its bytes.
     func fileUse() -> (used: UInt64, all: UInt64) {
         var tree = MDB_stat()
         mdb_stat(handle, Self.tree, &tree)
@@ -75,10 +74,10 @@ struct Transaction {
         return (UInt64(used * pageSize), UInt64((info.me_last_pgno + 1) * pageSize))
     }
 
-    /// Which commit it sees.
+    /// The number of the commit that it sees.
     var number: UInt64 { UInt64(mdb_txn_id(handle)) }
 
-    /// Records of the whole cache.
+    /// Returns the number of records in the whole cache.
     func recordCount() -> UInt64 {
         var tree = MDB_stat()
         mdb_stat(handle, Self.tree, &tree)
@@ -112,16 +111,16 @@ struct Transaction {
     }
 }
 
-/// A position in a table; never outlives the call that lent it.
+/// A position in a table. Never outlives the call that lends it.
 struct Cursor {
     fileprivate let handle: OpaquePointer
     fileprivate let table: Table
     fileprivate let path: String
 
-    /// `key` is what comes behind the prefix of the table.
+    /// `key` is the part after the prefix of the table.
     typealias Record = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
-    /// The first record at or behind this key.
+    /// Returns the first record at or after this key.
     func seek(_ key: some Key) throws(QuireError) -> Record? {
         try key.withBytes(in: table) { bytes throws(QuireError) in
             try move(MDB_SET_RANGE, MDB_val(bytes: bytes)).flatMap(own)
@@ -139,7 +138,7 @@ struct Cursor {
             })
     }
 
-    /// The last record before this key.
+    /// Returns the last record before this key.
     func before(_ key: some Key) throws(QuireError) -> Record? {
         try before(
             key.withBytes(in: table) { bytes throws(QuireError) in
@@ -147,7 +146,7 @@ struct Cursor {
             })
     }
 
-    /// The last record before the one the cursor is at, of whatever table.
+    /// Returns the last record before the cursor's record, in any table.
     private func before(_ found: Record?) throws(QuireError) -> Record? {
         try move(found == nil ? MDB_LAST : MDB_PREV, MDB_val()).flatMap(own)
     }
@@ -167,7 +166,7 @@ struct Cursor {
 }
 
 extension MDB_val {
-    /// LMDB's type has no const; it does not write through keys and values handed in.
+    /// LMDB's type is not const, but LMDB does not write to the keys and values that it receives.
     init(bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
@@ -177,17 +176,17 @@ extension UnsafeRawBufferPointer {
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }
 
-/// What the body that runs did to the transaction.
+/// What the running body did to its transaction.
 final class WriteProgress {
     var hasWritten = false
-    /// Of its first write that failed, 0 if none did.
+    /// The status of its first failed write; 0 if none failed.
     var failure: Int32 = 0
-    /// The largest size of the file so far: it never shrinks.
+    /// The largest size of the file so far. The file never shrinks.
     var fileSize: Int64 = 0
     var commits = 0
 }
 
-/// The map is full, or another process has made it larger; never leaves `Environment`.
+/// The map is full, or another process has enlarged it. Never leaves `Environment`.
 struct MapFull: Error {
     let isResized: Bool
 }

@@ -1,9 +1,9 @@
-/// An id of a post that has several, in a collection.
+/// One id of a post that has several, in a collection.
 struct AliasRecord: Record, Hashable {
     let id: PostID
-    /// What the post is known by; the id itself if this is its name.
+    /// The name of the post, which may be the id itself.
     var name: PostID
-    /// Of a name: the other ids, at least one.
+    /// The other ids, at least one, if this id is the name.
     var others: [PostID] = []
 
     init(_ id: PostID, name: PostID, others: [PostID] = []) {

@@ -1,5 +1,5 @@
-/// Builds the value of a record: unsigned integers as base-128 varints, signed ones zigzag first,
-/// lists and bytes with their count in front, a checksum of four bytes at the end.
+/// Builds the value of a record. Unsigned integers are base-128 varints, signed ones zigzag-encoded varints.
+/// Lists and bytes follow their count. The last four bytes are a checksum.
 struct ByteWriter: ~Copyable {
     private var bytes: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -45,7 +45,7 @@ struct ByteWriter: ~Copyable {
         count &+= 1
     }
 
-    /// Counts are never negative, except in a damaged cache: there they become 0 and `check` finds them.
+    /// Writes a count. Only a damaged cache has negative counts: they become 0, and `check` reports them.
     mutating func number(_ value: Int) { number(UInt64(clamping: value)) }
 
     mutating func signed(_ value: Int64) {
@@ -72,7 +72,7 @@ struct ByteWriter: ~Copyable {
         if let value { each(&self, value) }
     }
 
-    /// The finished value.
+    /// Adds the checksum and returns the finished value.
     consuming func sealed() -> [UInt8] {
         reserve(4)
         count += 4
@@ -81,22 +81,22 @@ struct ByteWriter: ~Copyable {
     }
 }
 
-/// Reads what `ByteWriter` wrote. Every step is bounds-checked: a damaged value is an error that names
+/// Reads what `ByteWriter` wrote. Every step is bounds-checked: a damaged value causes an error that names
 /// the record, never a crash.
 struct ByteReader {
     private let start: UnsafeRawPointer
     private let end: Int
     private var at = 0
 
-    /// The last four bytes are the checksum; `isSealed` compares them.
+    /// Leaves out the last four bytes, the checksum; `isSealed` checks it.
     init(_ value: UnsafeRawBufferPointer) throws(QuireError) {
         guard value.count >= 4 else { throw Self.damage }
         start = value.baseAddress!
         end = value.count - 4
     }
 
-    /// What `body` makes of a value, to its last byte. `what` names the record; it is
-    /// built only if that fails.
+    /// Decodes a value with `body`, which must read all of it. `what` names the record and is evaluated only
+    /// for an error.
     static func read<T>(
         _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String,
         _ body: (inout ByteReader) throws(QuireError) -> T
@@ -111,7 +111,7 @@ struct ByteReader {
         }
     }
 
-    /// The number that a value is.
+    /// Returns the number that is the whole value.
     static func number(
         _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
     ) throws(QuireError) -> UInt64 {
@@ -134,7 +134,7 @@ struct ByteReader {
         return start.load(fromByteOffset: at, as: UInt8.self)
     }
 
-    /// Most numbers have one byte.
+    /// Reads a number. Most numbers have one byte.
     @inline(__always)
     mutating func number() throws(QuireError) -> UInt64 {
         guard at < end else { throw Self.damage }
@@ -143,8 +143,8 @@ struct ByteReader {
         return byte < 0x80 ? UInt64(byte) : try longNumber(UInt64(byte & 0x7F))
     }
 
-    /// The groups of seven bits behind the first one. Where eight bytes can be loaded, they are taken at
-    /// once: an id of 63 bits costs 25 instructions instead of 150.
+    /// Reads the groups of seven bits after the first one. If eight bytes can be loaded at once, an id of 63
+    /// bits takes 25 instructions instead of 150.
     private mutating func longNumber(_ low: UInt64) throws(QuireError) -> UInt64 {
         var value = low
         var shift: UInt64 = 7
@@ -196,7 +196,7 @@ struct ByteReader {
         String(decoding: try blob(), as: UTF8.self)
     }
 
-    /// A number of things that follow, each of a byte at least.
+    /// Reads the number of elements that follow; each takes at least one byte.
     @inline(__always)
     mutating func count() throws(QuireError) -> Int {
         let count = try int()
@@ -218,8 +218,8 @@ struct ByteReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// True if both have the same bytes. Eight at a time: a page that comes again compares all its bodies,
-    /// and byte by byte that was a thirtieth of an ingest.
+    /// Returns true if both have the same bytes. Compares eight at a time: a repeated page compares all its
+    /// bodies, and byte by byte that took a thirtieth of an ingest.
     func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         if count != other.count { return false }
         var at = 0

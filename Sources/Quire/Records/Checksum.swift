@@ -1,5 +1,5 @@
-/// A fast 64-bit hash: four lanes of multiply and rotate over 8-byte words, little-endian, as drawn in
-/// Docs/on-disk.md. It finds damage; it does not resist an attacker.
+/// A fast 64-bit hash: four lanes of multiply and rotate over little-endian 8-byte words, described in
+/// Docs/on-disk.md. It detects damage, not deliberate changes.
 @_spi(Unstable) public enum Checksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -41,7 +41,7 @@
         return hash ^ hash >> 32
     }
 
-    /// Writes the checksum of all but the last four bytes into these.
+    /// Replaces the last four bytes by the checksum of the others.
     @_spi(Unstable) public static func seal(_ bytes: UnsafeMutableRawBufferPointer) {
         let end = bytes.count - 4
         let sum = UInt32(truncatingIfNeeded: of(UnsafeRawBufferPointer(rebasing: bytes[..<end])))

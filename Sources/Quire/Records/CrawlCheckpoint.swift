@@ -1,9 +1,9 @@
-// Where a crawl stands, as bytes: kept with the feed in the same commit as its pages, they let
-// another process go on with the crawl as if nothing had happened.
+// The state of a crawl as bytes. If it is stored with the feed, in the same commit as the crawl's pages,
+// another process can continue the crawl.
 
 extension Crawl {
-    /// Up to 60,000 bytes, fit for ``Feed/setAttribute(_:to:)``. Where the posts have ids so long
-    /// that this is not enough, the pages with the lowest numbers are left out.
+    /// The encoded crawl, up to 60,000 bytes, for ``Batch/setAttribute(_:to:of:)``. If long ids would exceed
+    /// that, the pages with the lowest numbers are left out.
     public var checkpoint: [UInt8] {
         var room = 60_000 - 64
         let remembered = earlier(than: .max).prefix { number in
@@ -33,10 +33,10 @@ extension Crawl {
         return writer.sealed()
     }
 
-    /// The crawl whose ``checkpoint`` this was.
-    /// - Throws: ``QuireError`` with code `.corrupt` if it was none.
+    /// Decodes a crawl from its ``checkpoint``.
+    /// - Throws: ``QuireError`` with code `.corrupt` if the bytes are not a checkpoint.
     public init(checkpoint: [UInt8]) throws(QuireError) {
-        let bytes = checkpoint  // the closure of a pointer cannot throw a type of its own
+        let bytes = checkpoint  // a closure on a pointer cannot throw a typed error
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(QuireError) in
                 guard ByteReader.isSealed(bytes) else { throw .corrupt("the checkpoint of a crawl") }
@@ -66,7 +66,7 @@ extension Crawl {
             lastNumber: lastNumber)
     }
 
-    /// One that can be counted on from: the bytes may be anybody's.
+    /// Reads a number that is small enough to count on from. The bytes are untrusted.
     private static func number(_ reader: inout ByteReader) throws(QuireError) -> Int {
         let number = Int(try reader.signed())
         if number.magnitude > numberLimit + 1 { throw ByteReader.damage }

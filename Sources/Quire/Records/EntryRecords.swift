@@ -1,16 +1,16 @@
-// The records that hold entries and what is known about their posts.
+// The records that contain entries and data about their posts.
 
-/// Consecutive entries of one page (0: of none). A page whose entries were separated has several.
+/// Consecutive entries of one page (0: of none). A page has several chunks if its entries were separated.
 ///
-/// Entries of one page mostly came in one answer: they were confirmed together and their bodies lie one
-/// behind the other. What is as expected takes a byte or none, so that an entry is about 17 bytes long.
+/// The entries of a page mostly came in one answer: they were confirmed together, and their bodies are
+/// adjacent. An expected value takes one byte or none, so an entry takes about 17 bytes.
 struct ChunkRecord: Record {
     var page: UInt64
-    /// The posts, and beside each its entry.
+    /// The ids of the posts. `entries` has the entry of each.
     let ids: [PostID]
     var entries: [Entry]
-    /// The epoch of ``PositionShifts`` in which it was written; nil if no entry knows its place in the
-    /// server's list.
+    /// The epoch of ``PositionShifts`` when it was written; nil if no entry has a position in the server's
+    /// list.
     var epoch: UInt64?
 
     init(page: UInt64, ids: [PostID], entries: [Entry], epoch: UInt64 = 0) {
@@ -27,18 +27,18 @@ struct ChunkRecord: Record {
         static let key: UInt8 = 16
         static let version: UInt8 = 32
         static let body: UInt8 = 64
-        /// The body does not follow that of the entry above.
+        /// The body does not directly follow that of the entry above.
         static let jump: UInt8 = 128
     }
 
-    /// What R26 knows of an entry, where it knows anything.
+    /// Which optional data the chunk has.
     private enum Feature {
         static let places: UInt8 = 1
-        /// Not all entries were asked for when the first one was.
+        /// The entries were not all requested at the time of the first one.
         static let asked: UInt8 = 2
-        /// Not all bodies are full and up to date.
+        /// Not all bodies have full detail and are up to date.
         static let details: UInt8 = 4
-        /// Some of them were pushed (R27).
+        /// Some entries were pushed (R27).
         static let pushed: UInt8 = 8
     }
 
@@ -46,11 +46,11 @@ struct ChunkRecord: Record {
         static let spot: UInt8 = 1
         static let last: UInt8 = 2
         static let checked: UInt8 = 4
-        /// The row below that of the entry above.
+        /// The entry is on the row below that of the entry above.
         static let follows: UInt8 = 8
     }
 
-    /// What an entry is expected to be, from those above it.
+    /// The values expected of an entry, derived from those above it.
     private struct Expected {
         var confirmed: UInt64
         var asked: UInt64
@@ -239,7 +239,7 @@ struct ChunkRecord: Record {
         return (id, entry)
     }
 
-    /// The page of the chunk in a value, and how many entries it has.
+    /// Returns the page of an encoded chunk, and the number of its entries.
     static func size(
         of value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
     ) throws(QuireError) -> (page: UInt64, entries: Int) {
@@ -252,7 +252,7 @@ struct ChunkRecord: Record {
         }
     }
 
-    /// The entry of a post in a value, nil if it is not there.
+    /// Returns the entry of a post in an encoded chunk; nil if it is not there.
     static func entry(
         of id: PostID, in value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
     ) throws(QuireError) -> Entry? {
@@ -271,7 +271,7 @@ struct ChunkRecord: Record {
     }
 }
 
-/// Values of a post that were updated one by one (R23), sorted by name.
+/// Values of a post that were updated separately (R23), sorted by name.
 struct FieldsRecord: Record, Hashable {
     struct Field: Hashable {
         var name: String
@@ -301,7 +301,7 @@ struct FieldsRecord: Record, Hashable {
     }
 }
 
-/// How many bytes of a body record posts still refer to, if not all of them.
+/// How many bytes of a body record posts still refer to, if it is not all of them.
 struct BodyUse: Record, Hashable {
     var live: Int
     var total: Int

@@ -1,13 +1,13 @@
-/// What a record's key has behind the prefix of its table. Integers are big-endian, so that keys sort as
-/// numbers do.
+/// The part of a record's key after the prefix of its table. Integers are big-endian, so keys sort like
+/// numbers.
 protocol Key {
-    /// Lends the whole key of a record of this table.
+    /// Lends the whole key of a record in this table.
     func withBytes<R, E: Error>(
         in table: Table, _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R
 }
 
-/// Of the one record of a table.
+/// The empty key, in a table with a single record.
 struct NoKey: Key {
     func withBytes<R, E: Error>(
         in table: Table, _ body: (UnsafeRawBufferPointer) throws(E) -> R
@@ -18,16 +18,16 @@ struct NoKey: Key {
     }
 }
 
-/// A position, a page, a ticket, a body record, a generation.
+/// A number as a key: of a position, page, ticket, body record or generation.
 struct NumberKey: Key {
     let number: UInt64
 
     init(_ number: UInt64) { self.number = number }
 
-    /// Of a table that has its newest record first.
+    /// Creates a key in a table with the newest record first.
     init(newestFirst number: UInt64) { self.number = ~number }
 
-    /// nil if the bytes are no such key.
+    /// Returns nil if the bytes are not such a key.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 8 else { return nil }
         number = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
@@ -60,13 +60,13 @@ extension [UInt8]: Key {
     }
 }
 
-/// A post as a key, where few posts have a record.
+/// A post as a key, in tables with records of only a few posts.
 enum PostKey {
-    /// Ids longer than this are hashed; LMDB's keys end at 511 bytes.
+    /// Longer ids are hashed, because LMDB's keys have at most 511 bytes.
     static let longestPlainID = 200
 
-    /// 1 and eight bytes, or 2, a length and the bytes, or 3 and a hash of 16 bytes. No such key begins
-    /// another.
+    /// Returns 1 and eight bytes, or 2, a length and the bytes, or 3 and a hash of 16 bytes. No key is a
+    /// prefix of another.
     static func bytes(_ id: PostID) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(24)
@@ -88,17 +88,17 @@ enum PostKey {
         return key
     }
 
-    /// The same among the posts of all collections.
+    /// Returns the key of a post with its collection in front.
     static func bytes(_ id: PostID, in collection: UInt32) -> [UInt8] {
         withUnsafeBytes(of: collection.bigEndian) { Array($0) } + bytes(id)
     }
 
-    /// The collection of a post, from the beginning of its key.
+    /// Returns the collection from the beginning of a post's key.
     static func collection(_ key: UnsafeRawBufferPointer) -> UInt32? {
         key.count < 4 ? nil : UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }
 
-    /// True for bytes that are the key of some post.
+    /// Returns true if the bytes are the key of a post.
     static func isKey(_ key: UnsafeRawBufferPointer) -> Bool {
         guard let kind = key.first else { return false }
         switch kind {

@@ -1,4 +1,4 @@
-// What R26 remembers, as bytes: searches, spans, learned sizes, and how far estimated positions have moved.
+// The encoding of R26 state: searches, spans, learned sizes, and shifts of estimated positions.
 
 extension Search: Record {
     func encode(_ writer: inout ByteWriter) {
@@ -97,36 +97,36 @@ extension LearnedSizes: Record {
     }
 }
 
-/// How far the estimated positions (R26.1) in chunks that were not loaded have moved since these were
-/// written. An answer moves everything below it; that must not write every chunk.
+/// Shifts of the estimated positions (R26.1) in chunks that were not loaded. An answer shifts everything
+/// below it, and must not rewrite every chunk for that.
 ///
-/// A chunk keeps the epoch in which it was written, and what was noted since is applied when it is read. A
-/// feed of few chunks forgets nothing: before its list is full, one change writes all its chunks. That would
-/// be too much for a large one, where what is older than the list becomes an estimate only.
+/// Each chunk stores the epoch in which it was written. Later shifts are applied when it is read. A feed of
+/// few chunks forgets no shift: before its list is full, one change rewrites all its chunks. That would be
+/// too much for a large feed, where positions older than the list are only estimates.
 struct PositionShifts: Record, Hashable {
     struct Shift: Hashable {
         var epoch: UInt64
         var chunks: ClosedRange<UInt64>
         var distance: Int
-        /// Rows of a page at that time.
+        /// The number of rows in a page at that time.
         var unit: Int
     }
 
     private(set) var epoch: UInt64 = 0
-    /// Shifts up to this epoch are no longer known: what is older is an estimate only.
+    /// Shifts up to this epoch are forgotten. Older positions are only estimates.
     private(set) var forgotten: UInt64 = 0
     private(set) var shifts: [Shift] = []
 
     static let limit = 64
-    /// A feed of so many chunks is written at once: some 8,000 posts in pages of 30.
+    /// A feed with at most this number of chunks is rewritten at once: about 8,000 posts in pages of 30.
     static let eagerChunks = 256
 
     init() {}
 
-    /// In a small feed it is time to apply them all, and to begin anew.
+    /// True if a small feed should apply all shifts now.
     var isLong: Bool { shifts.count >= Self.limit / 2 }
 
-    /// Notes what a rule moved in the runs that it did not see. `forgets`: no more than the newest are kept.
+    /// Notes the shifts of unloaded spans. `forgets`: only the newest are kept.
     mutating func add(_ runs: [UnloadedSpan], unit: Int, forgets: Bool) {
         let moved = runs.filter { $0.shift != nil }
         if moved.isEmpty { return }
@@ -140,7 +140,7 @@ struct PositionShifts: Record, Hashable {
         }
     }
 
-    /// All chunks are written anew.
+    /// Removes all shifts, after all chunks were rewritten.
     mutating func clear() {
         epoch += 1
         (forgotten, shifts) = (epoch, [])

@@ -1,7 +1,7 @@
 // Parts of records: ids, links, edges, body references, tickets.
 
 extension PostID {
-    /// 0 and the number, or the count of the bytes and the bytes.
+    /// Writes 0 and the number, or the count of the bytes and the bytes.
     func encode(_ writer: inout ByteWriter) {
         switch storage {
         case .integer(let number):
@@ -57,7 +57,7 @@ extension Link: Record {
 }
 
 extension Doubt: Record {
-    /// The order is part of the format: new ones come last.
+    /// The order is part of the format: add new cases at the end.
     private static let coded: [Doubt] = [
         .unfetched, .evicted, .endInDoubt, .jump, .missingPage, .contradiction, .drift, .numbering, .disorder,
         .unplaced, .missed, .damage,

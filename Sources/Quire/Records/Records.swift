@@ -1,7 +1,6 @@
-// The records of a cache, as values and as bytes. This is the only file that knows their layout;
-// Docs/on-disk.md draws it.
+// The records of a cache, as values and as bytes. Docs/on-disk.md describes the layout.
 
-/// What a record can do: become bytes and come back.
+/// A value that can be encoded to bytes and decoded from them.
 protocol Record {
     func encode(_ writer: inout ByteWriter)
     init(_ reader: inout ByteReader) throws(QuireError)
@@ -19,25 +18,25 @@ extension Record {
     }
 }
 
-/// Counters of the whole cache.
+/// The counters of the whole cache.
 struct Counters: Record {
     var clock: UInt64 = 0
-    /// Number of committed writes.
+    /// The number of commits.
     var generation: UInt64 = 0
-    /// Feeds there are.
+    /// The number of existing feeds.
     var feeds: UInt32 = 0
-    /// Numbers given out, to feeds and to collections; none is given out twice.
+    /// The last numbers assigned to a feed and to a collection. Numbers are never reused.
     var feedNumbers: UInt32 = 0
     var collections: UInt32 = 0
     var bodyRecords: UInt64 = 0
-    /// Distinct posts.
+    /// The number of distinct posts.
     var posts: UInt64 = 0
-    /// Entries of all feeds, detached entries included: what the id index leads to.
+    /// The number of entries in all feeds, including detached entries, which is the number of posts in the id index.
     var entries: UInt64 = 0
     var bodyBytes: UInt64 = 0
-    /// Posts with fields.
+    /// The number of posts with fields.
     var fieldRecords: UInt64 = 0
-    /// Other ids of posts (R28).
+    /// The number of aliases (R28).
     var aliases: UInt64 = 0
 
     init() {}
@@ -69,11 +68,11 @@ struct Counters: Record {
     }
 }
 
-/// A feed: what it is, its counters, its outer edges.
+/// The record of a feed: its options, its counters, its outer edges.
 struct FeedRecord: Record {
     var name: String
     var options: FeedOptions
-    /// That of `options.collection`.
+    /// The number of `options.collection`.
     var collection: UInt32 = 0
     var resets: UInt64 = 0
     var changed: UInt64 = 0
@@ -89,11 +88,11 @@ struct FeedRecord: Record {
     var shifts = PositionShifts()
     var subscription = Subscription()
     var deltaToken: DeltaToken?
-    /// The segment below the last gap.
+    /// The size of the segment below the last gap.
     var lastSegment = SegmentCount()
     var counts = FeedCounts()
 
-    /// Few chunks: no estimate of a place is ever forgotten.
+    /// True for a feed of few chunks, which never forgets a position.
     var keepsPlaces: Bool { counts.chunks <= PositionShifts.eagerChunks }
 
     init(name: String, options: FeedOptions) {
@@ -171,7 +170,7 @@ struct FeedRecord: Record {
     }
 }
 
-// What a record says of a feed beside its rows, and a state too.
+// Fields that both the record and the state of a feed have.
 
 extension FeedState {
     mutating func take(_ record: FeedRecord) {
@@ -207,7 +206,7 @@ extension FeedRecord {
     }
 }
 
-/// How many entries of the server's sequence a segment has, and how many of them lack a key.
+/// The number of server entries in a segment, and of those without a key.
 struct SegmentCount: Record, Hashable {
     var entries = 0
     var unkeyed = 0
@@ -228,7 +227,7 @@ struct SegmentCount: Record, Hashable {
     }
 }
 
-/// Totals of a feed. `check` recomputes them.
+/// The totals of a feed. `check` recomputes them.
 struct FeedCounts: Record, Hashable {
     var entries = 0
     var detached = 0
@@ -261,10 +260,10 @@ struct FeedCounts: Record, Hashable {
     }
 }
 
-/// A gap lies directly above the chunk whose position is its key.
+/// A gap. Its key is the position of the chunk directly below it.
 struct GapRecord: Record {
     var gap: Gap
-    /// The segment above the gap.
+    /// The size of the segment above the gap.
     var above: SegmentCount
 
     init(gap: Gap, above: SegmentCount) {
@@ -289,11 +288,11 @@ struct GapRecord: Record {
     }
 }
 
-/// A page and how many entries it still has.
+/// A page and the number of entries it still has.
 struct PageRecord: Record, Hashable {
     var page: StoredPage
     var entries = 0
-    /// No entry of it stands above this position: where to begin looking for them.
+    /// None of its entries is above this position, where a search for them begins.
     var start: UInt64
 
     init(page: StoredPage, entries: Int, start: UInt64) {

@@ -1,14 +1,14 @@
-/// A range of the cache's one B-tree: the records whose keys begin with the same bytes.
+/// A range of the cache's B-tree: the records whose keys have the same prefix.
 ///
-/// One tree and not one for each kind of record, and in this order, because a commit that reaches the disk
-/// pays for every separate LMDB page it writes: what changes together stands together. A page at the tail
-/// of a feed touches the last chunk, the feed's record and the newest page record, which are neighbours;
-/// every commit touches the end of the log, the counters, the newest run of the index and the newest
-/// bodies, which are neighbours too. With a tree for each a commit wrote 16 extents, now it writes 9.
+/// All tables share one tree, in this order, because a commit to disk pays for every separate LMDB page that
+/// it writes. So what changes together is kept together. A page at the tail of a feed changes the last chunk,
+/// the feed's record and the newest page record, which are neighbours. Every commit changes the end of the
+/// log, the counters, the newest run of the index and the newest bodies, which are neighbours too. With a
+/// tree for each table a commit wrote 16 extents; now it writes 9.
 struct Table: Sendable, Hashable {
-    /// For messages.
+    /// The name used in messages.
     let name: StaticString
-    /// The bytes its keys begin with, from the highest byte down, and how many they are.
+    /// The prefix of its keys, from the highest byte down, and the number of its bytes.
     let prefix: UInt64
     let prefixCount: Int
 
@@ -39,17 +39,17 @@ struct Table: Sendable, Hashable {
     static let format = Table("format", .format)
     /// Feed name -> feed number.
     static let names = Table("names", .names)
-    /// Collection and post -> `FieldsRecord`: values that were updated one by one.
+    /// Collection and post -> `FieldsRecord`: values that were updated separately.
     static let fields = Table("fields", .fields)
-    /// Record number -> `BodyUse`: how much of it is still referred to, if not all.
+    /// Record number -> `BodyUse`: how much of it is in use, if not all.
     static let bodyUse = Table("body-use", .bodyUse)
     /// Generation -> the changes of that commit.
     static let log = Table("log", .log)
     /// No key -> `Counters`.
     static let counters = Table("counters", .counters)
-    /// Run number -> `SortedRun`: the id index, where each feed holds each post.
+    /// Run number -> `SortedRun`: the id index, with the location of each post in each feed.
     static let locations = Table("locations", .locations)
-    /// Record number, newest first -> the bodies of one response, or of several of one commit.
+    /// Record number, newest first -> the bodies of one response, or of several in one commit.
     static let bodies = Table("bodies", .bodies)
     /// Collection name -> `CollectionRecord`.
     static let collections = Table("collections", .collections)
@@ -68,14 +68,14 @@ struct Table: Sendable, Hashable {
     static func record(of feed: UInt32) -> Table { Table("feeds", of: feed, .record) }
     /// Page number, newest first -> `PageRecord`.
     static func pages(of feed: UInt32) -> Table { Table("pages", of: feed, .pages) }
-    /// Name -> what a program remembers about the feed.
+    /// Name -> a value that a program stored with the feed.
     static func attributes(of feed: UInt32) -> Table { Table("attributes", of: feed, .attributes) }
     /// Post -> clock of its deletion.
     static func tombstones(of feed: UInt32) -> Table { Table("tombstones", of: feed, .tombstones) }
 
     // MARK: Keys
 
-    /// What comes behind the prefix; nil if the key is of another table.
+    /// Returns the part after the prefix; nil if the key belongs to another table.
     func key(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard bytes.count >= prefixCount else { return nil }
         var word: UInt64 = 0
@@ -88,13 +88,13 @@ struct Table: Sendable, Hashable {
         return UnsafeRawBufferPointer(rebasing: bytes[prefixCount...])
     }
 
-    /// The key before which all records of the table stand.
+    /// The first key after all records of the table.
     var end: [UInt8] {
         let last = prefix + 1 << UInt64(64 - 8 * prefixCount)
         return withUnsafeBytes(of: last.bigEndian) { Array($0.prefix(prefixCount)) }
     }
 
-    /// The table of a whole key, and its feed; nil if there is no such table.
+    /// Returns the table of a whole key, and its feed; nil if there is no such table.
     static func owner(of key: UnsafeRawBufferPointer) -> (table: Table, feed: UInt32?)? {
         var feed: UInt32?
         if key.count >= 5, key[0] == Kind.feeds.rawValue {
@@ -104,13 +104,13 @@ struct Table: Sendable, Hashable {
         return tables.first { $0.key(key) != nil }.map { ($0, feed) }
     }
 
-    /// Those that are of no feed.
+    /// The tables that belong to no feed.
     private static let ofCache = [
         format, names, fields, bodyUse, log, counters, locations, bodies, collections,
         aliases,
     ]
 
-    /// The tables of a feed.
+    /// Returns the tables of a feed.
     static func parts(of feed: UInt32) -> [Table] {
         [
             chunks(of: feed), gaps(of: feed), tickets(of: feed), record(of: feed), pages(of: feed),

@@ -8,18 +8,18 @@ import CLMDB
     import Darwin
 #endif
 
-/// What is known about the room that is left for a file.
+/// Checks the room left on disk and the limits of file size.
 enum DiskSpace {
-    /// True if the disk that holds this file, or this process's limit of file sizes, has nothing left for it:
-    /// LMDB reports that as EIO when the last write was a short one.
+    /// Returns true if the disk, or this process's limit of file sizes, has no room left for this file. LMDB
+    /// reports that as EIO if its last write was a short one.
     static func isUsedUp(_ path: String) -> Bool {
         if let free = free(of: path), free.bytes < 1 << 16 { return true }
         var status = stat()
         return stat(path, &status) == 0 && UInt64(status.st_size) >= sizeLimit
     }
 
-    /// Bodies are stored only while so much is left: 4 MiB, or 1 % of a small disk. Pruning and deleting need
-    /// a little room themselves before they give any back.
+    /// Throws unless enough space is left to store bodies: 4 MiB, or 1 % of a small disk. Pruning and
+    /// deleting need a little room before they free any.
     static func requireHeadroom(_ path: String) throws(QuireError) {
         guard let free = free(of: path) else { return }
         let needed = min(4 << 20, free.total / 100)
@@ -38,9 +38,9 @@ enum DiskSpace {
         return (UInt64(status.f_bavail) * size, UInt64(status.f_blocks) * size)
     }
 
-    /// Sees to it that LMDB's lock file, which is written through a memory map, has all its blocks: on a full
-    /// disk, the first touch of one that is missing would kill the process. Must not be called while this
-    /// process has the cache open: closing the file drops LMDB's locks.
+    /// Allocates all blocks of LMDB's lock file, which is written through a memory map. On a full disk, the
+    /// first touch of a missing block would kill the process. Do not call it while this process has the cache
+    /// open: closing the file drops LMDB's locks.
     static func allocateLockFile(of path: String) throws(QuireError) {
         #if os(Linux)
             let name = path + "-lock"
@@ -56,8 +56,7 @@ enum DiskSpace {
         #endif
     }
 
-    /// The size that LMDB gives the lock file for `readerLimit` readers; in an existing file it counts the
-    /// slots.
+    /// LMDB sizes the lock file for `readerLimit` readers, and counts the slots of an existing file.
     static let readerLimit: UInt32 = 1024
     private static let lockFileSize = off_t(readerLimit) * 64 + 128
 
@@ -71,8 +70,8 @@ enum DiskSpace {
         #endif
     }
 
-    /// Runs something that writes. If this process may not write files beyond a size (RLIMIT_FSIZE), the
-    /// write fails, and no signal ends the process.
+    /// Runs something that writes. If a write exceeds the process's file size limit (RLIMIT_FSIZE), it fails
+    /// instead of ending the process by a signal.
     static func withoutSizeSignal<R, E>(_ body: () throws(E) -> R) throws(E) -> R {
         #if os(Linux)
             if sizeLimit == .max { return try body() }

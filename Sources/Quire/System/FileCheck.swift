@@ -8,17 +8,17 @@ import CLMDB
     import Darwin
 #endif
 
-/// Which file it is, whatever its names are.
+/// The identity of a file, independent of its names.
 struct FileKey: Hashable {
     let device: UInt64
     let inode: UInt64
 }
 
-/// What is checked about a file before LMDB maps it: LMDB trusts what it maps.
+/// Checks of a file before LMDB maps it, because LMDB trusts what it maps.
 enum FileCheck {
     static func isMissing(_ path: String) throws(QuireError) -> Bool {
         if path.isEmpty || path.utf8.contains(0) {
-            throw QuireError(.badArgument, "the path of a cache must not be empty or hold a NUL")
+            throw QuireError(.badArgument, "the path of a cache must not be empty or contain a NUL")
         }
         var status = stat()
         if stat(path, &status) == 0 { return false }
@@ -40,7 +40,7 @@ enum FileCheck {
         return FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// The path without links, if there is something there.
+    /// Returns the path with links resolved, if the file exists.
     static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
@@ -53,7 +53,7 @@ enum FileCheck {
         return Int64(status.st_size)
     }
 
-    /// The size of an open file, which must still have a name and not have shrunk.
+    /// Returns the size of an open file. Throws if it has lost its name or shrunk.
     static func size(_ descriptor: Int32, _ path: String, atLeast least: Int64) throws(QuireError) -> Int64 {
         var status = stat()
         if fstat(descriptor, &status) != 0 {
@@ -69,16 +69,17 @@ enum FileCheck {
         return Int64(status.st_size)
     }
 
-    /// Locks and memory maps of several machines do not agree with each other.
+    /// Throws for network file systems: locks and memory maps of several machines do not agree with each
+    /// other.
     static func requireLocalFileSystem(_ path: String) throws(QuireError) {
         #if os(Linux)
             if let name = networkFileSystem(quire_file_system(folder(of: path))) {
-                throw QuireError(.io, "\(path): lies on a network file system (\(name))")
+                throw QuireError(.io, "\(path): is on a network file system (\(name))")
             }
         #endif
     }
 
-    /// Its name; nil for all others. The numbers are those of statfs(2).
+    /// Returns the name of a network file system by its number in statfs(2); nil for others.
     static func networkFileSystem(_ type: UInt64) -> String? {
         switch type {
         case 0x6969: "NFS"
@@ -98,8 +99,8 @@ enum FileCheck {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Gives a finished file its name, for good or not at all. That something has the name already is an
-    /// error only if `isNew`.
+    /// Names a finished file atomically and durably. If the name exists already, that is an error only if
+    /// `isNew`.
     static func name(_ draft: String, _ path: String, isNew: Bool) throws(QuireError) {
         let isLinked = link(draft, path) == 0
         if !isLinked && (isNew || errno != EEXIST) {
@@ -113,8 +114,8 @@ enum FileCheck {
         }
     }
 
-    /// Makes a new name in the folder durable. Some folders may not be read, and some file systems cannot
-    /// sync one: no program can do better there.
+    /// Makes a new name in the folder durable. Ignores folders that may not be read and file systems that
+    /// cannot sync one, where no program can do better.
     static func syncFolder(of path: String) throws(QuireError) {
         let descriptor = open(folder(of: path), O_RDONLY | O_CLOEXEC)
         var failure = descriptor < 0 ? errno : 0

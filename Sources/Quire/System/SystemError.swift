@@ -7,9 +7,9 @@
 #endif
 
 extension QuireError {
-    /// What the operating system's error number means for a caller.
+    /// Translates an error number of the operating system to an error.
     static func system(_ what: String, _ path: String, _ number: Int32) -> QuireError {
-        // LMDB's word for a write that was cut short.
+        // LMDB reports a short write as EIO.
         let number = number == EIO && DiskSpace.isUsedUp(path) ? ENOSPC : number
         let code: Code =
             switch number {

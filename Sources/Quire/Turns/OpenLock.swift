@@ -9,23 +9,23 @@ import Synchronization
     import Darwin
 #endif
 
-/// The companion file `<cache>-open`. It decides which process may open a cache and which may write. LMDB's
-/// own lock file must not be touched (closing any descriptor of it drops LMDB's locks), its write lock waits
-/// without end, and it does not notice a second open in one process, which would destroy the table of
-/// readers.
+/// The companion file `<cache>-open`. It controls who may open a cache and whose turn it is to write. LMDB's
+/// own lock file is not enough: closing any descriptor of it drops LMDB's locks, its write lock has no time
+/// limit, and it does not notice a second open in one process, which would destroy the reader table.
 ///
-/// Locks on three bytes of the file, which belong to an open file and not to a process, so that two copies
-/// of this library in one process see each other; the kernel drops them however a process ends:
-/// - opening: held while a process opens the cache;
-/// - use: shared by all processes that have the cache open. A process that gets it alone sets up the file;
-/// - one for each process id: held while that process has the cache open.
+/// Three kinds of bytes in the file are locked. The locks belong to an open file, not to a process, so two
+/// copies of this library in one process see each other. The kernel releases them however a process ends:
+/// - opening: held while a cache is being opened;
+/// - use: shared by all that have the cache open. A process that gets it alone initialises the contents;
+/// - one byte for each process id: held while that process has the cache open.
 ///
-/// In the file: a robust mutex, which has a limit to waiting and survives the death of its owner; the
-/// owner's process id; the cache file it belongs to.
+/// The file contains a robust mutex, which allows a time limit and survives the death of its owner, the
+/// owner's process id, and the inode of the cache file.
 ///
-/// Elsewhere than on Linux there is none of this: writers wait for LMDB's lock without a limit.
+/// All this exists only on Linux. Elsewhere writers wait for LMDB's lock without a limit.
 final class OpenLock: @unchecked Sendable {
-    // @unchecked: the mutex is one, the rest of the page is atomic, or written while opening is held.
+    // @unchecked: the mutex is thread-safe; the rest of the page is atomic or written while opening is
+    // locked.
     private let path: String
     #if os(Linux)
         private let process = getpid()
@@ -45,13 +45,13 @@ final class OpenLock: @unchecked Sendable {
         private static let pageSize = 4096
         private static let (ownerOffset, fileOffset) = (128, 136)
         private static let (opening, use, processes) = (0 as off_t, 1 as off_t, 16 as off_t)
-        /// How long an opener waits: opening takes milliseconds.
+        /// How long an opener waits, in milliseconds. Opening takes a few.
         private static let openingLimit = 5_000
     #endif
 
-    /// Acquires the right to open the cache at a path, which need not exist yet, and keeps it until
+    /// Takes the opening lock of the cache at a path, which need not exist yet, until
     /// ``publish(_:sharing:)``.
-    /// - Throws: `.busy` if another copy of the library has it open in this process.
+    /// - Throws: `.busy` if another copy of the library has the cache open in this process.
     init(_ cache: String) throws(QuireError) {
         path = cache
         #if os(Linux)
@@ -71,14 +71,14 @@ final class OpenLock: @unchecked Sendable {
 
     deinit { release() }
 
-    /// The cache is closed here, or was not opened.
+    /// Releases all locks, because the cache was closed or could not be opened.
     func release() {
         #if os(Linux)
             if !isOpen { return }
             isOpen = false
             munmap(page, Self.pageSize)
-            // A forked child shares these locks. They are not the child's to give back, and in the parent
-            // must not last as long as the child does.
+            // A forked child shares these locks. It must not release them, and in the parent they must end
+            // even if the child lives on.
             if getpid() == process {
                 for at in [Self.processes + off_t(process), Self.use, Self.opening] {
                     Self.lock(descriptor, at, F_UNLCK)
@@ -90,9 +90,9 @@ final class OpenLock: @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Publishes which file the cache is, and lets other processes open it.
+    /// Tells the open lock the cache's file, which now exists. Releases the opening lock.
     /// - Parameter isShareable: false if this process must be the only one.
-    /// - Throws: `.busy` if it is not, or if those that have the cache open have another file.
+    /// - Throws: `.busy` if it is not the only one, or other processes have another file open as this cache.
     func publish(_ key: FileKey, sharing isShareable: Bool) throws(QuireError) {
         #if os(Linux)
             if Self.lock(descriptor, Self.use, F_WRLCK) {
@@ -113,7 +113,7 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
-    /// Requires exclusive use, in place of ``publish(_:sharing:)``: no other process can open the cache.
+    /// Requires that no other process has the cache open, and keeps the opening lock, to replace the file.
     /// - Throws: `.busy` if another process has the cache open.
     func requireAlone() throws(QuireError) {
         #if os(Linux)
@@ -143,9 +143,9 @@ final class OpenLock: @unchecked Sendable {
             }
         }
 
-        /// True if this process has the file open more than once. If not, the lock under its number is that
-        /// of a process which is no more and whose forked child has inherited it, or which is counted in
-        /// another namespace.
+        /// Returns true if this process has the file open more than once. If not, the lock for its id belongs
+        /// to a process that has ended, whose forked child inherited it, or to a process in another
+        /// namespace.
         private static func hasAnother(_ descriptor: Int32) -> Bool {
             var (own, other) = (stat(), stat())
             guard fstat(descriptor, &own) == 0, let folder = opendir("/proc/self/fd") else { return true }
@@ -166,7 +166,7 @@ final class OpenLock: @unchecked Sendable {
         ) throws(QuireError) -> UnsafeMutableRawPointer {
             var status = stat()
             if fstat(descriptor, &status) != 0 { throw QuireError.system("cannot open", name, errno) }
-            // The blocks, too: a full disk must not show when the map is written.
+            // Allocate the blocks too, or a full disk would show only when the map is written.
             if status.st_size < off_t(pageSize) {
                 if ftruncate(descriptor, off_t(pageSize)) != 0 {
                     throw QuireError.system("cannot create", name, errno)
@@ -181,7 +181,8 @@ final class OpenLock: @unchecked Sendable {
             return page
         }
 
-        /// No other process has the cache open, so what the page says is left from processes that have ended.
+        /// Initialises the page. No other process has the cache open, so its contents come from processes
+        /// that ended.
         private func setUp(_ key: FileKey) {
             var attributes = pthread_mutexattr_t()
             pthread_mutexattr_init(&attributes)
@@ -194,7 +195,7 @@ final class OpenLock: @unchecked Sendable {
             file.pointee = key.inode
         }
 
-        /// Takes the lock on a byte, changes it or gives it back; false if another process or copy holds it.
+        /// Takes, changes or releases the lock on a byte. Returns false if another lock conflicts.
         @discardableResult
         private static func lock(_ descriptor: Int32, _ at: off_t, _ kind: Int32) -> Bool {
             var range = flock()
@@ -209,7 +210,7 @@ final class OpenLock: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Waits for this process's turn to write, which ends with ``releaseTurn()`` on the same thread.
+    /// Waits for this process's turn to write. The turn ends with ``releaseTurn()`` on the same thread.
     /// - Throws: `.busy` if the turn did not come in time.
     func acquireTurn(_ deadline: inout Deadline) throws(QuireError) {
         #if os(Linux)
@@ -220,7 +221,7 @@ final class OpenLock: @unchecked Sendable {
             }
             switch status {
             case 0: break
-            case EOWNERDEAD: pthread_mutex_consistent(mutex)  // LMDB undoes what it had begun
+            case EOWNERDEAD: pthread_mutex_consistent(mutex)  // LMDB undoes what that owner had begun
             case ETIMEDOUT: throw busy(deadline)
             default: throw QuireError.system("cannot lock", path + "-open", status)
             }
@@ -235,7 +236,7 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
-    /// The error of a wait that took too long; it names the process that writes.
+    /// Returns the error that names the writer with the turn.
     func busy(_ deadline: Deadline) -> QuireError {
         var process: pid_t = 0
         #if os(Linux)
@@ -251,7 +252,7 @@ final class OpenLock: @unchecked Sendable {
     }
 }
 
-/// How long a writer waits for its turn, from when it first has to.
+/// How long a writer waits for its turn, counted from when it first has to wait.
 struct Deadline {
     let limit: Duration
     private var known: timespec?
@@ -259,14 +260,14 @@ struct Deadline {
     #if os(Linux)
         static let clock = CLOCK_MONOTONIC
     #else
-        static let clock = CLOCK_REALTIME  // what conditions wait by there
+        static let clock = CLOCK_REALTIME  // condition variables use this clock there
     #endif
-    /// Longer is for ever.
+    /// A longer wait means no limit.
     private static let longest = 1 << 31 as Int64
 
     init(_ limit: Duration) { self.limit = max(limit, .zero) }
 
-    /// When it is over, on ``clock``.
+    /// The end of the wait, on ``clock``.
     var end: timespec {
         mutating get {
             if let known { return known }
@@ -285,7 +286,7 @@ struct Deadline {
     }
 }
 
-/// The LMDB that is loaded, which need not be the one this was compiled with.
+/// The version of the LMDB that is loaded, which may differ from the one at compile time.
 enum LMDBVersion {
     typealias Number = (major: Int32, minor: Int32, patch: Int32)
 
@@ -300,7 +301,7 @@ enum LMDBVersion {
         return "\(number.major).\(number.minor).\(number.patch)"
     }
 
-    /// False for versions that destroy, when they close a file, the locks that another process is about to
-    /// use (ITS#9278, taken back by ITS#10095).
+    /// Returns false for versions that, when they close a file, destroy locks that another process is about
+    /// to use (ITS#9278, reverted by ITS#10095).
     static func canShare(_ number: Number) -> Bool { number < (0, 9, 26) || number > (0, 9, 31) }
 }
