@@ -90,7 +90,7 @@ struct JSONWay {
                 let answers = try pages.map(answer)
                 try cache.batch { batch in
                     for (i, answer) in answers.enumerated() {
-                        let outcome = try batch[feed].record(answer, page: first + i + 1, in: &run)
+                        let outcome = try batch[feed].ingest(answer, page: first + i + 1, of: &run)
                         posts += outcome.new.count
                     }
                 }
