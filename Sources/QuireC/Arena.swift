@@ -1,9 +1,9 @@
 import CQuire
 @_spi(Unstable) import Quire
 
-/// Memory that results live in until their owner goes: many small pieces, freed together.
+/// Memory for results: many small pieces, freed together with their owner.
 final class Arena: Handle, @unchecked Sendable {
-    // @unchecked: filled by one call at a time, then only read; a snapshot's has a lock around it.
+    // @unchecked: one call at a time fills it, then it is only read. A snapshot protects its arena by a lock.
     static let name: StaticString = "result"
 
     private var blocks: [UnsafeMutableRawPointer] = []
@@ -41,7 +41,7 @@ final class Arena: Handle, @unchecked Sendable {
         return text.withUTF8 { bytes($0) }
     }
 
-    /// A number is written without going through a string: ids are most of what a reader gets.
+    /// Writes a number without creating a string, because most of a reader's data is ids.
     func id(_ id: PostID) -> quire_bytes {
         guard var rest = id.number else { return bytes(id.bytes) }
         var digits = 1
@@ -84,7 +84,7 @@ final class Arena: Handle, @unchecked Sendable {
 
     // MARK: Owners
 
-    /// A name by which C frees this arena.
+    /// Returns the handle by which C frees this arena.
     func owner() throws(Failure) -> UnsafeMutableRawPointer {
         UnsafeMutableRawPointer(try Handles.add(self))
     }

@@ -1,7 +1,7 @@
 import CQuire
 @_spi(Unstable) import Quire
 
-/// Turns what C passes into values, checking everything that can be checked.
+/// Converts arguments from C to Swift values and checks everything that can be checked.
 enum Arguments {
     static func bad(_ message: String) -> Failure { Failure(QUIRE_BAD_ARGUMENT, message) }
 
@@ -10,8 +10,8 @@ enum Arguments {
 
     // MARK: Structs
 
-    /// A struct that begins with its size. What a newer program knows and this library does not must
-    /// be zero.
+    /// Reads a struct that begins with its size. Fields that a newer program knows and this library does not
+    /// must be zero.
     static func structure<T: BitwiseCopyable>(
         _ pointer: UnsafePointer<T>?, _ name: StaticString
     ) throws(Failure) -> T {
@@ -30,7 +30,7 @@ enum Arguments {
         UInt(bitPattern: pointer) % UInt(MemoryLayout<T>.alignment) == 0
     }
 
-    /// An array in C's memory; every element is there as far as one can know.
+    /// Reads an array in C's memory. That all of its elements are there cannot be checked.
     static func array<T>(
         _ start: UnsafePointer<T>?, _ count: Int, stride: Int = MemoryLayout<T>.stride,
         _ name: StaticString
@@ -94,7 +94,7 @@ enum Arguments {
         return Detail(rawValue: UInt8(number))
     }
 
-    /// No bytes are the default collection.
+    /// Returns the name of a collection; no bytes mean the default one.
     static func collection(_ name: quire_bytes) throws(Failure) -> String {
         let (limit, what) = (Int(QUIRE_NAME_LIMIT), "the name of a collection" as StaticString)
         return try bytes(name, atMost: limit, what).isEmpty ? "" : text(name, atMost: limit, what)
@@ -107,7 +107,7 @@ enum Arguments {
         return Int(number)
     }
 
-    /// NULL is no number.
+    /// Reads an optional number; NULL means none.
     static func number(_ pointer: UnsafePointer<UInt64>?, _ name: StaticString) throws(Failure) -> UInt64? {
         if let pointer, !isAligned(pointer) { throw bad("\(name) is misaligned") }
         return pointer?.pointee
@@ -151,7 +151,7 @@ enum Arguments {
 
 // MARK: Out parameters
 
-/// Zeroes an out parameter; false if it cannot be written.
+/// Zeroes an out parameter. Returns false if it cannot be written.
 func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
     guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
     UnsafeMutableRawBufferPointer(start: out, count: MemoryLayout<T>.stride)
@@ -159,7 +159,8 @@ func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
     return true
 }
 
-/// Zeroes an out parameter that begins with its size, except for that size.
+/// Zeroes an out parameter that begins with its size, except for that size. Returns false if it cannot be
+/// written.
 func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
     guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
     let raw = UnsafeMutableRawPointer(out)
@@ -169,5 +170,5 @@ func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool
     return true
 }
 
-/// The engine's counts are never negative; a damaged file must not make this trap.
+/// Converts a count, which a damaged file may make negative, without trapping.
 func count(_ number: Int) -> UInt64 { UInt64(clamping: number) }

@@ -10,7 +10,7 @@ import Synchronization
     import Darwin
 #endif
 
-// What the handles stand for. Each keeps its cache, so the order of releases does not matter.
+// The objects behind the handles. Each keeps its cache alive, so handles may be released in any order.
 
 final class CacheBox: Handle {
     static let name: StaticString = "cache"
@@ -37,7 +37,7 @@ final class CrawlBox: Handle {
 
 /// A snapshot and the memory of what was read from it.
 final class SnapshotBox: Handle, @unchecked Sendable {
-    // @unchecked: the lock lets one thread at a time use the two; the header asks for no more.
+    // @unchecked: the lock lets only one thread at a time use the two. The header requires no more.
     static let name: StaticString = "snapshot"
     private let snapshot: OpenSnapshot
     private let arena = Arena()
@@ -52,7 +52,7 @@ final class SnapshotBox: Handle, @unchecked Sendable {
         }
     }
 
-    /// The same for a feed, which must be of the same file.
+    /// Does the same for a feed, which must be in the same file.
     func use<R>(with feed: OpaquePointer?, _ body: (OpenSnapshot, Arena, Feed) throws -> R) throws -> R {
         let feed = try Handles.object(feed, as: FeedBox.self).feed
         if !feed.cache.isSameFile(as: snapshot.cache) {
@@ -64,16 +64,16 @@ final class SnapshotBox: Handle, @unchecked Sendable {
 
 /// A batch while its callback runs.
 final class BatchBox: Handle, @unchecked Sendable {
-    // @unchecked: used on one thread only, which it checks.
+    // @unchecked: used only on one thread, which it checks.
     static let name: StaticString = "batch"
     private let cache: Cache
     private let batch: UnsafePointer<Batch>
     private let thread = pthread_self()
     private let crawls: CrawlLog
-    /// The first failure inside the engine: what it left behind must not be committed.
+    /// The first failure inside the engine. What it left behind must not be committed.
     private(set) var doom: (any Error)?
 
-    /// `batch` is valid until the callback has returned.
+    /// Creates a box; `batch` is valid until the callback returns.
     init(_ cache: Cache, _ batch: UnsafePointer<Batch>, _ crawls: CrawlLog) {
         (self.cache, self.batch, self.crawls) = (cache, batch, crawls)
     }
@@ -94,11 +94,11 @@ final class BatchBox: Handle, @unchecked Sendable {
         }
     }
 
-    /// The crawl is about to advance.
+    /// Notes the state of a crawl before it advances.
     func note(_ crawl: CrawlBox, at position: Crawl) { crawls.note(crawl, at: position) }
 }
 
-/// Where the crawls of a batch stood before it, to be restored if it is undone.
+/// The states of a batch's crawls before the batch, to restore them if it is undone.
 final class CrawlLog {
     private var positions: [ObjectIdentifier: (crawl: CrawlBox, position: Crawl)] = [:]
 
@@ -113,7 +113,7 @@ final class CrawlLog {
     }
 }
 
-/// A callback wants what it is called for undone.
+/// Thrown to undo a write because its callback asks for that.
 struct Abandoned: Error {
     let status: quire_status
 }
@@ -124,7 +124,7 @@ func write<R>(_ cache: Cache, _ batch: OpaquePointer?, _ body: (borrowing Batch)
     return try Handles.object(batch, as: BatchBox.self).perform(in: cache, body)
 }
 
-/// The same for a write to a feed.
+/// Does the same for a write to a feed.
 func write<R>(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ body: (Feed) throws -> R) throws -> R {
     let feed = try Handles.object(feed, as: FeedBox.self).feed
     return try write(feed.cache, batch) { try body($0[feed]) }

@@ -1,7 +1,7 @@
 import CQuire
 import Quire
 
-// Sections 1 to 6 of quire.h, in its order.
+// Sections 1 to 6 of quire.h, in the same order.
 
 // MARK: Version, errors
 
@@ -46,7 +46,7 @@ public func quire_open(
     }
 }
 
-/// The options, and whether the file is to be tested first.
+/// Returns the options, and whether to test the file first.
 private func cacheOptions(
     _ pointer: UnsafePointer<quire_cache_options>?
 ) throws(Failure) -> (CacheOptions, isVerified: Bool) {
@@ -222,7 +222,7 @@ public func quire_batch_run(
         let crawls = CrawlLog()
         do {
             try cache.batch { batch in
-                crawls.restore()  // this may be the second time
+                crawls.restore()  // the callback may run twice
                 try withUnsafePointer(to: batch) { pointer in
                     let box = BatchBox(cache, pointer, crawls)
                     let handle = try Handles.add(box)

@@ -9,7 +9,7 @@ import CQuire
     import Darwin
 #endif
 
-// Section 13 of quire.h, in its order.
+// Section 13 of quire.h, in the same order.
 
 private func generation(_ cache: OpaquePointer?) throws -> UInt64 {
     try Handles.object(cache, as: CacheBox.self).cache.withSnapshot { try $0.generation }
@@ -20,8 +20,8 @@ public func quire_generation(_ cache: OpaquePointer?, _ out: UnsafeMutablePointe
     attempt(clear(out)) { out!.pointee = try generation(cache) }
 }
 
-/// Polls, because a writer in another process cannot wake us. A look costs less than
-/// a microsecond. The pauses grow from a quarter of a millisecond to 10 ms.
+/// Polls, because a writer in another process cannot wake this one. A poll takes less than a microsecond. The
+/// pauses grow from a quarter of a millisecond to 10 ms.
 @_cdecl("quire_wait") @implementation
 public func quire_wait(
     _ cache: OpaquePointer?, _ since: UInt64, _ timeout: UInt32,
@@ -31,7 +31,7 @@ public func quire_wait(
         let deadline = microseconds() + Int64(timeout) * 1000
         var pause: Int64 = 250
         while true {
-            // looked up anew each time: the handle may be closed meanwhile
+            // look up the handle each time, because it may be closed meanwhile
             let now = try generation(cache)
             let left = deadline - microseconds()
             if now > since || left <= 0 { out!.pointee = now }

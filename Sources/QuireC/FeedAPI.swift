@@ -1,7 +1,7 @@
 import CQuire
 import Quire
 
-// Sections 7 to 9 of quire.h, in its order.
+// Sections 7 to 9 of quire.h, in the same order.
 
 // MARK: Plan
 
@@ -114,7 +114,7 @@ public func quire_ingest(
 }
 
 extension Answer {
-    /// Copies the bodies behind one another: the engine wants them in one piece.
+    /// Copies the bodies into one array, as the engine requires.
     init(_ pointer: UnsafePointer<quire_answer>?) throws(Failure) {
         let answer = try Arguments.structure(pointer, "the answer")
         self.init(
@@ -275,7 +275,7 @@ public func quire_crawl_ingest(
         let before = box.crawl.withLock { $0 }
         var after = before
         let outcome = try write(box.feed.cache, batch) {
-            after = before  // this may be the second time
+            after = before  // the closure may run twice
             return try $0[box.feed].ingest(answer, page: page, of: &after)
         }
         batchBox?.note(box, at: before)

@@ -1,7 +1,7 @@
 import CQuire
 import Quire
 
-// Work on a cache that no process has open.
+// Operations on a cache that no process has open.
 
 @_cdecl("quire_verify") @implementation
 public func quire_verify(
@@ -17,19 +17,19 @@ public func quire_verify(
     }
 }
 
-/// What C gave to hear how a long operation goes.
+/// The progress callback from C.
 struct Listener {
     var found: quire_finding_callback?
     let progress: quire_progress_callback?
     let context: UnsafeMutableRawPointer?
 
-    /// Anything but QUIRE_OK ends the operation.
+    /// Reports progress. Throws if the callback returns anything but QUIRE_OK.
     func tell(_ done: Double) throws {
         guard let status = progress?(context, done), status != QUIRE_OK else { return }
         throw Abandoned(status: status)
     }
 
-    /// Lends each finding of a search to C, also those of one that C stopped; returns how many there are.
+    /// Passes each finding of a check to C, even if C stopped the check. Returns their number.
     func search(_ search: ((CheckProgress) -> Bool) throws -> CheckReport) throws -> Int {
         var reason: (any Error)?
         let report = try search {

@@ -1,14 +1,15 @@
 import CQuire
 import Synchronization
 
-/// What a handle of the C API may stand for.
+/// A type of object that has handles in the C API.
 protocol Handle: AnyObject, Sendable {
     static var name: StaticString { get }
 }
 
-/// The live handles. A handle is a name, never an address: a place in this table, how often that place
-/// had been used when it was given out, and a mark that no pointer has. Whatever C passes can be judged
-/// without touching memory, so a released handle, or garbage, is a status and not a crash.
+/// The table of live handles. A handle is not an address but a name: an index into this table, how often that
+/// place had been used when the handle was created, and a mark that no pointer has. So any value from C can
+/// be checked without touching memory, and a released handle, or garbage, causes an error status instead of a
+/// crash.
 ///
 ///     bits 56-63  the mark
 ///     bits 24-55  uses of the place
@@ -45,14 +46,15 @@ enum Handles {
         return handle
     }
 
-    /// The object, kept alive for as long as the caller works with it, even if it is released meanwhile.
+    /// Returns the object of a handle. It stays alive while the caller uses it, even if the handle is
+    /// released meanwhile.
     static func object<T: Handle>(_ handle: OpaquePointer?, as: T.Type = T.self) throws(Failure) -> T {
         guard let handle else { throw Failure(QUIRE_BAD_HANDLE, "the \(T.name) is NULL") }
         let found = table.withLock { table in
             place(of: handle, in: table).flatMap { table.places[$0].object }
         }
         guard let found else {
-            throw Failure(QUIRE_BAD_HANDLE, "the \(T.name) was released, or never was one")
+            throw Failure(QUIRE_BAD_HANDLE, "the \(T.name) was released or is not valid")
         }
         guard type(of: found) == T.self else {
             throw Failure(QUIRE_BAD_HANDLE, "a \(type(of: found).name) is not a \(T.name)")
@@ -60,10 +62,10 @@ enum Handles {
         return unsafeDowncast(found, to: T.self)
     }
 
-    /// Forgets a handle of this type; anything else is left alone.
+    /// Removes a handle of this type; ignores anything else.
     static func release<T: Handle>(_ handle: OpaquePointer?, as: T.Type) {
         guard let handle, !Process.isForked else { return }
-        // The object goes outside of the lock: it may end a transaction or close the file.
+        // The object is released outside of the lock, because it may end a transaction or close the file.
         let released = table.withLock { table -> (any Handle)? in
             guard let at = place(of: handle, in: table),
                 table.places[at].object.map({ type(of: $0) == T.self }) ?? false

@@ -9,7 +9,7 @@ import Quire
     import Darwin
 #endif
 
-// Between the engine's cases and the numbers of quire.h.
+// Conversions between the engine's cases and the numbers of quire.h.
 
 extension OrderClass {
     init(number: Int32) throws(Failure) {
@@ -189,8 +189,8 @@ extension Finding.Code {
     }
 }
 
-/// Texts for C that live forever, by number.
-struct Names: @unchecked Sendable {  // made once, never changed
+/// Texts for C by number, which are never freed.
+struct Names: @unchecked Sendable {  // created once, never changed
     private let texts: [Int32: UnsafePointer<CChar>]
     private let unknown = UnsafePointer(strdup("unknown")!)
 

@@ -1,7 +1,7 @@
 import CQuire
 import Quire
 
-// Sections 10 and 11 of quire.h, in its order.
+// Sections 10 and 11 of quire.h, in the same order.
 
 // MARK: Posts
 
@@ -56,7 +56,7 @@ public func quire_update_fields(
             let value = try Arguments.bytes(
                 field.value, atMost: Int(QUIRE_TEXT_LIMIT), "the value of a field")
             if values.updateValue(Array(value), forKey: name) != nil {
-                throw Arguments.bad("field \(name) stands twice")
+                throw Arguments.bad("field \(name) is given twice")
             }
         }
         out!.pointee = try write(cache, batch) {

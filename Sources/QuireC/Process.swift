@@ -8,9 +8,9 @@ import Synchronization
     import Darwin
 #endif
 
-/// Whether this process may use what it has open. A forked child may not: LMDB's locks and its slots in
-/// the table of readers stay the parent's, and a lock of ours may have been held by a thread that the
-/// child does not have. So the child looks at one flag before it touches anything else.
+/// Tells whether this process may use its open caches. A forked child may not: LMDB's locks and reader slots
+/// stay with the parent, and a thread that the child does not have may have held one of our locks. So the
+/// child checks a flag before it touches anything else.
 enum Process {
     private static let forked = Atomic(false)
     private static let watch: Void = {
@@ -20,6 +20,6 @@ enum Process {
 
     static var isForked: Bool { forked.load(ordering: .relaxed) }
 
-    /// From now on a fork counts.
+    /// Starts to watch for forks.
     static func watchForks() { watch }
 }

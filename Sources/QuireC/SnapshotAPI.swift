@@ -1,7 +1,7 @@
 import CQuire
 @_spi(Unstable) import Quire
 
-// Section 12 of quire.h, in its order.
+// Section 12 of quire.h, in the same order.
 
 @_cdecl("quire_snapshot_begin") @implementation
 public func quire_snapshot_begin(
@@ -84,7 +84,7 @@ extension quire_feed_info {
 @_cdecl("quire_doubt_name") @implementation
 public func quire_doubt_name(_ doubt: Int32) -> UnsafePointer<CChar>? { Names.doubts[doubt] }
 
-/// Room for results in C's memory.
+/// An array in C's memory for results.
 private struct Room<T> {
     let start: UnsafeMutablePointer<T>?
     let capacity: Int
@@ -94,7 +94,7 @@ private struct Room<T> {
         (self.start, self.capacity) = (start, capacity)
     }
 
-    /// Writes items from the first on and returns how many.
+    /// Writes items from the first on, and returns their number.
     func fill<S: Collection>(_ items: S, _ each: (S.Element) throws -> T) rethrows -> Int {
         guard let start else { return 0 }
         var count = 0
@@ -155,7 +155,7 @@ public func quire_read_gaps(
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
             let gaps = try open.read { try $0.gaps(of: feed) }
             let start = position.map { position in
-                // a gap stands above the entries of its chunk
+                // a gap is above the entries of its chunk
                 gaps.firstIndex { $0.position.words.0 > position.0 } ?? gaps.count
             }
             return try room.fill(gaps[(start ?? 0)...]) { try quire_row(.gap($0), open, arena) }
@@ -249,7 +249,7 @@ public func quire_read_page(
     attempt(clear(out)) {
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            if number == 0 { return 0 }  // posts without a page are not a page
+            if number == 0 { return 0 }  // posts without a page do not form a page
             let posts = try open.read { try $0.posts(ofPage: number, in: feed) }
             let rest = first < 0 ? [] : posts.dropFirst(first)
             return try room.fill(rest) { try quire_row($0, open, arena) }

@@ -9,7 +9,7 @@ import Quire
     import Darwin
 #endif
 
-/// Why a call fails, as C sees it.
+/// The reason for a failed call, as C sees it.
 struct Failure: Error {
     let status: quire_status
     let message: String
@@ -49,8 +49,8 @@ struct Failure: Error {
     }
 }
 
-/// Runs the work of one C function: no Swift error leaves it. `outs` says whether all out parameters are
-/// there; they have been zeroed.
+/// Runs the work of one C function and lets no Swift error leave it. `outs` is true if all out parameters are
+/// there and have been zeroed.
 func attempt(_ outs: Bool = true, _ work: () throws -> Void) -> quire_status {
     do {
         if Process.isForked {
@@ -98,7 +98,7 @@ enum LastError {
         let text = record + header
         var count = 0
         for scalar in failure.message.unicodeScalars {
-            // a hostile id must not write control sequences into somebody's log
+            // a hostile id must not write control sequences into a log
             let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
             let bytes = UTF8.encode(isControl ? "?" : scalar)!
             if count + bytes.count > byteLimit { break }

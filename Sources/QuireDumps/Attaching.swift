@@ -1,8 +1,8 @@
 public import Quire
 
-/// How a response attaches to a feed, where its request names a post.
+/// Attaches a response to a feed if its request names a post.
 extension Response {
-    /// True if its request names a post: how it attaches depends on what the feed holds.
+    /// True if its request names a post. Then it depends on the feed how the response attaches.
     public var namesPost: Bool {
         switch asked {
         case .newer, .above: true
@@ -10,10 +10,10 @@ extension Response {
         }
     }
 
-    /// The response with the post that its request names below its own posts, if that is cached: a server
-    /// that was asked for what lies directly above a post, or is newer than it, says that nothing lies
-    /// between. nil if nothing tells where the response belongs: the feed does not hold the post, and those
-    /// of the response have no keys.
+    /// Returns the response with the post that its request names added below its own posts, if that post is
+    /// cached. A server that was asked for what is directly above a post, or newer than it, says that nothing
+    /// lies between. Returns nil if nothing tells where the response belongs: the feed lacks the post, and
+    /// the response's posts have no keys.
     public func attached(to feed: Feed, _ snapshot: borrowing Snapshot) throws -> Response? {
         let isOrdered =
             [.stable, .bump].contains(feed.options.order) && answer.posts.allSatisfy { $0.key != nil }
@@ -22,7 +22,7 @@ extension Response {
         switch asked {
         case .head, .below, .around, nil: break
         case .newer(let id):
-            // Only an answer that is not cut off reaches down to the post.
+            // Only a complete answer reaches down to the post.
             if answer.next == .end { try attached.add(id, in: feed, snapshot) }
         case .above(let id):
             if try attached.add(id, in: feed, snapshot) {
@@ -37,7 +37,7 @@ extension Response {
         return attached
     }
 
-    /// Puts a cached post below the others, with the link that goes on below it; returns false if it is not
+    /// Adds a cached post below the others, with the link that continues below it. Returns false if it is not
     /// cached.
     @discardableResult
     private mutating func add(_ id: PostID, in feed: Feed, _ snapshot: borrowing Snapshot) throws -> Bool {
@@ -48,7 +48,7 @@ extension Response {
         case .gap(let gap): answer.next = gap.down
         case nil: answer.next = try snapshot.info(of: feed).tail
         case .post where answer.next == .end || feed.options.paging == .keyset: answer.next = .below(id)
-        case .post: break  // it leads to this post, and on from there
+        case .post: break  // it leads to this post and continues from there
         }
         return true
     }

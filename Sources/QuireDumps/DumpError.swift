@@ -1,23 +1,23 @@
 /// Why a dump could not be read, as a sentence that names the place: `9.json: item 17: no question_id`.
 ///
-/// Text from the dump appears in it escaped and shortened, so that printing it is safe.
+/// Text from the dump is escaped and shortened, so the message is safe to print.
 public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error, for programs; its raw value is stable.
+    /// The kind of an error, for programs. The raw values are stable.
     public enum Kind: String, Sendable, CaseIterable {
-        /// There is nothing to read at the path, or it may not be read.
+        /// The path does not exist or cannot be read.
         case noInput = "no-input"
-        /// What was read is not what it should be.
+        /// The data is malformed or does not match the profile.
         case data
-        /// What was read is larger, or nested deeper, than permitted.
+        /// The data is larger, or nested deeper, than permitted.
         case limit
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     public let kind: Kind
     /// A sentence for people that names the place.
     public let message: String
 
-    /// An error of this kind.
+    /// Creates an error of this kind.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
@@ -26,8 +26,8 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// Foreign text for a message: nothing in it moves a terminal's cursor or turns the direction of
-/// writing, and it is cut after `limit` characters.
+/// Returns foreign text for a message, cut after `limit` characters. It cannot move a terminal's cursor or
+/// change the direction of writing.
 func printable(_ text: some StringProtocol, limit: Int = 80) -> String {
     var result = ""
     var count = 0

@@ -1,33 +1,33 @@
 import Foundation
 public import Quire
 
-/// Finds out by which order responses came: a field of the posts that descends on every page.
+/// Finds the order of responses: a field of the posts that descends on every page.
 ///
-/// It looks at the first hundred pages, which is enough to see an order and cheap in a long run.
+/// It looks at the first hundred pages. That is enough to recognise an order, and cheap in a long run.
 public struct OrderFit: Sendable {
-    /// An order that fits what was seen.
+    /// An order that fits the pages seen.
     public struct Suggestion: Sendable, Hashable {
         /// The order class that fits.
         public var order: OrderClass
-        /// The field, as a profile's `key` names it; nil if posts came in no order of their fields.
+        /// The field, as in a profile's `key`; nil if the posts are not ordered by any of their fields.
         public let key: String?
 
-        /// None of their fields.
+        /// No field fits.
         public static let none = Suggestion(order: .ranked, key: nil)
     }
 
-    /// What is known of a field that has descended so far.
+    /// What is known about a field that has descended so far.
     fileprivate struct Field {
         var values: [PostID: Int64] = [:]
-        /// Neighbours on one page whose lower one has the smaller value.
+        /// The number of neighbours on a page with descending values.
         var descents = 0
-        /// A post was shown again with another value: it has risen.
+        /// True if a post was shown again with another value, so it has risen.
         var hasChanged = false
-        /// Two posts have the same value.
+        /// True if two posts have the same value.
         var hasTies = false
     }
 
-    /// nil until a page has been seen.
+    /// Nil until a page was seen.
     private var fields: [String: Field]?
     private var pages = 0
     private var pairs = 0
@@ -36,10 +36,10 @@ public struct OrderFit: Sendable {
     private static let pageLimit = 100
     private static let bodyLimit = 1 << 16
 
-    /// For pages that are read with this profile.
+    /// Creates a fit for pages that are read with this profile.
     public init(_ profile: Profile) { prefix = profile.post.keys.isEmpty ? "" : "\(profile.post)." }
 
-    /// Looks at a page as the server sent it.
+    /// Adds a page as the server sent it.
     public mutating func add(_ answer: Answer) {
         if pages == Self.pageLimit || answer.posts.count < 2 { return }
         var rows: [[String: Int64]] = []
@@ -57,7 +57,7 @@ public struct OrderFit: Sendable {
         self.fields = fields
     }
 
-    /// The order that the pages came in. nil if there were too few posts to tell.
+    /// The order of the pages; nil if there were too few posts to tell.
     public var suggestion: Suggestion? {
         if pairs < 2 { return nil }
         let clear = (fields ?? [:]).filter { $0.value.descents * 2 > pairs }
@@ -72,7 +72,8 @@ public struct OrderFit: Sendable {
         return Suggestion(order: field.hasChanged || field.hasTies ? .bump : .stable, key: key)
     }
 
-    /// The fields of a post that could be its key: whole numbers and dates. nil if it is no object.
+    /// Returns the fields of a post that could be its key: whole numbers and dates. Nil if it is not an
+    /// object.
     private static func values(in body: ArraySlice<UInt8>) -> [String: Int64]? {
         guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else {
             return nil
@@ -87,7 +88,7 @@ public struct OrderFit: Sendable {
 }
 
 extension OrderFit.Field {
-    /// With the values of one more page, from the top; nil if they do not descend, or one is missing.
+    /// Adds the values of one more page, from the top. Returns nil if they do not descend, or one is missing.
     fileprivate func adding(_ column: [Int64?], of ids: [PostID]) -> Self? {
         var field = self
         var above: Int64?

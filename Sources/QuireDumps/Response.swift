@@ -1,12 +1,12 @@
 public import Quire
 
-/// What a response says: its posts and links, and where in the feed the server says it lies.
+/// A parsed response: its posts and links, and where in the feed the server says it lies.
 public struct Response: Sendable {
-    /// What a response answers, as its request says.
+    /// What a request asked for.
     public enum Asked: Sendable, Hashable {
         /// The top of the feed.
         case head
-        /// The top of the feed, but nothing from this post on.
+        /// The top of the feed down to this post, exclusive.
         case newer(PostID)
         /// A page below another one.
         case below
@@ -20,25 +20,25 @@ public struct Response: Sendable {
     public var answer: Answer
     /// What its request asked for; nil if that was not recorded, or the profile cannot tell.
     public var asked: Asked?
-    /// The link that was followed to it; nil if neither the response nor its recording tells.
+    /// The link that led to it; nil if neither the response nor its recording tells.
     public var own: Link?
     /// The number of the page, as the server counts.
     public var page: Int?
-    /// How many pages the server says there are.
+    /// The number of pages, as the server says.
     public var pages: Int?
-    /// How many posts the server says there are.
+    /// The number of posts, as the server says.
     public var total: Int?
-    /// How many seconds the server asks to wait before the next request.
+    /// The number of seconds that the server asks to wait before the next request.
     public var backoff: Double?
-    /// How many requests the server still permits.
+    /// The number of requests that the server still permits.
     public var quota: Int?
-    /// In how many seconds it permits new ones.
+    /// The number of seconds until it permits new ones.
     public var quotaRenewal: Double?
 
     init(_ answer: Answer) { self.answer = answer }
 
-    /// True if its request named a place by other means than a number: then it is not the first page for want
-    /// of one.
+    /// Returns true if its request named a place by other means than a number. Then the lack of a number does
+    /// not mean the first page.
     func isBeside(firstPage: Int) -> Bool {
         switch asked {
         case .above, .around: true
@@ -47,12 +47,13 @@ public struct Response: Sendable {
         }
     }
 
-    /// The answer for a crawl, and the number of its page in the crawl; the crawl learns where it belongs.
+    /// Returns the answer for a crawl and the number of its page in the crawl, and tells the crawl where it
+    /// belongs.
     ///
-    /// What the request asked for decides: an answer about the head begins anew at the top, one about a link
-    /// goes below the page that gave the link, in whatever order they come and however they are numbered.
-    /// Where nothing is known of the request, `number` says it: the page's own in the crawl. An answer around
-    /// a post is no page of a crawl; plan ``Quire/Place/around(_:)`` for it.
+    /// The request decides: an answer about the head starts again at the top, and one about a link goes below
+    /// the page that gave the link, in any order and with any numbers. If the request is unknown, `number`
+    /// decides: the page's own number in the crawl. An answer around a post is not a page of a crawl; plan
+    /// ``Quire/Place/around(_:)`` for it.
     public func place(number: Int?, in crawl: inout Crawl) -> (answer: Answer, number: Int?) {
         var answer = answer
         if let page, answer.next == .more || answer.next == .unknown {

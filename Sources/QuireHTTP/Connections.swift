@@ -6,20 +6,20 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// A response as it came over the network, decompressed.
+/// A response from the network, decompressed.
 struct Received: Sendable {
     var status: Int
     var headers: [String: String]
     var body: [UInt8]
 }
 
-/// What is kept between requests: open connections, and nothing else. No cookies and no cache, because
-/// freshness is the pager's business.
+/// The open connections, and nothing else. There are no cookies, and no cache, because the pager decides on
+/// freshness.
 final class Connections: Sendable {
     private let session: URLSession
     private let transfers = Transfers()
 
-    /// - Parameter timeout: no byte may be waited for longer than this.
+    /// - Parameter timeout: the longest wait for the next byte.
     init(timeout: Duration) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -29,10 +29,10 @@ final class Connections: Sendable {
         session = URLSession(configuration: configuration, delegate: transfers, delegateQueue: nil)
     }
 
-    // A session keeps its delegate until it is told to stop.
+    // A session keeps its delegate alive until it is invalidated.
     deinit { session.finishTasksAndInvalidate() }
 
-    /// - Parameter limit: more bytes than these are not read.
+    /// - Parameter limit: the maximum number of bytes to read.
     /// - Throws: ``PageFailure``, `CancellationError`.
     func load(_ request: URLRequest, limit: Int) async throws -> Received {
         var request = request
@@ -68,18 +68,18 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         arriving.withLock {
             $0[task.taskIdentifier] = Transfer(limit: limit, continuation: continuation)
         }
-        // A caller that was cancelled earlier could not end a request that had not begun.
+        // A cancellation before this point could not end the task, which had not started.
         if Task.isCancelled { return end(task, .failure(CancellationError())) }
         task.resume()
     }
 
-    /// The first end counts: what a connection says after it was given up is ignored.
+    /// Ends a task. Only the first result counts: later events of an abandoned connection are ignored.
     func end(_ task: URLSessionTask, _ result: Result<Received, any Error>) {
         let transfer = arriving.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         transfer?.continuation.resume(with: result)
     }
 
-    // MARK: The session's side
+    // MARK: Session delegate
 
     func urlSession(_ session: URLSession, dataTask task: URLSessionDataTask, didReceive data: Data) {
         let excess = arriving.withLock { arriving -> Int? in
@@ -94,7 +94,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         task.cancel()
     }
 
-    /// A redirection to another server is followed without the headers that the app set for this one.
+    /// Follows a redirection to another server without the headers that the app set for this one.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest: URLRequest,
@@ -116,7 +116,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         if let error { return end(task, .failure(Self.failure(error))) }
         guard let response = task.response as? HTTPURLResponse else {
-            return end(task, .failure(PageFailure("no response of HTTP", isTransient: false)))
+            return end(task, .failure(PageFailure("the response is not HTTP", isTransient: false)))
         }
         var headers: [String: String] = [:]
         for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
@@ -124,8 +124,8 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         end(task, .success(Received(status: response.statusCode, headers: headers, body: body)))
     }
 
-    /// What goes wrong on the way may go well the next time, unless the request itself is at fault or
-    /// the server is not the right one.
+    /// Translates an error. Network errors are transient, unless the request itself is wrong or the server is
+    /// not the expected one.
     private static func failure(_ error: any Error) -> any Error {
         guard let error = error as? URLError else { return error }
         let lasting: [URLError.Code] = [
@@ -140,7 +140,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
 }
 
 extension URL {
-    /// The same scheme, host and port.
+    /// Returns true for the same scheme, host and port.
     func isSameServer(as other: URL) -> Bool {
         func server(_ url: URL) -> [String?] {
             let scheme = url.scheme?.lowercased()

@@ -7,8 +7,8 @@ import QuirePaging
     import FoundationNetworking
 #endif
 
-/// Asks a server over HTTP: a template says how a request becomes an address, a profile where things are in
-/// the response (Docs/profiles.md).
+/// Requests pages over HTTP. A template turns a request into an address, and a profile says where things are
+/// in the response (Docs/profiles.md).
 ///
 ///     let source = try HTTPSource(
 ///         "https://api.stackexchange.com/2.3/questions?site={site}&page={page}&pagesize={limit}",
@@ -30,9 +30,9 @@ import QuirePaging
 /// Links that are addresses (`Link` headers), or parameters made from a post (`max_id=7`), need no place. A
 /// link to another server is never followed.
 ///
-/// A value; use it from any thread, for several feeds if they are asked for in the same way.
+/// A value that you can use from any thread, and for several feeds that are requested in the same way.
 public struct HTTPSource: PagingSource {
-    /// How the server's responses are read.
+    /// The profile for reading the server's responses.
     public let profile: Profile
     private let pages: RequestTemplate
     private let bodies: (template: RequestTemplate, profile: Profile)?
@@ -67,9 +67,10 @@ public struct HTTPSource: PagingSource {
         connections = Connections(timeout: timeout)
     }
 
-    /// - Throws: ``PageFailure``: transient for lost connections, timeouts and the statuses that mean
-    ///   "later"; lasting for other statuses, error documents and what the profile cannot read.
-    ///   ``HTTPSourceError`` for a request that the template has no place for.
+    /// Requests a page.
+    /// - Throws: ``PageFailure``, transient for lost connections, timeouts and statuses that mean "later",
+    ///   lasting for other statuses, error documents and responses that do not match the profile.
+    ///   ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
         let (url, profile) = try question(request)
         var asked = URLRequest(url: url)
@@ -89,12 +90,12 @@ public struct HTTPSource: PagingSource {
         }
     }
 
-    /// Without the query, which may hold keys.
+    /// Returns the address without its query, which may contain keys.
     private static func name(_ url: URL) -> String {
         "\(url.scheme ?? "")://\(url.host() ?? "")\(url.path())"
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private func question(_ request: PageRequest) throws(HTTPSourceError) -> (url: URL, Profile) {
         if case .bodies(let ids) = request.target {
@@ -121,11 +122,11 @@ public struct HTTPSource: PagingSource {
             try address(pages, Self.values("page", number, limit), for: request)
         case .delta(let since): try deltaAddress(since, for: request)
         case .around(let id): try address(pages, ["around": id.description], for: request)
-        case .link, .bodies: throw HTTPSourceError("nothing can be asked with this link")
+        case .link, .bodies: throw HTTPSourceError("this link cannot be requested")
         }
     }
 
-    /// Of the parts of a delta each leads to the next, as pages do.
+    /// Returns the address of a delta's next part. Each part links to the next one, like pages.
     private func deltaAddress(_ since: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
         guard case .token(let token) = request.rest else {
             return try address(pages, ["since": since], for: request)
@@ -134,14 +135,14 @@ public struct HTTPSource: PagingSource {
             ? try address(pages, ["token": token], for: request) : try follow(token, for: request)
     }
 
-    /// Without a limit the server's own size holds (R26): the address names none.
+    /// Returns the values of a position. Without a limit they name no size, so the server chooses it (R26).
     private static func values(_ name: String, _ position: Int, _ limit: Int?) -> [String: String] {
         var values = [name: "\(position)"]
         if let limit { values["limit"] = "\(limit)" }
         return values
     }
 
-    /// Every value has its place, or the server would answer another question.
+    /// Returns the address. Every value must have a place in it, or the server would answer another question.
     private func address(
         _ template: RequestTemplate, _ values: [String: String], for request: PageRequest
     ) throws(HTTPSourceError) -> URL {
@@ -153,12 +154,12 @@ public struct HTTPSource: PagingSource {
         }
         if values["limit"] == nil { values["limit"] = "\(request.limit)" }
         guard let url = URL(string: try template.address(values)) else {
-            throw HTTPSourceError("the values of the request make no address")
+            throw HTTPSourceError("the values of the request do not make a valid address")
         }
         return url
     }
 
-    /// A link that is an address, or parameters that take the place of those of the first page.
+    /// Returns the address for a link: the link itself, or the first page's with these parameters replaced.
     private func follow(_ token: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
         let first = try address(pages, [:], for: request)
         let isAddress = token.contains("://") || token.hasPrefix("/") || token.hasPrefix("?")
@@ -166,14 +167,14 @@ public struct HTTPSource: PagingSource {
             throw HTTPSourceError("the template has no place for {token}")
         }
         let url = isAddress ? URL(string: token, relativeTo: first)?.absoluteURL : first.adding(token)
-        guard let url else { throw HTTPSourceError("a link of the server is no address") }
+        guard let url else { throw HTTPSourceError("a link from the server is not a valid address") }
         guard url.isSameServer(as: first) else {
-            throw HTTPSourceError("a link of the server leads to another one, \(url.host() ?? "unknown")")
+            throw HTTPSourceError("a link leads to another server, \(url.host() ?? "unknown")")
         }
         return url
     }
 
-    // MARK: The answer
+    // MARK: Responses
 
     private func response(
         _ received: Received, from url: URL, to request: PageRequest, _ profile: Profile
@@ -216,12 +217,12 @@ extension Response {
         quota.map { Quota(remaining: $0, renewsIn: quotaRenewal.map(Self.duration)) }
     }
 
-    /// A century stands for everything longer.
+    /// Limits a duration to a century.
     private static func duration(_ seconds: Double) -> Duration { .seconds(min(seconds, 3_155_760_000)) }
 }
 
 extension URL {
-    /// With these parameters, in the place of those of the same names.
+    /// Returns the URL with these parameters, which replace those with the same names.
     fileprivate func adding(_ parameters: String) -> URL? {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
         var added = URLComponents()

@@ -1,11 +1,11 @@
 import Foundation
 import QuirePaging
 
-/// The address of a request, with places for what changes from one request to the next:
+/// The address of a request, with places for the parts that vary:
 /// `https://api.example.com/{site}/questions?page={page}&pagesize={limit}`.
 ///
-/// A parameter of the query whose place has nothing to hold is left out, so the first page is asked for
-/// without a number or a token.
+/// A query parameter whose place has no value is left out, so the first page is requested without a number or
+/// a token.
 struct RequestTemplate: Sendable, Hashable {
     private enum Part: Hashable {
         case text(String)
@@ -13,12 +13,12 @@ struct RequestTemplate: Sendable, Hashable {
     }
 
     private let path: [Part]
-    /// One for each parameter of the query.
+    /// The parameters of the query.
     private let query: [[Part]]
     /// The names of all places.
     let places: Set<String>
 
-    /// Throws if a brace is not closed or the text is no address of HTTP.
+    /// Parses a template. Throws if a brace is not closed or the text is not an HTTP address.
     init(_ text: String) throws(HTTPSourceError) {
         let halves = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = try Self.parts(of: halves[0], in: text)
@@ -36,7 +36,7 @@ struct RequestTemplate: Sendable, Hashable {
         let example = Dictionary(places.map { ($0, "1") }, uniquingKeysWith: { first, _ in first })
         guard let url = URL(string: try address(example)), url.host() != nil,
             url.scheme == "https" || url.scheme == "http"
-        else { throw HTTPSourceError("\(text.debugDescription) is no address of HTTP") }
+        else { throw HTTPSourceError("\(text.debugDescription) is not an HTTP address") }
     }
 
     private static func parts(of piece: Substring, in text: String) throws(HTTPSourceError) -> [Part] {
@@ -47,7 +47,7 @@ struct RequestTemplate: Sendable, Hashable {
                 throw HTTPSourceError("\(text.debugDescription) has a brace that is not closed")
             }
             let name = rest[rest.index(after: open)..<close]
-            if name.isEmpty { throw HTTPSourceError("\(text.debugDescription) has a place without name") }
+            if name.isEmpty { throw HTTPSourceError("\(text.debugDescription) has a place without a name") }
             parts.append(.text(String(rest[..<open])))
             parts.append(.place(String(name)))
             rest = rest[rest.index(after: close)...]
@@ -55,7 +55,7 @@ struct RequestTemplate: Sendable, Hashable {
         return parts + [.text(String(rest))]
     }
 
-    /// The address with these values in its places, escaped. Throws if the path lacks one.
+    /// Returns the address with these values, escaped, in its places. Throws if the path lacks one.
     func address(_ values: [String: String]) throws(HTTPSourceError) -> String {
         guard let path = Self.filled(path, values) else {
             throw HTTPSourceError("the path of the address has a place for which there is no value")
@@ -64,7 +64,7 @@ struct RequestTemplate: Sendable, Hashable {
         return parameters.isEmpty ? path : "\(path)?\(parameters.joined(separator: "&"))"
     }
 
-    /// Nil if a place has nothing to hold.
+    /// Returns the filled text; nil if a place has no value.
     private static func filled(_ parts: [Part], _ values: [String: String]) -> String? {
         var text = ""
         for part in parts {
@@ -78,12 +78,12 @@ struct RequestTemplate: Sendable, Hashable {
         return text
     }
 
-    /// What needs no escape anywhere in an address (RFC 3986). Not `.alphanumerics`: those are Unicode's.
+    /// The characters that never need an escape (RFC 3986). Not `.alphanumerics`, which is Unicode's.
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
-/// What is wrong with how a source was set up: not a matter of the network, and never worth a retry.
+/// An error in how a source was set up. It is not a network error, and a retry cannot help.
 public struct HTTPSourceError: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
 

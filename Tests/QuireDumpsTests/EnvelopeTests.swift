@@ -29,9 +29,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 OK\n\n", "line 1 has no status: \"HTTP/1.1 OK\""),
-        ("HTTP/1.1 200\nlink\u{1b}[2J\n\n", "line 2 is no header: \"link\\u{1B}[2J\""),
-        ("HTTP/1.1 200\n: x\n\n", "line 2 is no header: \": x\""),
+        ("HTTP/1.1 OK\n\n", "line 1 has no status code: \"HTTP/1.1 OK\""),
+        ("HTTP/1.1 200\nlink\u{1b}[2J\n\n", "line 2 is not a header: \"link\\u{1B}[2J\""),
+        ("HTTP/1.1 200\n: x\n\n", "line 2 is not a header: \": x\""),
         ("{\"a\": 1", nil as String?),
     ])
     func mistakesAreNamed(text: String, message: String?) {

@@ -38,7 +38,7 @@ import Testing
         (#"{"name":"x","id":"n"}"#, "p.json: id is not an object"),
         (#"{"name":"x","id":{},"itmes":"a"}"#, "p.json: itmes: unknown field"),
         (#"{"name":"x","id":{"pth":"a"}}"#, "p.json: id.pth: unknown field"),
-        (#"{"name":"x","id":{"type":"int"}}"#, "p.json: id.type: \"int\" is none of integer, string, any"),
+        (#"{"name":"x","id":{"type":"int"}}"#, "p.json: id.type: \"int\" is not one of integer, string, any"),
         (#"{"name":"x","id":{"path":"a..b"}}"#, "p.json: id.path: \"a..b\" has an empty key"),
         (#"{"name":"x","id":{"path":"a\\"}}"#, "p.json: id.path: \"a\\\" ends in a backslash"),
         (#"{"name":"x","id":{"path":"a\\b"}}"#, "p.json: id.path: \"a\\b\": only \\. and \\\\ are escapes"),
@@ -54,11 +54,11 @@ import Testing
         ),
         (
             #"{"name":"x","id":{},"next":{"path":"a","absent":"no"}}"#,
-            "p.json: next.absent: \"no\" is none of end, unknown"
+            "p.json: next.absent: \"no\" is not one of end, unknown"
         ),
         (
             #"{"name":"x","id":{},"order":"up"}"#,
-            "p.json: order: \"up\" is none of stable, keyless, bump, append-only, ranked"
+            "p.json: order: \"up\" is not one of stable, keyless, bump, append-only, ranked"
         ),
         (#"{"name":"x","id":{},"first_page":"1"}"#, "p.json: first_page is not an integer"),
         (#"{"name":"x","id":{},"opaque_rows":1}"#, "p.json: opaque_rows is not true or false"),
@@ -91,7 +91,7 @@ import Testing
         ),
         (
             #"{"name":"x","id":{},"next":{"template":"a={x}"}}"#,
-            "p.json: next.template: \"a={x}\": only {id} and {key} stand in braces"
+            "p.json: next.template: \"a={x}\": only {id} and {key} may be in braces"
         ),
         (
             #"{"name":"x","id":{},"next":{"template":"a"}}"#,
@@ -105,7 +105,7 @@ import Testing
         ),
         (
             #"{"name":"x","id":{},"total":{"header":"a:"}}"#,
-            "p.json: total.header: \"a:\" is no name of a header"
+            "p.json: total.header: \"a:\" is not a header name"
         ),
         (#"{"name":"x","id":{},"self":{"query":""}}"#, "p.json: self.query: is empty"),
         (

@@ -19,6 +19,7 @@ extension Cache {
     /// Needs at most 16 MiB beside the map, and about 50 bytes for each feed and each gap. The snapshot stays
     /// open to the end, so space that others free meanwhile is reused only afterwards.
     /// - Parameters:
+    ///   - level: Which records are read.
     ///   - limit: Stops after this many findings, at least 1.
     ///   - progress: Called from time to time on the calling thread; return false to stop. It must not write
     ///     to the cache.

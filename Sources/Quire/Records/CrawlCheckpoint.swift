@@ -2,7 +2,7 @@
 // another process can continue the crawl.
 
 extension Crawl {
-    /// The encoded crawl, up to 60,000 bytes, for ``Batch/setAttribute(_:to:of:)``. If long ids would exceed
+    /// The encoded crawl, up to 60,000 bytes, for ``Feed/setAttribute(_:to:)``. If long ids would exceed
     /// that, the pages with the lowest numbers are left out.
     public var checkpoint: [UInt8] {
         var room = 60_000 - 64

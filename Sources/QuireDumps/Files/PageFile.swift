@@ -1,14 +1,14 @@
 import Foundation
 
-/// A file with one response in it.
+/// A file that contains one response.
 public struct PageFile: Sendable, Hashable {
     /// Its path, as given.
     public let path: String
-    /// The number of the page, if the file is named by it: `17.json`, `page-17.json`, `page_17.json`,
+    /// The number of the page, if the file name contains it: `17.json`, `page-17.json`, `page_17.json`,
     /// `page17.json`, `p17.json`, `17.json.gz`.
     public let number: Int?
 
-    /// The file at a path; it is not opened.
+    /// Creates a value for the file at a path, without opening it.
     public init(path: String) {
         self.path = path
         number = Self.pageNumber(inName: lastPart(of: path))
@@ -17,12 +17,12 @@ public struct PageFile: Sendable, Hashable {
     /// The last part of the path.
     public var name: String { lastPart(of: path) }
 
-    /// The files at these paths, in the order given. A folder stands for its regular files that end in
-    /// one of ``suffixes``, perhaps packed, not those of folders in it, in natural order: `2.json` before
-    /// `10.json`.
+    /// Returns the files at these paths, in the given order. A folder stands for its regular files with one
+    /// of the ``suffixes``, packed or not, in natural order: `2.json` before `10.json`. Its subfolders are
+    /// ignored.
     ///
-    /// Throws ``DumpError`` with `.noInput` if a path does not exist, is neither a file nor a folder, or
-    /// is a folder that has no such file or may not be read.
+    /// Throws ``DumpError`` with `.noInput` if a path does not exist, is neither a file nor a folder, or is a
+    /// folder that has no such file or cannot be read.
     public static func list(_ paths: [String]) throws(DumpError) -> [PageFile] {
         var files: [PageFile] = []
         for path in paths {
@@ -36,14 +36,14 @@ public struct PageFile: Sendable, Hashable {
         return files
     }
 
-    /// What the names of files with pages end in.
+    /// The suffixes of files with pages.
     public static let suffixes = ["json", "ndjson", "jsonl", "xml", "rss", "atom", "rdf"]
 
     private static let packings: Set<Substring> = [
         "gz", "zst", "bz2", "xz", "7z", "tar", "tgz", "txz", "tbz2",
     ]
 
-    /// True if the file is not hidden and ends in one of ``suffixes``, perhaps packed, or is an archive.
+    /// True if the file is not hidden and has one of the ``suffixes``, packed or not, or is an archive.
     var hasPages: Bool {
         var parts = name.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count > 1, parts.first?.isEmpty == false else { return false }
@@ -56,10 +56,10 @@ public struct PageFile: Sendable, Hashable {
         return isArchive || parts.count > 1 && Self.suffixes.contains(String(parts[parts.count - 1]))
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     ///
-    /// Throws ``DumpError`` with `.noInput` if the file cannot be read, and with `.limit` if it has more
-    /// than `limit` bytes; the rest is not read.
+    /// Throws ``DumpError`` with `.noInput` if the file cannot be read, and with `.limit` if it has more than
+    /// `limit` bytes; the rest is not read.
     public func read(limit: Int = PageParser.defaultLimit) throws(DumpError) -> [UInt8] {
         guard let file = FileHandle(forReadingAtPath: path) else {
             let exists = Self.kind(of: path) != nil
@@ -131,7 +131,7 @@ private func lastPart(of path: String) -> String {
 
 private func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
-/// Compares runs of digits by their value and everything else by its bytes; a total order.
+/// Compares runs of digits by value and everything else by bytes. This is a total order.
 func precedesNaturally(_ first: String, _ second: String) -> Bool {
     var left = Array(first.utf8)[...]
     var right = Array(second.utf8)[...]

@@ -1,19 +1,18 @@
 import Foundation
 
-/// What came with the body of a response: the address that was asked for, the status, the headers.
+/// What was received with the body of a response: the requested address, the status, the headers.
 ///
-/// It is read from a file beside the body, or from the start of a recorded exchange. The text is that of
-/// HTTP/1: an optional line with the request, an optional line with the status, headers, an empty line.
-/// That is what `curl -i` and `curl -D` write; of several responses, as after a redirection, the last
-/// counts.
+/// It comes from a file beside the body, or from the start of a recorded exchange. The text is that of
+/// HTTP/1: an optional request line, an optional status line, headers, an empty line, as written by `curl -i`
+/// and `curl -D`. If there are several responses, as after a redirection, the last one is used.
 ///
 ///     GET https://api.example.com/issues?page=2
 ///     HTTP/2 200
 ///     link: <https://api.example.com/issues?page=3>; rel="next"
 public struct Envelope: Sendable, Hashable {
-    /// The address that was asked for, without the port that goes without saying; nil if not recorded.
+    /// The requested address, without a default port; nil if it was not recorded.
     public var request: String?
-    /// The status, nil if not recorded.
+    /// The status; nil if it was not recorded.
     public var status: Int?
     private var headers: [Header] = []
 
@@ -23,22 +22,21 @@ public struct Envelope: Sendable, Hashable {
         let value: String
     }
 
-    /// False if only the request was recorded: then no header is missing, they are not known.
+    /// False if only the request was recorded. Then the headers are unknown, not missing.
     var hasHeaders: Bool { status != nil || !headers.isEmpty }
 
-    /// How many bytes it may have.
+    /// The maximum number of its bytes.
     static let limit = 1 << 20
 
-    /// An envelope without headers. `request` is the address that was asked; `status` the status of the
-    /// response.
+    /// Creates an envelope without headers from the requested address and the status of the response.
     public init(request: String? = nil, status: Int? = nil) {
         self.request = request.map(Self.withoutUsualPort)
         self.status = status
     }
 
-    /// Reads an envelope that has its file for itself; `name` stands for it in messages.
+    /// Reads an envelope from a file of its own; `name` is used in messages.
     ///
-    /// Throws `.data` with the number of a line that is not what it should be, and `.limit` above 1 MiB.
+    /// Throws `.data` with the number of a malformed line, and `.limit` above 1 MiB.
     public init(_ bytes: [UInt8], name: String) throws(DumpError) {
         do throws(DumpError) {
             (self, _) = try Self.split(bytes[...])
@@ -47,36 +45,36 @@ public struct Envelope: Sendable, Hashable {
         }
     }
 
-    /// Adds a header. One name may be added several times.
+    /// Adds a header. The same name may be added several times.
     public mutating func add(_ name: String, _ value: String) {
         headers.append(Header(name: name.lowercased(), value: value))
     }
 
-    /// The value of a header, those of several joined by commas; nil if there is none.
+    /// The value of a header; nil if there is none. The values of several are joined by commas.
     public subscript(name: String) -> String? {
         let name = name.lowercased()
         let values = headers.lazy.filter { $0.name == name }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// The parameters of the address that was asked for, each with what it says.
+    /// The parameters of the requested address, by name.
     var parameters: [String: String] {
         guard let request, let items = URLComponents(string: request)?.queryItems else { return [:] }
         return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
     }
 
-    /// A parameter of the address that was asked for; nil without one.
+    /// Returns a parameter of the requested address; nil if it has none.
     func parameter(_ name: String) -> String? {
         guard let request, let address = URLComponents(string: request) else { return nil }
         return address.queryItems?.first { $0.name == name }?.value
     }
 
-    /// True if a document is a recorded exchange: no JSON begins like this.
+    /// Returns true if a document is a recorded exchange. JSON never begins like this.
     static func leads(_ document: ArraySlice<UInt8>) -> Bool {
         [Array("HTTP/".utf8), Array("GET http".utf8)].contains { document.starts(with: $0) }
     }
 
-    /// The envelope at the start of a recorded exchange, and the body behind it.
+    /// Returns the envelope at the start of a recorded exchange, and the body after it.
     static func split(
         _ bytes: ArraySlice<UInt8>
     ) throws(DumpError) -> (envelope: Envelope, body: ArraySlice<UInt8>) {
@@ -89,7 +87,7 @@ public struct Envelope: Sendable, Hashable {
                 throw DumpError(.limit, "the headers are above the limit of \(megabytes(limit)) MB")
             }
             if line.isEmpty {
-                // What follows an interim response or a redirection is the next one.
+                // Another response follows an interim one or a redirection.
                 guard rest.starts(with: Array("HTTP/".utf8)) else { break }
             } else {
                 try envelope.take(line, number: number)
@@ -104,19 +102,19 @@ public struct Envelope: Sendable, Hashable {
             request = Self.withoutUsualPort(String(words[1]))
         } else if line.hasPrefix("HTTP/") {
             guard words.count >= 2, let status = Int(words[1]), 100..<1_000 ~= status else {
-                throw DumpError(.data, "line \(number) has no status: \"\(printable(line, limit: 40))\"")
+                throw DumpError(.data, "line \(number) has no status code: \"\(printable(line, limit: 40))\"")
             }
             (self.status, headers) = (status, [])
         } else {
             guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
-                throw DumpError(.data, "line \(number) is no header: \"\(printable(line, limit: 40))\"")
+                throw DumpError(.data, "line \(number) is not a header: \"\(printable(line, limit: 40))\"")
             }
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             add(String(line[..<colon]), value)
         }
     }
 
-    /// The line at the start, without its end; nil if nothing is left.
+    /// Removes the first line and returns it without its end; nil if nothing is left.
     private static func takeLine(_ bytes: inout ArraySlice<UInt8>) -> String? {
         guard !bytes.isEmpty else { return nil }
         let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
@@ -126,7 +124,8 @@ public struct Envelope: Sendable, Hashable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// `https://a:443/b` is `https://a/b`: recorders write the port, servers leave it out of links.
+    /// Removes a default port: `https://a:443/b` becomes `https://a/b`. Recorders write it, links of servers
+    /// do not.
     private static func withoutUsualPort(_ address: String) -> String {
         guard var parts = URLComponents(string: address), let port = parts.port,
             (parts.scheme == "https" && port == 443) || (parts.scheme == "http" && port == 80)

@@ -1,9 +1,9 @@
 /// The header `Link` of RFC 8288: `<https://…?page=3>; rel="next", <https://…>; rel="last"`.
 struct LinkHeader {
-    /// The address with each relation; of several, the first.
+    /// The address of each relation, or the first of several.
     private(set) var addresses: [String: String] = [:]
 
-    /// Reads as far as the text is what it should be; what cannot be read has no address.
+    /// Reads the text as far as it is well-formed; the rest is ignored.
     init(_ text: String) {
         var rest = text[...]
         while let start = rest.firstIndex(of: "<") {
@@ -17,7 +17,7 @@ struct LinkHeader {
         }
     }
 
-    /// The words of `rel` among the parameters at the start, which end at a comma outside of quotes.
+    /// Removes the parameters at the start, up to a comma outside of quotes, and returns the words of `rel`.
     private static func takeRelations(_ rest: inout Substring) -> [String] {
         var relations: [String]?
         var parameter = ""

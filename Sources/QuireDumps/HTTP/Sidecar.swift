@@ -1,7 +1,8 @@
 import Foundation
 
 extension PageFile {
-    /// What came with the body, from the file beside it: `17.json.headers` for `17.json`. nil without one.
+    /// Reads the envelope from the file beside the body: `17.json.headers` for `17.json`. Returns nil if
+    /// there is none.
     ///
     /// Throws what ``Envelope/init(_:name:)`` throws, and `.noInput` if the file cannot be read.
     public func envelope() throws(DumpError) -> Envelope? {

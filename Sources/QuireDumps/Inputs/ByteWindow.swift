@@ -1,17 +1,17 @@
 import Foundation
 
-/// The part of an unpacked document that is still needed. A failure to read on ends it as its end
-/// does, so that what came before is not lost.
+/// The part of an unpacked document that is still needed. A read error ends the document like its end does,
+/// so that the part before is not lost.
 final class ByteWindow {
     private let source: PackedFile
     private var memory = UnsafeMutablePointer<UInt8>.allocate(capacity: step)
     private var capacity = step
-    /// The window within the memory.
+    /// The range of the window in the memory.
     private var window = 0..<0
-    /// Where in the document the window begins.
+    /// The offset of the window in the document.
     private(set) var offset = 0
     private(set) var isAtEnd = false
-    /// Why there is no more, if the document has not ended.
+    /// The error that ended the document, if it did not end normally.
     private(set) var failure: DumpError?
 
     static let step = 1 << 16
@@ -22,38 +22,38 @@ final class ByteWindow {
 
     var count: Int { window.count }
 
-    /// The window; index 0 is its first byte. Valid until it is extended.
+    /// The bytes of the window, from index 0. Valid until it is extended.
     var bytes: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: memory + window.lowerBound, count: window.count)
     }
 
-    /// A part of the window, valid until it is extended.
+    /// Returns a part of the window, valid until it is extended.
     func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: bytes[range])
     }
 
-    /// The whole window; it is empty afterwards.
+    /// Returns the whole window and empties it.
     func takeAll() -> [UInt8] {
         let all = Array(bytes)
         drop(count)
         return all
     }
 
-    /// The first place from here on, within the window, with this byte.
+    /// Returns the first index of this byte in the window, from `start` on.
     func index(of byte: UInt8, from start: Int) -> Int? {
         guard start < count, let found = memchr(bytes.baseAddress! + start, Int32(byte), count - start)
         else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(bytes.baseAddress!)
     }
 
-    /// The first place from here on, within the window, with anything but white space.
+    /// Returns the first index in the window, from `start` on, that is not white space.
     func token(from start: Int) -> Int? {
         var at = start
         while at < count && isJSONSpace(bytes[at]) { at += 1 }
         return at < count ? at : nil
     }
 
-    /// Makes the window longer by up to `more` bytes, those that have arrived; false if there are none.
+    /// Extends the window by up to `more` bytes that have arrived. Returns false if there are none.
     @discardableResult
     func extend(by more: Int = step) -> Bool {
         if isAtEnd { return false }
@@ -69,7 +69,7 @@ final class ByteWindow {
         return !isAtEnd
     }
 
-    /// Makes the window at least this long, if the document is.
+    /// Extends the window to at least this length, if the document is long enough.
     func extend(to length: Int) {
         while count < length && extend(by: max(Self.step, min(count, length - count))) {}
     }
@@ -86,7 +86,7 @@ final class ByteWindow {
         (memory, window) = (target, 0..<count)
     }
 
-    /// Takes bytes off the front.
+    /// Removes bytes from the front.
     func drop(_ count: Int) {
         window = window.lowerBound + count..<window.upperBound
         offset += count

@@ -1,10 +1,10 @@
-/// Finds out what a document is, by its first bytes.
+/// Recognises the kind of a document by its first bytes.
 struct DocumentOpening {
     let options: InputOptions
-    /// Files of a folder or an archive; only some may be part of the feed.
+    /// True for the files of a folder or an archive, of which only some may belong to the feed.
     let isOneOfMany: Bool
     let place: String
-    /// The file that the document is, if it is not part of one.
+    /// The file of the document, unless it is in an archive.
     let file: PageFile?
 
     func open(_ window: ByteWindow, _ parser: PageParser) -> any DocumentReader {
@@ -63,7 +63,7 @@ struct DocumentOpening {
         }
     }
 
-    /// True if a JSON value ends with the line it starts on, and something follows on later lines.
+    /// Returns true if a JSON value ends on its first line, and something follows on later lines.
     private func hasLines(_ window: ByteWindow, _ start: Int) -> Bool {
         var at = start
         while window.index(of: UInt8(ascii: "\n"), from: at) == nil {
@@ -85,12 +85,12 @@ struct DocumentOpening {
 }
 
 extension Profile {
-    /// The profile for items that lie around without their response.
+    /// Returns the profile for a list of items without their response.
     func forItems(areLines: Bool) -> Profile {
         var profile = self
         profile.items = .here
         profile.mayOmitItems = false
-        if !isLines {  // what it says of a document, no list of items has
+        if !isLines {  // a list of items has nothing of what it says of a document
             (profile.mark, profile.sequence, profile.error) = (nil, nil, nil)
             (profile.next, profile.previous, profile.own) = (nil, nil, nil)
             (profile.page, profile.pages, profile.total) = ([], nil, nil)

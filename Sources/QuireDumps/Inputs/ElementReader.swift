@@ -1,7 +1,7 @@
-/// Where the elements of a list of JSON values are, one after the other.
+/// Finds the elements of a list of JSON values, one after the other.
 final class ElementReader {
     enum Layout {
-        /// A value a line.
+        /// One value on each line.
         case lines
         /// The values of one array.
         case array
@@ -10,16 +10,16 @@ final class ElementReader {
     }
 
     struct Element {
-        /// In the window, counted from its first byte.
+        /// The range of the element in the window.
         let range: Range<Int>
-        /// Where to look for the one after it.
+        /// Where to look for the next one.
         let next: Int
-        /// The line it is on, or the how manieth it is, from 1.
+        /// The number of its line, or of the element, from 1.
         let number: Int
     }
 
     let layout: Layout
-    /// Why the list broke off.
+    /// Why the list ended too early.
     private(set) var failure: (kind: DumpError.Kind, message: String)?
     private let window: ByteWindow
     private let limit: Int
@@ -30,13 +30,13 @@ final class ElementReader {
         (self.window, self.layout, self.limit) = (window, layout, limit)
     }
 
-    /// The next element, from this place of the window on; nil at the end, which ``failure`` explains if
-    /// it came too early.
+    /// Returns the next element, from this place in the window on. Returns nil at the end; ``failure`` tells
+    /// if it came too early.
     func next(from start: Int) -> Element? {
         layout == .lines ? line(from: start) : element(from: start)
     }
 
-    /// Starts anew at the first element, from which nothing has been dropped.
+    /// Starts again at the first element, if nothing has been dropped since.
     func rewind() { (count, isInArray) = (0, false) }
 
     private func line(from start: Int) -> Element? {
@@ -48,7 +48,7 @@ final class ElementReader {
                 if !goOn(from: start) && !window.isAtEnd { return nil }
                 continue
             }
-            if newline == nil && window.failure != nil { return nil }  // it may be a part of a line
+            if newline == nil && window.failure != nil { return nil }  // the line may be incomplete
             count += 1
             if let token = window.token(from: start), token < end {
                 return Element(range: start..<end, next: min(end + 1, window.count), number: count)
@@ -61,7 +61,7 @@ final class ElementReader {
     private func element(from start: Int) -> Element? {
         guard var at = token(from: start) else { return cut() }
         if !isInArray {
-            isInArray = true  // the opening bracket
+            isInArray = true  // this is the opening bracket
             guard let first = token(from: at + 1) else { return cut() }
             at = first
             if window.bytes[at] == UInt8(ascii: "]") { return endArray(at) }
@@ -93,7 +93,7 @@ final class ElementReader {
         }
     }
 
-    /// The end of the array, behind which only white space may follow.
+    /// Ends the array, which only white space may follow.
     private func endArray(_ at: Int) -> Element? {
         while true {
             if let more = window.token(from: at + 1) {
@@ -112,7 +112,7 @@ final class ElementReader {
         return nil
     }
 
-    /// Reads on, if what starts here may become larger.
+    /// Reads more if the element that starts here is not above the limit yet.
     private func goOn(from start: Int) -> Bool {
         if window.count - start > limit {
             failure = (.limit, "\(layout.noun) \(count + 1) is above the limit of \(megabytes(limit)) MB")

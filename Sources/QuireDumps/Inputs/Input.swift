@@ -1,18 +1,18 @@
 import Foundation
 
-/// Something to read pages from, as named on the command line: a file, one of a folder, or standard input.
+/// An input named on the command line: a file, a file in a folder, or standard input.
 public struct Input: Sendable, Hashable {
-    /// The file; for standard input a name for messages.
+    /// The file, or a name for standard input in messages.
     public let file: PageFile
-    /// True for standard input, which is named `-`.
+    /// True for standard input, named `-`.
     public let isStandardInput: Bool
-    /// It was found in a folder that was named, not named itself.
+    /// True if it was found in a named folder and not named itself.
     let isFromFolder: Bool
-    /// Why it is known already that there is nothing to read.
+    /// Why it cannot be read, if that is known already.
     public let problem: DumpError?
 
-    /// The inputs at these paths in the order given, those in a folder in natural order. What cannot be
-    /// found keeps its place: the pages after it are not contiguous with those before.
+    /// Returns the inputs at these paths in the given order; those in a folder in natural order. A missing
+    /// input keeps its place, because the pages around it are not contiguous.
     public static func list(_ paths: [String]) -> [Input] {
         paths.flatMap { path in
             if path == "-" {
@@ -35,10 +35,10 @@ public struct Input: Sendable, Hashable {
         (self.isFromFolder, self.problem) = (isFromFolder, problem)
     }
 
-    /// How many bytes there are to read, as stored; nil for a pipe.
+    /// The stored size in bytes; nil for a pipe.
     public var size: Int? { state.flatMap { $0.isRegular ? $0.size : nil } }
 
-    /// Tells a file from the one that was there before, without reading it.
+    /// A value that differs if the file was replaced, without reading it.
     public var identity: String {
         guard let state, state.isRegular else { return file.path }
         return "\(file.path) \(state.size) \(state.modified)"

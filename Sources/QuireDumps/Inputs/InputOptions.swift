@@ -1,63 +1,63 @@
-/// How inputs are read: by default, all that matters is recognised by content.
+/// How inputs are read. By default their formats are recognised by content.
 public struct InputOptions: Sendable {
-    /// What a document holds.
+    /// The format of a document.
     public enum Format: String, Sendable, CaseIterable {
         /// Recognised by its content.
         case auto
         /// One response of an API, as JSON.
         case response
-        /// Responses, one a line or in one JSON array.
+        /// Responses, one on each line or in one JSON array.
         case responses
-        /// Items, one a line or in one JSON array.
+        /// Items, one on each line or in one JSON array.
         case items
-        /// A table of the Stack Exchange data dump: XML.
+        /// A table of the Stack Exchange data dump, in XML.
         case rows
         /// RSS, Atom or JSON Feed.
         case syndication
     }
 
-    /// How a file is packed.
+    /// The compression or archive format of a file.
     public enum Packing: String, Sendable, CaseIterable {
         /// Recognised by its content.
         case auto
-        /// Not packed.
+        /// Not compressed.
         case none
-        /// One file, by gzip.
+        /// One file, compressed by gzip.
         case gzip
-        /// One file, by Zstandard.
+        /// One file, compressed by Zstandard.
         case zstd
-        /// One file, by bzip2.
+        /// One file, compressed by bzip2.
         case bzip2
-        /// One file, by xz.
+        /// One file, compressed by xz.
         case xz
-        /// An archive, itself packed or not.
+        /// A tar archive, compressed or not.
         case tar
-        /// An archive, by 7-Zip.
+        /// A 7-Zip archive.
         case sevenZip = "7z"
     }
 
-    /// How a response of the API is read.
+    /// The profile for reading responses.
     public var profile: Profile
-    /// What a document holds.
+    /// The format of a document.
     public var format = Format.auto
-    /// How a file is packed.
+    /// The compression or archive format of a file.
     public var packing = Packing.auto
-    /// Which files of an archive are read, as a pattern of the shell; nil means those that end as files in
-    /// a folder must, and of the tables of Stack Exchange only the posts.
+    /// A shell pattern for the files of an archive to read. Nil means those with a suffix that is also read
+    /// in a folder and, of the Stack Exchange tables, only the posts.
     public var entries: String?
-    /// JSON Feed is recognised; otherwise the profile says what a JSON document is.
+    /// True to recognise JSON Feed. Otherwise the profile decides how to read a JSON document.
     public var recognisesJSONFeed = true
-    /// The sort key of a post is its version too.
+    /// True if the sort key of a post is also its version.
     public var keyIsVersion = false
-    /// The most bytes that a response or an item may have.
+    /// The maximum size of a response or an item in bytes.
     public var recordLimit = PageParser.defaultLimit
-    /// How many bytes of items make a page.
+    /// The number of bytes of items that make a page.
     public var pageBytes = 1 << 20
-    /// How many items make a page.
+    /// The number of items that make a page.
     public var pageItems = 1_000
-    /// How many times its stored size a file may have when unpacked; the first 16 MiB are free.
+    /// The maximum ratio of a file's unpacked size to its stored size. It does not apply to the first 16 MiB.
     public var ratioLimit = 250
 
-    /// All that matters is recognised by content; responses are read with this profile.
+    /// Creates options that recognise formats by content and read responses with this profile.
     public init(profile: Profile) { self.profile = profile }
 }

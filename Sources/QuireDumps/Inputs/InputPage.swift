@@ -1,60 +1,60 @@
 public import Quire
 
-/// What was read from an input: a page, or the reason why there is none in its place.
+/// A page read from an input, or the reason why there is none.
 public struct InputPage: Sendable {
-    /// What a page is a part of.
+    /// The kind of document a page comes from.
     public enum Kind: Sendable, Hashable {
         /// One response of an API.
         case response
-        /// A list of items; a long one comes in several pages.
+        /// A list of items. A long one gives several pages.
         case items
-        /// A table of a data dump, whole and in the order of its ids; its pages come from the bottom up.
+        /// A table of a data dump, complete and ordered by id. Its pages come from the bottom up.
         case rows(table: String)
         /// RSS, Atom or JSON Feed.
         case syndication
     }
 
-    /// What was read.
+    /// The content of a page.
     public enum Content: Sendable {
         /// A page with posts.
         case response(Response)
-        /// It could not be read, for this reason.
+        /// The page could not be read, for this reason.
         case failure(DumpError)
-        /// A file of a folder or an archive that is not part of the feed; the text says why.
+        /// The file belongs to a folder or an archive, but not to the feed. The text says why.
         case passedOver(String)
     }
 
-    /// Where a reader goes on, if it stops after a page.
+    /// The place after a page where a reader can continue.
     public struct Position: Sendable, Hashable, Codable {
-        /// Inputs that were read, files of the next one, and pages of the next of these.
+        /// The number of inputs read, of files in the next input, and of pages in the next of these.
         public var inputs = 0, entries = 0, pages = 0
 
         /// The beginning of the first input.
         public init() {}
     }
 
-    /// What was read.
+    /// The page, or why there is none.
     public var content: Content
-    /// What kind of document it is from.
+    /// The kind of its document.
     public var kind: Kind
-    /// For messages: the file, and the file within it.
+    /// The file, and the file within it, for messages.
     public var place: String
-    /// The number in the name of the file, if this is its first page.
+    /// The number in the file name, if this is the file's first page.
     public var number: Int?
-    /// Posts that the page before showed, too: they prove that nothing lies between the two.
+    /// The number of posts that the previous page showed too. They prove that nothing lies between the pages.
     public var repeated = 0
-    /// Rows: nothing lies above this page; the table ended as it should.
+    /// Rows: true if nothing is above this page, because the table ended properly.
     public var isTop = false
-    /// Where reading goes on after this page.
+    /// The place after this page.
     public var position = Position()
-    /// Bytes of the inputs read so far, as stored.
+    /// The stored bytes of the inputs read so far.
     public var consumed = 0
 
     init(_ content: Content, kind: Kind, place: String) {
         (self.content, self.kind, self.place) = (content, kind, place)
     }
 
-    /// The response, nil if it could not be read or is not part of the feed.
+    /// The response; nil if it could not be read or is not part of the feed.
     public var response: Response? {
         if case .response(let response) = content { response } else { nil }
     }
@@ -62,14 +62,14 @@ public struct InputPage: Sendable {
     /// The answer of the response, as ``Quire/Feed/ingest(_:for:)`` takes it.
     public var answer: Answer? { response?.answer }
 
-    /// How much memory it takes, about.
+    /// Its approximate size in memory.
     public var size: Int {
         answer.map { $0.bytes.count + $0.posts.count * MemoryLayout<Post>.stride } ?? place.utf8.count
     }
 }
 
-/// A document that is read from its start to its end, page by page.
+/// A document that is read page by page from start to end.
 protocol DocumentReader: AnyObject {
-    /// The next page, or why there is none in its place; nil at the end.
+    /// Returns the next page, or why there is none in its place; nil at the end.
     func next() -> InputPage?
 }

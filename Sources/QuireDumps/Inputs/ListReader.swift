@@ -1,9 +1,9 @@
 import Quire
 
-/// A list of items or of responses, one a line or in one array, of any length.
+/// Reads a list of items or responses of any length, one on each line or in one array.
 ///
-/// A long list of items comes in several pages. Each begins with the last item of the page
-/// before: they are one answer in truth, and that proves it to the engine.
+/// A long list of items gives several pages. Each begins with the last item of the previous page. This proves
+/// to the engine that they are really one answer.
 final class ListReader: DocumentReader {
     enum Content { case items, responses }
 
@@ -11,12 +11,12 @@ final class ListReader: DocumentReader {
     private let window: ByteWindow
     private let options: InputOptions
     private let place: String
-    /// Decided by the first element unless told.
+    /// The kind of elements; the first one decides, unless it is given.
     private var content: Content?
     private let responses: PageParser
     private let items: PageParser
     private var isDone = false
-    /// The last item of the page before, unless something was missing after it.
+    /// The last item of the previous page, unless something was missing after it.
     private var last: [UInt8]?
     private var ready: [InputPage] = []
 
@@ -51,7 +51,7 @@ final class ListReader: DocumentReader {
         ready.append(page)
     }
 
-    /// Ends the list, with the reason if it broke off.
+    /// Ends the list. Gives the reason if it ended too early.
     private func end() {
         isDone = true
         if let failure = window.failure {
@@ -72,7 +72,7 @@ final class ListReader: DocumentReader {
 
     // MARK: What it holds
 
-    /// The first element tells whether these are responses or items.
+    /// Decides by the first element whether these are responses or items.
     private func decide() {
         guard let first = elements.next(from: 0) else { return refuse(nil) }
         let (bytes, name) = (bytes(of: first), name(of: first))
@@ -100,7 +100,7 @@ final class ListReader: DocumentReader {
         }
     }
 
-    /// Neither responses nor items. What is wrong with an array as one response says why.
+    /// Gives up, since these are neither responses nor items. The reason is why an array is not a response.
     private func refuse(_ reason: DumpError?) {
         isDone = true
         if elements.layout == .lines, let reason { return add(.failure(reason)) }
@@ -137,7 +137,7 @@ final class ListReader: DocumentReader {
         if isOver { end() }
     }
 
-    /// Adds the page with these items, which lie one behind the other; false if one of them is broken.
+    /// Adds a page with these items, which are adjacent. Returns false if one of them is broken.
     private func addPage(of found: ArraySlice<ElementReader.Element>) -> Bool {
         guard let first = found.first, let end = found.last else { return true }
         let document = wrapped(window.part(first.range.lowerBound..<end.range.upperBound), after: last)
@@ -147,7 +147,7 @@ final class ListReader: DocumentReader {
         return true
     }
 
-    /// Some item is broken: those before it are a page, and so are those after it.
+    /// Adds pages with the items before and after each broken one.
     private func addOneByOne(_ found: [ElementReader.Element]) {
         var start = 0
         for (index, element) in found.enumerated() {
@@ -162,18 +162,18 @@ final class ListReader: DocumentReader {
         _ = addPage(of: found[start...])
     }
 
-    /// The answer with one item.
+    /// Returns an answer with one item.
     private func single(_ item: [UInt8], _ name: String) throws(DumpError) -> Answer {
         do throws(DumpError) {
             return try items.parse(wrapped(item, after: nil), name: name)
         } catch {
-            // The number of the only item says nothing.
+            // The number of the only item is of no use.
             let message = error.message.replacing(": item 1: ", with: ": ", maxReplacements: 1)
             throw DumpError(error.kind, message)
         }
     }
 
-    /// Items as a document that the parser reads, behind the last one of the page before.
+    /// Wraps items in a document for the parser, after the last item of the previous page.
     private func wrapped(_ items: some Collection<UInt8>, after last: [UInt8]?) -> [UInt8] {
         let isArray = elements.layout == .array
         var document: [UInt8] = []

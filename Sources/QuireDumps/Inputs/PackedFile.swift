@@ -1,7 +1,7 @@
 import CArchive
 import Foundation
 
-/// The bytes of a file, unpacked by libarchive as they are read: the file itself, or those in an archive.
+/// Reads the bytes of a file, or of those in an archive, unpacked by libarchive.
 final class PackedFile {
     private let archive: OpaquePointer
     private let descriptor: Int32
@@ -10,12 +10,12 @@ final class PackedFile {
     private var unpacked = 0
     private var entries = 0
     private var hasEnded = false
-    /// Unpacked by libarchive and not yet read; libarchive's memory, valid until the next block.
+    /// Bytes unpacked by libarchive and not yet read. Its memory is valid until the next block.
     private var block = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// It is a tar or 7z archive, known once the first entry has been asked for.
+    /// True for a tar or 7z archive. Known once the first entry was requested.
     private(set) var isArchive = false
 
-    /// What may be unpacked before its ratio counts.
+    /// The ratio limit does not apply to this number of unpacked bytes.
     private static let freeBytes = 16 << 20
     private static let blockSize = 1 << 18
 
@@ -39,7 +39,7 @@ final class PackedFile {
         close(descriptor)
     }
 
-    /// Only what is named here: libarchive would run programs for other kinds.
+    /// Enables only the formats listed here, because libarchive would run programs for others.
     private static func support(_ packing: InputOptions.Packing, _ archive: OpaquePointer) {
         let isAny = packing == .auto || packing == .tar
         if isAny || packing == .gzip { archive_read_support_filter_gzip(archive) }
@@ -52,10 +52,10 @@ final class PackedFile {
         archive_read_support_format_empty(archive)
     }
 
-    /// Bytes of the file read so far, as stored.
+    /// The stored bytes of the file read so far.
     var consumed: Int { Int(archive_filter_bytes(archive, -1)) }
 
-    /// Goes on to the next file in it, and returns its name; a file that is no archive has one, named "".
+    /// Moves to the next file in it and returns its name. A file that is not an archive has one, named "".
     func nextEntry() throws(DumpError) -> String? {
         block = UnsafeRawBufferPointer(start: nil, count: 0)
         while !hasEnded {
@@ -81,8 +81,8 @@ final class PackedFile {
         return name.map { String(cString: $0) } ?? "entry \(number)"
     }
 
-    /// Reads up to as many bytes as there is room for, without waiting for more than have arrived; 0 at
-    /// the end of the entry.
+    /// Reads up to as many bytes as there is room for, without waiting for more than have arrived. Returns 0
+    /// at the end of the entry.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(DumpError) -> Int {
         while block.isEmpty {
             if try !unpackBlock() { return 0 }

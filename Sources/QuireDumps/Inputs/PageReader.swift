@@ -1,7 +1,7 @@
 import Foundation
 import Quire
 
-/// Reads pages from inputs, one after the other, in memory that their sizes do not matter to.
+/// Reads the pages of several inputs in order. Its memory does not depend on their sizes.
 ///
 /// A reader belongs to one thread.
 ///
@@ -11,17 +11,17 @@ public final class PageReader {
     private let inputs: [Input]
     private let options: InputOptions
     private let parser: PageParser
-    /// Pages that were taken before are read again, but not given out.
+    /// Pages before this position are read again, but not returned.
     private let start: InputPage.Position
     private var position = InputPage.Position()
     private var file: PackedFile?
     private var document: (any DocumentReader)?
-    /// The number in the name of the input, for its first page.
+    /// The number in the input's name, for its first page.
     private var number: Int?
-    /// Bytes of the inputs before this one.
+    /// The bytes of the inputs before this one.
     private var consumed = 0
 
-    /// Reads from a position on that a page of an earlier reader of the same inputs had.
+    /// Creates a reader that continues at the position of a page, from an earlier reader of the same inputs.
     public init(_ inputs: [Input], _ options: InputOptions, from start: InputPage.Position = .init()) {
         (self.inputs, self.options, self.start) = (inputs, options, start)
         parser = PageParser(profile: options.profile, limit: options.recordLimit)
@@ -29,7 +29,7 @@ public final class PageReader {
         position.inputs = min(start.inputs, inputs.count)
     }
 
-    /// The next page, or why there is none in its place; nil when everything has been read.
+    /// Returns the next page, or why there is none in its place; nil when everything was read.
     public func next() -> InputPage? {
         while true {
             if let page = document?.next() {
@@ -81,7 +81,7 @@ public final class PageReader {
         (position.inputs, position.entries, position.pages) = (position.inputs + 1, 0, 0)
     }
 
-    /// Opens the next file or the next entry of this one; returns why that cannot be.
+    /// Opens the next file, or the next entry of this one. Returns the reason if that fails.
     private func openNext() -> InputPage? {
         let input = inputs[position.inputs]
         do throws(DumpError) {
@@ -115,7 +115,7 @@ public final class PageReader {
         document = opening.open(ByteWindow(file!), parser)
     }
 
-    /// Of an archive what was asked for, else what could be a page by its name.
+    /// Returns true for entries of an archive that match the options, or by default look like pages.
     private func isWanted(_ entry: String) -> Bool {
         if entry.isEmpty { return true }
         let file = PageFile(path: entry)

@@ -1,11 +1,11 @@
 import Quire
 
-/// A document that is one response.
+/// Reads a document that is one response.
 final class ResponseReader: DocumentReader {
-    /// Whether it is taken for a JSON Feed.
+    /// Whether to read the document as a JSON Feed.
     enum JSONFeed {
         case never, always
-        /// Where the profile does not fit and the document names the format.
+        /// Only if the profile does not fit and the document names the format.
         case ifItSaysSo
     }
 
@@ -16,7 +16,7 @@ final class ResponseReader: DocumentReader {
     private let place: String
     private var isDone = false
 
-    /// `sidecar` is the file whose headers lie beside it, if it is one.
+    /// Creates a reader; `sidecar` is the file beside which the headers may be stored.
     init(
         _ window: ByteWindow, _ parser: PageParser, _ jsonFeed: JSONFeed, sidecar: PageFile? = nil,
         place: String
@@ -53,7 +53,7 @@ final class ResponseReader: DocumentReader {
     }
 
     private func feedPage(_ bytes: [UInt8]) throws(DumpError) -> InputPage {
-        // Dates are optional; an item without one has no key, and then none of its page has.
+        // Dates are optional. If one item of a page has none, no item of the page gets a key.
         let plain = Profile.named("jsonfeed")!
         var dated = plain
         try dated.setKey(path: "date_published", type: .date)

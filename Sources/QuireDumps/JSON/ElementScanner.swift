@@ -1,19 +1,19 @@
 import Foundation
 
-/// Finds where a JSON value ends without looking at what is in it; the reader of the value checks it.
-/// It goes on where it stopped, as more of the document arrives.
+/// Finds the end of a JSON value without checking it; the reader of the value does that. It resumes where it
+/// stopped as more of the document arrives.
 struct ElementScanner {
     private var depth = 0
     private var isInString = false
-    /// Where the string began; where scanning goes on.
+    /// The start of the current string, and where scanning resumes.
     private var stringStart = 0
     private var at: Int
 
-    /// The value starts at this place of the bytes.
+    /// Creates a scanner for the value at this index.
     init(at start: Int) { at = start }
 
-    /// The place after the value, or nil if its end is not among the bytes. Before another call they may
-    /// only have grown.
+    /// Returns the index after the value, or nil if its end is not in the bytes. Until the next call the
+    /// bytes may only grow.
     mutating func end(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         while at < bytes.count {
             if isInString {
@@ -42,7 +42,7 @@ struct ElementScanner {
         return nil
     }
 
-    /// The next quote with an even number of backslashes before it.
+    /// Returns the next quote with an even number of backslashes before it.
     private mutating func closingQuote(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         at = max(at, stringStart)
         while at < bytes.count {

@@ -1,7 +1,7 @@
 import CJSON
 import Quire
 
-/// How the values that a profile names are read. Messages begin with the path: `question_id is negative`.
+/// Reads the values of a profile's fields. Messages begin with the path: `question_id is negative`.
 extension cjson_span {
     func id(_ field: IDField) throws(DumpError) -> PostID {
         switch (kind, field.type) {
@@ -12,7 +12,7 @@ extension cjson_span {
             }
             return id
         case (CJSON_NEGATIVE, .any):
-            // Only what fits Int64 is CJSON_NEGATIVE, so this is the text of the number.
+            // CJSON_NEGATIVE means that the number fits Int64, so this is its text.
             return PostID(String(Int64(bitPattern: integer)))!
         case (CJSON_INTEGER, .any):
             return PostID(integer)
@@ -27,7 +27,7 @@ extension cjson_span {
         }
     }
 
-    /// `type` is the field's own, or what `auto` turned out to be.
+    /// Reads a sort key. `type` is the field's type, or the type that `auto` found.
     func key(_ field: KeyField, as type: Profile.KeyType) throws(DumpError) -> Int64 {
         switch type {
         case .integer, .auto:
@@ -63,7 +63,7 @@ extension cjson_span {
         }
     }
 
-    /// The token in this value as `bytes`' document has it; nil if there is none.
+    /// Returns the token in this value, as written in the document `bytes`; nil if there is none.
     func token(_ path: FieldPath, in bytes: ArraySlice<UInt8>) throws(DumpError) -> String? {
         switch kind {
         case CJSON_MISSING, CJSON_NULL: return nil
@@ -75,7 +75,7 @@ extension cjson_span {
         }
     }
 
-    /// nil if there is none.
+    /// Returns true or false; nil if the field is absent.
     func flag(_ path: FieldPath) throws(DumpError) -> Bool? {
         switch kind {
         case CJSON_MISSING, CJSON_NULL: return nil
@@ -89,7 +89,7 @@ extension cjson_span {
         isAbsent ? absence(path) : problem(path, "is \(noun), not \(wanted)")
     }
 
-    /// The message for a value that must be there and is not.
+    /// Returns the error for a missing value.
     func absence(_ path: FieldPath) -> DumpError {
         kind == CJSON_NULL ? problem(path, "is null") : DumpError(.data, "no \(path)")
     }

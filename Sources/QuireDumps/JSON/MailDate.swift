@@ -1,6 +1,6 @@
 extension OrderKey {
-    /// Microseconds since 1970 of a date of RFC 822 as RSS has it, `Tue, 10 Jun 2003 04:00:00 GMT`, or nil
-    /// if it is not one. The weekday may be missing, and so may the seconds.
+    /// Converts a date of RFC 822, as in RSS, to microseconds since 1970: `Tue, 10 Jun 2003 04:00:00 GMT`.
+    /// The weekday and the seconds may be missing. Returns nil for anything else.
     static func mailDate(_ text: String) -> Int64? {
         var words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "\t" })[...]
         if let first = words.first, first.first?.isLetter == true { words.removeFirst() }
@@ -28,12 +28,12 @@ extension OrderKey {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// In hours west of Greenwich; military letters were never used rightly and count as UTC.
+    /// In hours west of Greenwich. Military letters were often used wrongly and count as UTC.
     private static let zones = [
         "EST": 5, "EDT": 4, "CST": 6, "CDT": 5, "MST": 7, "MDT": 6, "PST": 8, "PDT": 7,
     ]
 
-    /// The zone as RFC 3339 has it, nil if it is unknown.
+    /// Returns the zone in the form of RFC 3339; nil if it is unknown.
     private static func offset(_ zone: Substring?) -> String? {
         guard let zone else { return "Z" }
         if ["GMT", "UT", "UTC", "Z"].contains(zone.uppercased()) { return "Z" }

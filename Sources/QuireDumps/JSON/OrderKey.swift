@@ -1,16 +1,16 @@
-/// Ways to turn what servers sort by into an integer of the same order.
+/// Converts values that servers sort by to integers of the same order.
 enum OrderKey {
-    /// The bits of a double as an integer that compares as the double does; both zeros are 0.
+    /// Returns the bits of a double as an integer that compares like the double. Both zeros are 0.
     static func number(_ value: Double) -> Int64 {
         let bits = Int64(bitPattern: value.bitPattern)
         // A negative double has its sign bit set and grows downwards.
         return bits >= 0 ? bits : Int64.min &- bits
     }
 
-    /// Microseconds since 1970 of a date and time of RFC 3339, or nil if it is not one.
+    /// Converts a date and time of RFC 3339 to microseconds since 1970. Returns nil for anything else.
     ///
-    /// Beyond the standard: a space for the T, no seconds, an offset without a colon or without minutes,
-    /// and no offset at all, which counts as UTC. Digits beyond the microsecond are cut off.
+    /// Beyond the standard it accepts a space for the T, no seconds, an offset without a colon or minutes,
+    /// and no offset, which means UTC. Digits beyond microseconds are cut off.
     static func date(_ text: some Collection<UInt8>) -> Int64? {
         var reader = DateReader(rest: Array(text)[...])
         guard let year = reader.digits(4), reader.skip("-"),
@@ -35,12 +35,12 @@ enum OrderKey {
         }
     }
 
-    /// Of the Gregorian calendar, counting years from March so that a leap day ends one.
+    /// Counts in the Gregorian calendar with years from March, so that a leap day is the last day of a year.
     private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year + 399 : year + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear
-        // 719,468 days lie between March of the year 0 and 1970; 146,097 are 400 years.
+        // There are 719,468 days between March of the year 0 and 1970, and 146,097 in 400 years.
         return days - 719_468 - 146_097
     }
 }
@@ -71,10 +71,10 @@ private struct DateReader {
         return value
     }
 
-    /// 0 if there are none.
+    /// Reads seconds; 0 if there are none.
     mutating func seconds() -> Int64? { skip(":") ? digits(2) : 0 }
 
-    /// Microseconds; 0 without a point, nil if no digit follows it.
+    /// Reads a fraction in microseconds; 0 without a point, nil if no digit follows it.
     mutating func fraction() -> Int64? {
         guard skip(".") else { return 0 }
         guard var value = digit() else { return nil }
@@ -87,7 +87,7 @@ private struct DateReader {
         return value
     }
 
-    /// Minutes east of Greenwich.
+    /// Reads an offset in minutes east of Greenwich.
     mutating func offset() -> Int64? {
         if rest.isEmpty || skip("Z") || skip("z") { return 0 }
         let isEast = skip("+")

@@ -1,11 +1,11 @@
 import CJSON
 import Quire
 
-/// What a response says besides its items.
+/// Checks a response outside its items, and recognises errors.
 extension PageParser {
     func checkForError(_ field: ErrorField, in document: ArraySlice<UInt8>) throws(DumpError) {
         let span = self.document(field.path)
-        // Some APIs have the field in every response.
+        // Some APIs send the field in every response.
         guard !span.isAbsent, span.kind != CJSON_FALSE else { return }
         let name = field.name.flatMap { text($0, in: document) } ?? text(field.path, in: document)
         let parts = [name, field.message.flatMap { text($0, in: document) }]
@@ -18,11 +18,12 @@ extension PageParser {
         let text = span.kind == CJSON_STRING ? String(decoding: span.characters, as: UTF8.self) : ""
         guard mark.texts.contains(where: text.contains) else {
             let texts = mark.texts.map { "\"\(printable($0))\"" }.joined(separator: " or ")
-            throw DumpError(.data, "\(mark.path) has not \(texts) in it")
+            throw DumpError(.data, "\(mark.path) does not contain \(texts)")
         }
     }
 
-    /// A response whose status is not that of a page, in its own words where it has some.
+    /// Returns the error for a response whose status is not that of a page, with the server's text if there
+    /// is some.
     func failure(_ status: Int, _ document: ArraySlice<UInt8>) -> DumpError {
         let field = profile.isLines ? nil : profile.error
         let paths = field.map { [$0.name ?? $0.path, $0.message].compactMap(\.self) } ?? []
@@ -37,7 +38,7 @@ extension PageParser {
     }
 }
 
-/// A size for messages, to one decimal; a size above a limit must not round down to it.
+/// Formats a size for messages, to one decimal. A size above a limit must not round down to it.
 func megabytes(_ bytes: Int, roundingUp: Bool = false) -> String {
     let unit = 1 << 20
     let tenths = (bytes * 10 + (roundingUp ? unit - 1 : unit / 2)) / unit

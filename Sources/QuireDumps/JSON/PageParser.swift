@@ -1,19 +1,19 @@
 import CJSON
 public import Quire
 
-/// Reads responses of one API as answers. A parser belongs to one thread at a time; make one for each.
+/// Parses responses of one API to answers. Only one thread may use a parser at a time; make one for each.
 ///
 ///     let parser = PageParser(profile: .named("stackexchange")!)
 ///     let answer = try parser.parse(file.read(), name: file.name)
 public final class PageParser {
-    /// The most bytes a page may have unless told otherwise: 16 MiB.
+    /// The default maximum size of a page: 16 MiB.
     public static let defaultLimit = 16 << 20
     /// How deep the arrays and objects of a page may nest.
     public static let depthLimit = 128
 
-    /// What the parser reads.
+    /// The profile of the API.
     public let profile: Profile
-    /// The most bytes a page may have.
+    /// The maximum size of a page in bytes.
     public let limit: Int
 
     let scanner = Scanner(depth: depthLimit)
@@ -24,10 +24,10 @@ public final class PageParser {
     private let key: Scanner.Slot?
     private let version: Scanner.Slot?
     private let lineMark: Scanner.Slot?
-    /// The other fields of the document that the profile names.
+    /// The other fields of the document that the profile uses.
     private let outside: [(path: FieldPath, slot: Scanner.Slot)]
 
-    /// A parser for pages of up to `limit` bytes.
+    /// Creates a parser for pages of up to `limit` bytes.
     public init(profile: Profile, limit: Int = defaultLimit) {
         self.profile = profile
         self.limit = limit
@@ -43,21 +43,21 @@ public final class PageParser {
         }
     }
 
-    /// The answer in a response; `name` stands for it in messages. A page without items is no error.
+    /// Returns the answer in a response; `name` is used in messages. A page without items is not an error.
     ///
-    /// The same as ``read(_:envelope:name:)``, for callers that need only the answer.
+    /// Does the same as ``read(_:envelope:name:)`` and returns only the answer.
     public func parse(_ bytes: [UInt8], name: String) throws(DumpError) -> Answer {
         try read(bytes, name: name).answer
     }
 
-    /// What a response says; `name` stands for it in messages. A page without items is no error.
+    /// Parses a response; `name` is used in messages. A page without items is not an error.
     ///
-    /// `envelope` is what came with the body. A recorded exchange, which begins with `HTTP/` or with
-    /// `GET http`, brings its own. The response becomes ``Quire/Answer/bytes`` as it is, and each body is a
+    /// `envelope` was received with the body. A recorded exchange, which begins with `HTTP/` or with `GET
+    /// http`, contains its own. The response becomes ``Quire/Answer/bytes`` unchanged, and each body is a
     /// range of it.
     ///
-    /// Throws ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if
-    /// it is not JSON, is an error document, or has anything else where the profile expects a field.
+    /// Throws ``DumpError`` with `.limit` if the page is too large or nested too deep, and with `.data` if it
+    /// is not JSON, is an error document, or does not match the profile.
     public func read(
         _ bytes: [UInt8], envelope: Envelope? = nil, name: String
     ) throws(DumpError) -> Response {
@@ -118,7 +118,7 @@ public final class PageParser {
         if let path = profile.sequence { try arrange(&answer, as: path, in: document) }
     }
 
-    /// Adds the item at `index` of the last scan, of a document that began at `start`.
+    /// Adds the item at `index` of the last scan, from a document that began at `start`.
     private func addItem(
         _ index: Int, number: Int, at start: Int, keyType: inout Profile.KeyType?,
         to answer: inout Answer
@@ -156,7 +156,7 @@ public final class PageParser {
         }
     }
 
-    /// True if an item without an id can be a row that is not a post.
+    /// Returns true if an item without an id may be a row that is not a post.
     private func isRow(_ index: Int) -> Bool {
         [CJSON_NULL, CJSON_OBJECT, CJSON_ARRAY].contains(scanner.item(index, whole).kind)
     }
@@ -169,7 +169,7 @@ public final class PageParser {
         return try span.key(field, as: type ?? field.type)
     }
 
-    /// Unlike a key, a version may be missing: posts never edited have no date of the last edit.
+    /// Returns the version. Unlike a key, it may be missing: posts that were never edited have no edit date.
     private func version(_ index: Int) throws(DumpError) -> Int64? {
         guard let field = profile.version, let version else { return nil }
         let span = scanner.item(index, version)
@@ -178,7 +178,7 @@ public final class PageParser {
         return try span.key(field, as: type)
     }
 
-    /// What the last scan found at a path of the document that the profile names.
+    /// Returns what the last scan found at a path of the profile outside the items.
     func document(_ path: FieldPath) -> cjson_span {
         guard let slot = outside.first(where: { $0.path == path })?.slot else { return cjson_span() }
         return scanner.document(slot)

@@ -2,14 +2,14 @@ import CJSON
 import Foundation
 import Quire
 
-/// The response around its posts, while it is read.
+/// The response around its posts, while it is parsed.
 struct Surroundings {
     let document: ArraySlice<UInt8>
-    /// nil if nothing is known of the headers, which is not the same as none.
+    /// Nil if the headers are unknown, which differs from no headers.
     let envelope: Envelope?
 }
 
-/// Where in the feed a response says it lies, and how the feed goes on.
+/// Finds where in the feed a response lies, and how the feed continues.
 extension PageParser {
     func addSurroundings(_ around: Surroundings, to response: inout Response) throws(DumpError) {
         response.page = try page(around)
@@ -32,7 +32,7 @@ extension PageParser {
             let last = response.answer.posts.last
             response.answer.next = try link(field, from: last, otherwise: .end, response, around)
         } else if profile.paging == .ids {
-            response.answer.next = .end  // the list of ids is all there is
+            response.answer.next = .end  // the list of ids is complete
         }
         if let field = profile.previous {
             let first = response.answer.posts.first
@@ -40,8 +40,7 @@ extension PageParser {
         }
     }
 
-    /// What a response without a page, an error or "not modified", says in its headers about asking again.
-    /// Nothing else is set.
+    /// Returns what the headers of an error, or of "not modified", say about asking again. Sets nothing else.
     public func advice(in envelope: Envelope) -> Response {
         var response = Response(Answer())
         let around = Surroundings(document: [], envelope: envelope)
@@ -59,13 +58,13 @@ extension PageParser {
             return max(0, number)
         }
         response.backoff = try number(profile.backoff)
-        // Some servers count parts of requests: "599.0".
+        // Some servers count fractions of requests: "599.0".
         response.quota = try number(profile.quota).map { Int(min($0, 0x1p53)) }
         response.quotaRenewal = try number(profile.quotaRenewal)
     }
 
-    /// Puts the posts into the order of the list of their ids. Those it does not name are not part of
-    /// the page: the server sends them along for others that mention them.
+    /// Sorts the posts by the list of their ids. Posts that are not in it do not belong to the page: the
+    /// server sends them because others refer to them.
     func arrange(
         _ answer: inout Answer, as path: FieldPath, in document: ArraySlice<UInt8>
     ) throws(DumpError) {
@@ -87,7 +86,7 @@ extension PageParser {
         answer.posts = arranged
     }
 
-    /// What a list of strings and whole numbers names; none if there is no list.
+    /// Returns the ids in a list of strings and whole numbers; none if there is no list.
     private func ids(at path: FieldPath, in document: ArraySlice<UInt8>) throws(DumpError) -> [PostID] {
         struct Name: Decodable {
             let id: PostID?
@@ -107,7 +106,7 @@ extension PageParser {
     private func page(_ around: Surroundings) throws(DumpError) -> Int? {
         for source in profile.page {
             if let page = try count(source, around) { return page }
-            // The first page is asked for without a number.
+            // The first page is requested without a number.
             if case .query = source, around.envelope?.request != nil { return profile.firstPage }
         }
         return nil
@@ -116,7 +115,7 @@ extension PageParser {
     private func own(
         _ response: Response, _ around: Surroundings, _ parameters: [String: String]?
     ) throws(DumpError) -> Link? {
-        // An address is found again only in links, and those may not have been recorded.
+        // An address is only useful to match links, which may not have been recorded.
         let isUseless = profile.own == .request && around.envelope?.hasHeaders == false
         if let source = profile.own, !isUseless { return try text(source, around).map(Link.token) }
         if profile.own == nil, let link = parameters.flatMap(profile.link) { return link }
@@ -124,7 +123,7 @@ extension PageParser {
         return .token("page=\(page)")
     }
 
-    /// What the request asked for; without one, the number that the response has speaks for it.
+    /// Returns what the request asked for. Without a recorded request, the page number in the response tells.
     private func asked(_ response: Response, _ parameters: [String: String]?) -> Response.Asked? {
         let places = profile.places
         func post(_ names: [String]) -> PostID? {
@@ -168,13 +167,13 @@ extension PageParser {
             token = try text(source, around)
         }
         guard let token else {
-            // Where the server said that there is more, no token cannot mean the end.
+            // If the server said that there is more, a missing token cannot mean the end.
             return field.isUnknownIfAbsent || field.more != nil ? .unknown : .end
         }
         return token == field.endToken ? .end : .token(address(token, around))
     }
 
-    /// Where links are addresses, each is written out in full.
+    /// If links are addresses, returns the complete address of each.
     private func address(_ token: String, _ around: Surroundings) -> String {
         guard profile.own == .request, let request = around.envelope?.request,
             let base = URL(string: request), let url = URL(string: token, relativeTo: base)
@@ -203,7 +202,7 @@ extension PageParser {
         return number
     }
 
-    /// nil if there is nothing, or nothing is known of it.
+    /// Returns the text at a source; nil if there is none, or it is unknown.
     private func text(_ source: Source, _ around: Surroundings) throws(DumpError) -> String? {
         let text =
             switch source {
@@ -217,7 +216,7 @@ extension PageParser {
 }
 
 extension Source: CustomStringConvertible {
-    /// For messages.
+    /// The source in words, for messages.
     var description: String {
         switch self {
         case .body(let path): path.description

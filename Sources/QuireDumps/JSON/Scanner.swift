@@ -1,8 +1,8 @@
 import CJSON
 
-/// The C++ parser behind Swift types. Not safe to share between threads.
+/// Wraps the C++ parser in Swift types. Only one thread may use it.
 final class Scanner {
-    /// Where to ask for what a path led to.
+    /// Identifies the result of a path.
     struct Slot {
         fileprivate let number: Int32
     }
@@ -24,22 +24,22 @@ final class Scanner {
 
     deinit { cjson_destroy(parser) }
 
-    /// Where later scans report what the path leads to, from the document.
+    /// Makes later scans report the value at the path, relative to the document.
     func inDocument(_ path: FieldPath) -> Slot {
         slot(path) { cjson_watch(parser, CJSON_IN_DOCUMENT, $0, $1) }
     }
 
-    /// Where later scans report what the path leads to, from each item.
+    /// Makes later scans report the value at the path, relative to each item.
     func inItem(_ path: FieldPath) -> Slot {
         slot(path) { cjson_watch(parser, CJSON_IN_ITEM, $0, $1) }
     }
 
-    /// Names the array of items; without it, the document is the one item.
+    /// Sets the array of items. Without one, the document is the only item.
     func items(_ path: FieldPath) -> Slot {
         slot(path) { cjson_items(parser, $0, $1) }
     }
 
-    /// Reads a document. The reports about the one before are gone.
+    /// Scans a document. The results of the previous one are gone.
     func scan(_ document: ArraySlice<UInt8>) -> Failure? {
         var error = cjson_error()
         let status = document.withUnsafeBufferPointer {
@@ -57,7 +57,7 @@ final class Scanner {
         }
     }
 
-    /// Reads a document, and says what is wrong with it if it cannot be read.
+    /// Scans a document. Throws an error that says what is wrong with it.
     func read(_ document: ArraySlice<UInt8>) throws(DumpError) {
         switch scan(document) {
         case nil:
@@ -89,7 +89,7 @@ final class Scanner {
     private func slot(_ path: FieldPath, _ watch: (UnsafePointer<CChar>?, Int) -> Int32) -> Slot {
         let keys = path.keys.flatMap { Array($0.utf8CString) }
         let number = keys.withUnsafeBufferPointer { watch($0.baseAddress, path.keys.count) }
-        // A profile has fewer paths than one object may have watched keys.
+        // A profile has fewer paths than the number of watched keys that one object may have.
         guard number >= 0 else { fatalError("out of memory") }
         return Slot(number: number)
     }
@@ -109,17 +109,17 @@ private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {
 }
 
 extension cjson_span {
-    /// The characters of a string, unescaped. Only until the next scan.
+    /// The characters of a string, unescaped. Valid until the next scan.
     var characters: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text, count: Int(text_length))
     }
 
-    /// Where the value is in the document.
+    /// The range of the value in the document.
     var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
 
     var isAbsent: Bool { kind == CJSON_MISSING || kind == CJSON_NULL }
 
-    /// For messages: what the value is.
+    /// The kind of value, for messages.
     var noun: String {
         switch kind {
         case CJSON_MISSING: "missing"

@@ -1,13 +1,13 @@
 extension Profile {
-    /// The profiles that come with Quire, by name.
+    /// The profiles that come with Quire.
     ///
-    /// The tests read every one of them; a broken one never ships.
+    /// The tests read every one of them, so none is broken.
     public static let builtIn: [Profile] = texts.map { text in
-        // Its name stands in it.
+        // The text contains its name.
         try! Profile(json: text, name: "built-in profile")
     }.sorted { $0.name < $1.name }
 
-    /// The built-in profile with this name, or nil.
+    /// Returns the built-in profile with this name, or nil.
     public static func named(_ name: String) -> Profile? { builtIn.first { $0.name == name } }
 
     private typealias Files = PackageResources

@@ -1,16 +1,16 @@
-/// The way to a value: the keys of the objects around it, joined by dots.
+/// The path to a value: the keys of the objects around it, joined by dots.
 ///
-/// A key of digits also names an element of an array, from 0. A dot or backslash that belongs to a key
-/// has a backslash before it. The empty path is the place one starts from. A first key `^` is the object
-/// around the items, wherever the items are.
+/// A key of digits also selects an element of an array, from 0. A backslash escapes a dot or backslash in a
+/// key. The empty path is the starting point. A first key `^` is the object around the items, wherever they
+/// are.
 struct FieldPath: Sendable, Hashable {
     let keys: [String]
-    /// As it was written.
+    /// The text as written.
     let text: String
 
     static let here = FieldPath(keys: [], text: "")
 
-    /// The path with this text; throws what is wrong with it.
+    /// Parses a path. Throws what is wrong with it.
     init(_ text: String) throws(DumpError) {
         var keys: [String] = []
         var key = ""
@@ -47,7 +47,7 @@ struct FieldPath: Sendable, Hashable {
         self.text = text
     }
 
-    /// The path with a leading `^` replaced by the way to the object around the items.
+    /// Returns the path with a leading `^` replaced by the path of the object around the items.
     func resolved(around items: FieldPath) -> FieldPath {
         guard keys.first == "^" else { return self }
         let keys = items.keys.dropLast() + keys.dropFirst()
@@ -56,6 +56,6 @@ struct FieldPath: Sendable, Hashable {
 }
 
 extension FieldPath: CustomStringConvertible {
-    /// For messages.
+    /// The path for messages.
     var description: String { keys.isEmpty ? "it" : printable(text) }
 }

@@ -1,96 +1,96 @@
 public import Quire
 
-/// Where things are in the responses of one API, as data (Docs/profiles.md).
+/// Describes, as data, where things are in the responses of one API (Docs/profiles.md).
 ///
 ///     var profile = Profile.named("stackexchange")!
 ///     try profile.setKey(path: "last_activity_date")
 public struct Profile: Sendable {
-    /// What an id may be.
+    /// The type of an id.
     public enum IDType: String, Sendable, CaseIterable {
         /// A number from 0 to 2⁶³ − 1.
         case integer
         /// A string.
         case string
-        /// A string, or a whole number as it is written.
+        /// A string, or a whole number as written.
         case any
     }
 
-    /// What a key or version may be, and how it becomes the `Int64` that posts are ordered by.
+    /// The type of a key or version, and how it becomes the `Int64` by which posts are ordered.
     public enum KeyType: String, Sendable, CaseIterable {
-        /// A whole number, as it is.
+        /// A whole number, unchanged.
         case integer
-        /// Any number, as an IEEE double whose bits are read as an integer of the same order.
+        /// Any number, as an IEEE double converted to an integer of the same order.
         case number
-        /// A date and time of RFC 3339, as microseconds since 1970, finer digits cut off.
+        /// A date and time of RFC 3339, in microseconds since 1970. Finer digits are cut off.
         case date
-        /// `integer` or `date`, by the first value of a page; the others of the page must agree.
-        /// Never `number`: a server may write 5 beside 5.5, and the two would not compare.
+        /// `integer` or `date`, depending on the first value of a page; the other values must agree. Never
+        /// `number`, because a server may write both 5 and 5.5, which would not compare.
         case auto
     }
 
-    /// A short name, the one on the command line.
+    /// A short name, used on the command line.
     public var name: String
-    /// A line for people.
+    /// A one-line description.
     public var title: String
-    /// What the API promises about order, unless the caller knows better.
+    /// What the API promises about the order, by default.
     public var order: OrderClass
-    /// The protocol of its pages.
+    /// How the API divides the list into pages.
     public var paging: Paging
     /// The number of its first page.
     public var firstPage: Int
-    /// Who chooses how many rows a page has, where pages are asked for by number or position (R26).
+    /// How the page size is chosen, if pages are requested by number or position (R26).
     public var sizes: SizePolicy
-    /// The JSON it was read from.
+    /// The JSON text of the profile.
     public let source: String
 
-    /// What responses of this API have; with lines, each line.
+    /// A value that responses of this API have; with lines, each line.
     var mark: Mark?
     var items: FieldPath
-    /// A response without the array of items is an empty page.
+    /// True if a response without the array of items is an empty page.
     var mayOmitItems: Bool
-    /// Each line is a document and an item.
+    /// True if each line is a document and an item.
     var isLines: Bool
     var post: FieldPath
     var hasOpaqueRows: Bool
     var id: IDField
     var key: KeyField?
     var version: KeyField?
-    /// The ids of the posts in the server's order, where the items come in another one.
+    /// The list of the post ids in the server's order, if the items come in another one.
     var sequence: FieldPath?
     var next: LinkField?
     var previous: LinkField?
-    /// The link that was followed to the response.
+    /// The link that led to the response.
     var own: Source?
-    /// The token with which can be asked later what has changed (R29).
+    /// The token with which to ask later what has changed (R29).
     var since: Source?
-    /// The list of the ids that are gone, in an answer to that.
+    /// The list of deleted ids in an answer to that.
     var deleted: FieldPath?
-    /// Which parameters of a request name a place, where the links do not say it.
+    /// The request parameters that name a place, unless the links tell.
     var request: RequestField?
-    /// The places of the page's number; the first that is there counts.
+    /// The sources of the page number, of which the first available one is used.
     var page: [Source]
     var pages: Source?
     var total: Source?
     var pageSize: Source?
-    /// Seconds to wait before the next request.
+    /// The seconds to wait before the next request.
     var backoff: Source?
-    /// How many requests are left.
+    /// The number of requests left.
     var quota: Source?
-    /// Seconds until there are new ones.
+    /// The seconds until there are new ones.
     var quotaRenewal: Source?
     var error: ErrorField?
 
     /// True if the posts have sort keys.
     public var hasKey: Bool { key != nil }
 
-    /// The options of a feed of this API.
+    /// The options for a feed of this API.
     public var options: FeedOptions {
         FeedOptions(order: order, paging: paging, firstPage: firstPage, sizes: sizes)
     }
 
     /// Takes the items from another array; `path` starts at the document.
     ///
-    /// Throws `.data` if the path is malformed, or the profile's links would lead through the items.
+    /// Throws `.data` if the path is malformed, or a link of the profile would then be inside the items.
     public mutating func setItems(path: String) throws(DumpError) {
         var changed = self
         changed.items = try FieldPath(path)
@@ -123,8 +123,8 @@ public struct Profile: Sendable {
         return (paths + page.map(\.path)).compactMap(\.self)
     }
 
-    /// The field with a path of the document that cannot be there, and why. Such a path would never be
-    /// found, and so claim the end of the feed.
+    /// The field whose path in the document is impossible, and why. Such a path would never be found, and so
+    /// claim the end of the feed.
     var misplacedPath: (field: String, problem: String)? {
         let fields =
             [
@@ -151,7 +151,7 @@ public struct Profile: Sendable {
 /// A value that must be there.
 struct Mark: Sendable {
     var path: FieldPath
-    /// One of these must be part of it; if there are none, it may be anything.
+    /// One of these must be part of it. If there are none, any value will do.
     var texts: [String]
 }
 
@@ -165,13 +165,13 @@ struct KeyField: Sendable {
     var type: Profile.KeyType
 }
 
-/// Where a value is that need not be in the body.
+/// The place of a value that may be outside the body.
 enum Source: Sendable, Hashable {
     case body(FieldPath)
     case header(String)
-    /// A parameter of the address that was asked for.
+    /// A parameter of the requested address.
     case query(String)
-    /// The whole address that was asked for.
+    /// The whole requested address.
     case request
 
     var path: FieldPath? {
@@ -179,28 +179,28 @@ enum Source: Sendable, Hashable {
     }
 }
 
-/// What says how the feed goes on.
+/// How a response says where the feed continues.
 struct LinkField: Sendable {
-    /// How the link comes about.
+    /// How the link is formed.
     enum Way: Sendable, Hashable {
-        /// The server's words for the request.
+        /// A token in the server's own words.
         case token(Source)
         /// The address with this relation in the header `Link`.
         case relation(String)
-        /// Made from the last post for what follows, from the first for what precedes.
+        /// A template, filled from the last post for what follows, or from the first for what precedes.
         case template(Template)
-        /// The server says which page of how many this is.
+        /// The numbers of this page and of all pages.
         case counted
-        /// The server only says whether there is more.
+        /// A flag that says only whether there is more.
         case flag
     }
 
     var way: Way
     /// Whether there is a next page.
     var more: FieldPath?
-    /// What a token says at the end.
+    /// The value of a token at the end.
     var endToken: String?
-    /// Without a token nothing is known, rather than the end reached.
+    /// True if a missing token means that nothing is known, instead of the end.
     var isUnknownIfAbsent: Bool
 
     var token: Source? {
@@ -211,7 +211,7 @@ struct LinkField: Sendable {
         if case .template = way { true } else { false }
     }
 
-    /// It can be read without the headers.
+    /// True if it can be read without the headers.
     var isInBody: Bool {
         switch way {
         case .relation: false
@@ -220,11 +220,11 @@ struct LinkField: Sendable {
         }
     }
 
-    /// Pages are asked for by their numbers.
+    /// True if pages are requested by number.
     var isNumbered: Bool { way == .counted || way == .flag }
 }
 
-/// The parameters of a request that name a place in the feed.
+/// The request parameters that name a place in the feed.
 struct RequestField: Sendable {
     var below: [String]?
     var above: [String]?
@@ -232,7 +232,7 @@ struct RequestField: Sendable {
     var around: [String]?
 }
 
-/// What an error document has and a page has not.
+/// A value that only an error document has.
 struct ErrorField: Sendable {
     var path: FieldPath
     var name: FieldPath?

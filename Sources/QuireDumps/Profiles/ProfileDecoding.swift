@@ -3,9 +3,9 @@ import Quire
 import Synchronization
 
 extension Profile {
-    /// Reads a profile; `name` stands for it in messages.
+    /// Reads a profile; `name` is used in messages.
     ///
-    /// Throws `.data` with the name of the field that is unknown, missing, or not what it should be.
+    /// Throws `.data` with the name of the field that is unknown, missing or malformed.
     public init(json: [UInt8], name: String) throws(DumpError) {
         do {
             try Contents.requireSound(json)
@@ -19,13 +19,13 @@ extension Profile {
     }
 }
 
-/// A profile in JSON. Apart from ``Profile``, whose reading is not a conformance callers could misuse.
+/// A profile in JSON. Separate from ``Profile``, so that callers do not get its `Decodable` conformance.
 private struct Contents: Decodable {
     let profile: Profile
 
     static let source = CodingUserInfoKey(rawValue: "source")!
 
-    /// What Foundation's decoder does not see: where it is no JSON, and fields that are there twice.
+    /// Finds what Foundation's decoder does not: the place of a JSON error, and duplicate fields.
     static func requireSound(_ json: [UInt8]) throws(DumpError) {
         let outcome = everyField.withLock { fields in
             Result { () throws(DumpError) in try fields.requireSound(json) }
@@ -33,7 +33,7 @@ private struct Contents: Decodable {
         try outcome.get()
     }
 
-    /// There are some eighty fields, and to prepare the search for them takes longer than to read a profile.
+    /// Kept, because preparing the search for about eighty fields takes longer than reading a profile.
     private static let everyField = Mutex(EveryField())
 
     init(from decoder: any Decoder) throws {
@@ -79,7 +79,7 @@ private struct Contents: Decodable {
         try check(fields)
     }
 
-    /// What the fields must not say together.
+    /// Checks combinations of fields that exclude each other.
     private func check(_ fields: ProfileFields) throws {
         if !Self.isName(profile.name) {
             throw fields.problem("name", "not 1 to 40 small letters, digits and hyphens")
@@ -144,7 +144,8 @@ private struct Contents: Decodable {
     }
 }
 
-/// Looks for every field that a profile can have. Without an array of items, the document is the one item.
+/// Searches for every field that a profile can have. Without an array of items, the document is the only
+/// item.
 private struct EveryField {
     private let scanner = Scanner(depth: PageParser.depthLimit)
     private let slots: [(name: String, slot: Scanner.Slot)]
@@ -152,7 +153,7 @@ private struct EveryField {
     init() {
         let names = ProfileFields.known.flatMap { name, fields in [name] + fields.map { "\(name).\($0)" } }
         slots = names.map { [scanner] in
-            // Names of ours are paths.
+            // These names are valid paths.
             ($0, scanner.inItem(try! FieldPath($0)))
         }
     }
@@ -165,7 +166,7 @@ private struct EveryField {
     }
 }
 
-/// What a response without the array of items is.
+/// What a response without the array of items means.
 private enum ItemsAbsence: String, CaseIterable { case error, empty }
 
 private func sentence(for error: any Error) -> String {

@@ -1,5 +1,5 @@
 extension Profile {
-    /// The profile in words: what each of its fields says, in the order of Docs/profiles.md.
+    /// Explains each field of the profile in words, in the order of Docs/profiles.md.
     public var explanation: [(field: String, text: String)] {
         var lines: [(field: String, text: String)] = []
         func add(_ field: String, _ text: String?) {
@@ -99,7 +99,7 @@ extension LinkField {
 }
 
 extension Template: CustomStringConvertible {
-    /// As it was written.
+    /// The text as written.
     var description: String {
         parts.map { part in
             switch part {

@@ -1,7 +1,7 @@
 import Foundation
 import Quire
 
-/// The fields of an object. An unknown field is an error.
+/// Reads the fields of an object. An unknown field is an error.
 struct ProfileFields {
     private static let places: Set = ["path", "header"]
     private static let links: Set = [
@@ -54,7 +54,7 @@ struct ProfileFields {
         try value(name, String.self) ?? missing(name)
     }
 
-    /// `free`, `unknown`, or the number of rows that each page has.
+    /// Reads `free`, `unknown`, or the number of rows that each page has.
     func sizes(_ name: String) throws -> SizePolicy? {
         guard has(name) else { return nil }
         let key = Name(stringValue: name)
@@ -80,10 +80,10 @@ struct ProfileFields {
         guard let text = try value(name, String.self) else { return nil }
         if let choice = choices.first(where: { $0.rawValue == text }) { return choice }
         let words = choices.map(\.rawValue).joined(separator: ", ")
-        throw problem(name, "\"\(printable(text))\" is none of \(words)")
+        throw problem(name, "\"\(printable(text))\" is not one of \(words)")
     }
 
-    /// An object among the fields of the profile.
+    /// Reads an object among the fields of the profile.
     func object<Value>(_ name: String, _ read: (ProfileFields) throws -> Value) throws -> Value? {
         guard has(name) else { return nil }
         let decoder = try container.superDecoder(forKey: Name(stringValue: name))
@@ -110,13 +110,13 @@ struct ProfileFields {
         }
     }
 
-    /// Those of `path`, `header` and `query` that are there, at least one.
+    /// Reads those of `path`, `header` and `query` that are given, at least one.
     func places() throws -> [Source] {
         var places: [Source] = []
         if let path = try path("path") { places.append(.body(path)) }
         if let header = try value("header", String.self) {
             guard !header.isEmpty, header.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }) else {
-                throw problem("header", "\"\(printable(header))\" is no name of a header")
+                throw problem("header", "\"\(printable(header))\" is not a header name")
             }
             places.append(.header(header))
         }
@@ -127,7 +127,7 @@ struct ProfileFields {
         return places.isEmpty ? try missing("path") : places
     }
 
-    /// The only one of them.
+    /// Reads the only one of them.
     private func place() throws -> Source {
         let places = try places()
         guard places.count == 1 else {

@@ -5,20 +5,20 @@ import Quire
 public struct ProfileFit: Sendable {
     /// The profile that was tried.
     public let profile: Profile
-    /// What the profile reads in the response, or why it does not fit.
+    /// The parsed response, or why the profile does not fit.
     public let result: Result<Response, DumpError>
-    /// Fields of the profile that the response has.
+    /// The fields of the profile that the response has.
     public let found: [String]
-    /// Fields of the profile that the response could have, and has not.
+    /// The fields of the profile that the response could have, but lacks.
     public let missing: [String]
 
-    /// True if the response is a page of this API, with posts or without.
+    /// True if the response is a page of this API, with or without posts.
     public var fits: Bool { (try? result.get()) != nil }
 
-    /// How many posts the profile finds.
+    /// The number of posts that the profile finds.
     public var posts: Int { (try? result.get().answer.posts.count) ?? 0 }
 
-    /// Reads a response with a profile. `envelope` is what was recorded with it, nil if nothing was.
+    /// Tries a profile on a response. `envelope` was recorded with it; nil if nothing was.
     public init(_ profile: Profile, to bytes: [UInt8], envelope: Envelope?) {
         self.profile = profile
         let parser = PageParser(profile: profile)
@@ -30,14 +30,14 @@ public struct ProfileFit: Sendable {
         missing = evidence.filter { !$0.isThere }.map(\.field)
     }
 
-    /// How all these profiles fit, the best first.
+    /// Tries all these profiles, and returns the best first.
     public static func of(_ profiles: [Profile], to bytes: [UInt8], envelope: Envelope?) -> [ProfileFit] {
         profiles.map { ProfileFit($0, to: bytes, envelope: envelope) }.sorted { first, second in
             (first.rank, second.profile.name) > (second.rank, first.profile.name)
         }
     }
 
-    /// More for what is less likely to be there by chance; a page without posts proves little.
+    /// Higher for evidence that is less likely by chance. A page without posts proves little.
     private var rank: Int {
         guard fits else { return Int.min }
         let path = profile.items.keys.count + profile.post.keys.count + profile.id.path.keys.count
@@ -48,14 +48,14 @@ public struct ProfileFit: Sendable {
 }
 
 extension Profile {
-    /// Where the number of the page is. A request without one is no evidence: those of most APIs have none.
+    /// Returns where the page number is. A request without one proves nothing, since most APIs have none.
     private func pageEvidence(_ response: Response) -> Source? {
         if case .query? = page.first, response.page == firstPage { return nil }
         return page.first
     }
 
-    /// Which of the fields that a response need not have are there. A link that is computed, or an end
-    /// that is only silence, says nothing about the API.
+    /// Returns which optional fields the response has. A computed link, or an end that only a missing token
+    /// implies, says nothing about the API.
     fileprivate func evidence(
         in response: Response, _ hasEnvelope: Bool
     ) -> [(field: String, isThere: Bool)] {
@@ -87,14 +87,14 @@ extension Profile {
     }
 }
 
-/// The arrays of a JSON document that may hold posts: `data.children`, 100 items.
+/// An array of a JSON document that may contain posts: `data.children`, 100 items.
 public struct ArrayPlace: Sendable, Hashable {
-    /// As a profile names it.
+    /// The path, as in a profile.
     public let path: String
-    /// How many items the array has.
+    /// The number of items in the array.
     public let count: Int
 
-    /// Those of up to `depth` keys, in the order of their paths; none if the bytes are no JSON.
+    /// Returns the arrays with paths of up to `depth` keys, ordered by path; none if the bytes are not JSON.
     public static func list(in bytes: [UInt8], depth: Int = 5) -> [ArrayPlace] {
         var document = bytes[...]
         if Envelope.leads(document), let (_, body) = try? Envelope.split(document) { document = body }

@@ -1,6 +1,6 @@
 import Quire
 
-/// Which parameters of a request name a place: what the profile says, else what its links are made of.
+/// Finds the request parameters that name a place: those of the profile, else those in its links.
 extension Profile {
     var places: (below: [String], above: [String], newer: [String], around: [String]) {
         var below = request?.below ?? []
@@ -12,7 +12,7 @@ extension Profile {
         return (below, above.filter { !newer.contains($0) }, newer, around)
     }
 
-    /// The link that led to a request, in the words of the template: `max_id=7`.
+    /// Returns the link that led to a request, in the form of the template: `max_id=7`.
     func link(of parameters: [String: String]) -> Link? {
         for name in places.below {
             if let value = parameters[name], !value.isEmpty { return .token("\(name)=\(value)") }
@@ -22,7 +22,7 @@ extension Profile {
 }
 
 extension LinkField {
-    /// The parameter that a template fills: `max_id` of `max_id={id}`.
+    /// The parameter that a template fills: `max_id` for `max_id={id}`.
     fileprivate var parameter: String? {
         guard case .template(let template) = way, template.parts.count == 2,
             case .text(let text) = template.parts[0], text.last == "="

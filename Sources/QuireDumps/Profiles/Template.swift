@@ -10,7 +10,7 @@ struct Template: Sendable, Hashable {
 
     let parts: [Part]
 
-    /// Throws what is wrong with the text.
+    /// Parses a template. Throws what is wrong with the text.
     init(_ text: String) throws(DumpError) {
         var parts: [Part] = []
         var rest = text[...]
@@ -26,7 +26,7 @@ struct Template: Sendable, Hashable {
                 parts.append(.key)
                 rest = rest.dropFirst(5)
             } else {
-                throw DumpError(.data, "\"\(printable(text))\": only {id} and {key} stand in braces")
+                throw DumpError(.data, "\"\(printable(text))\": only {id} and {key} may be in braces")
             }
         }
         guard parts.contains(.id) || parts.contains(.key) else {

@@ -1,7 +1,7 @@
 import Quire
 
-/// The data dump of Stack Exchange: a file for each table, a `<row Id="…" …/>` for each record, ordered
-/// by their ids from the lowest up.
+/// The data dump of Stack Exchange: a file for each table, with a `<row Id="…" …/>` for each record, in
+/// ascending order of ids.
 enum DataDump {
     static let posts = "posts"
     static let tables: Set<String> = [
@@ -9,7 +9,7 @@ enum DataDump {
     ]
 }
 
-/// The rows of a table. A page has them in the order of a feed, the highest id first, and ends with the
+/// Reads the rows of a table. A page has them in the order of a feed, the highest id first. It ends with the
 /// first row of the page below, which proves that nothing lies between the two.
 final class RowList: XMLList {
     let kind: InputPage.Kind
@@ -52,7 +52,7 @@ final class RowList: XMLList {
         if rows.count >= options.pageItems || bytes >= options.pageBytes { endPage() }
     }
 
-    /// A row that cannot be taken is missing: what follows is not contiguous with what came before.
+    /// Notes that a row is missing, so the following rows are not contiguous with those before.
     private func skip(_ reason: String) {
         endPage()
         let message = "\(printable(place, limit: 400)): row \(count): \(reason)"
@@ -76,7 +76,7 @@ final class RowList: XMLList {
         (rows, bytes, isFirst) = ([], 0, false)
     }
 
-    /// All but the last, which may turn out to be the top.
+    /// Returns all pages but the last, which may turn out to be the top.
     func takePages() -> [InputPage] {
         defer { pages = pages.suffix(1) }
         return pages.dropLast()

@@ -1,7 +1,7 @@
 import Quire
 
-/// The items of RSS 0.9 to 2.0, and the entries of Atom. The id of a post is its guid, its `rdf:about` or
-/// its Atom id, else its link; its key is when it was published, if all posts of a page say so.
+/// Reads the items of RSS 0.9 to 2.0 and the entries of Atom. The id of a post is its guid, its `rdf:about`
+/// or its Atom id, else its link. Its key is the publication date, if all posts of a page have one.
 final class SyndicationList: XMLList {
     let kind = InputPage.Kind.syndication
     private let options: InputOptions
@@ -9,7 +9,7 @@ final class SyndicationList: XMLList {
     private var posts: [Item] = []
     private var bytes = 0
     private var count = 0
-    /// The last item of the page before, unless something was missing after it.
+    /// The last item of the previous page, unless something was missing after it.
     private var above: Item?
     private var pages: [InputPage] = []
 
@@ -19,12 +19,12 @@ final class SyndicationList: XMLList {
         let body: [UInt8]
     }
 
-    /// What the element that we are in says of itself.
+    /// The id of the current item, from the element itself.
     private var id: String?
     private var link: String?
     private var published: String?
     private var updated: String?
-    /// The field that we are in, and its text so far.
+    /// The current field and its text so far.
     private var field: Field?
     private var value: [UInt8] = []
 
@@ -89,7 +89,7 @@ final class SyndicationList: XMLList {
         if posts.count >= options.pageItems || bytes >= options.pageBytes { endPage() }
     }
 
-    /// An item that cannot be taken is missing: what follows is not contiguous with what came before.
+    /// Notes that an item is missing, so the following items are not contiguous with those before.
     private func skip(_ reason: String) {
         endPage()
         let message = "\(printable(place, limit: 400)): item \(count): \(reason)"

@@ -1,23 +1,23 @@
 import CExpat
 import Foundation
 
-/// libexpat behind Swift types: elements with their attributes, text, and where they are in the document.
+/// Wraps libexpat in Swift types: elements with attributes, text, and their positions in the document.
 ///
-/// It passes over a document type that declares no entity; then there is none but the five of XML. Nothing
-/// outside the document is ever asked for. Depth and size are limited. A name is its namespace, a space and
-/// the name in it.
+/// It accepts a document type without entities, so only the five of XML exist. It never fetches anything
+/// outside the document. Depth and size are limited. A name consists of its namespace, a space and the local
+/// name.
 final class XMLParser {
-    /// What an owner is told. Each call happens inside ``XMLParser/parse(_:isLast:)``.
+    /// The callbacks of a parser. Each call happens inside ``XMLParser/parse(_:isLast:)``.
     protocol Delegate: AnyObject {
         func start(_ name: String, _ attributes: Attributes)
         func end(_ name: String)
         func text(_ bytes: UnsafeBufferPointer<UInt8>)
     }
 
-    /// The attributes of an element, only while it starts.
+    /// The attributes of an element. Valid only while it starts.
     struct Attributes {
         fileprivate let list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-        /// Names and values that stand in the tag; those behind them are a document type's defaults.
+        /// The number of names and values in the tag. Those after them are defaults of a document type.
         fileprivate let count: Int
 
         subscript(_ name: StaticString) -> String? {
@@ -31,16 +31,16 @@ final class XMLParser {
     }
 
     static let depthLimit = 128
-    /// The most bytes of the name of an element.
+    /// The maximum length of an element's name in bytes.
     static let nameLimit = 1_024
-    /// The most attributes that a document type may declare: each costs time at every element.
+    /// The maximum number of attributes that a document type may declare. Each costs time at every element.
     static let declarationLimit = 256
 
     private let parser: XML_Parser
     private unowned let delegate: any Delegate
     private(set) var depth = 0
-    /// A document type may have a part elsewhere that declares entities; expat then says nothing of those it
-    /// does not know in attributes.
+    /// True after a document type. It may have an external part that declares entities, and then expat does
+    /// not report unknown entities in attributes.
     private var hasDocumentType = false
     private var declarations = 0
     private(set) var failure: DumpError?
@@ -58,8 +58,8 @@ final class XMLParser {
         XML_SetStartDoctypeDeclHandler(parser) { owner, _, _, _, _ in
             XMLParser.of(owner).hasDocumentType = true
         }
-        // Without this an undeclared parameter entity is passed over in silence. Nothing is fetched: there
-        // is no handler for what lies elsewhere.
+        // Without this, expat silently skips an undeclared parameter entity. Nothing is fetched, because
+        // there is no handler for external parts.
         XML_SetParamEntityParsing(parser, XML_PARAM_ENTITY_PARSING_ALWAYS)
         XML_SetEntityDeclHandler(parser) { owner, name, _, _, _, _, _, _, _ in
             XMLParser.of(owner).refuse(entity: String(cString: name!), "is declared in the document type")
@@ -76,7 +76,7 @@ final class XMLParser {
         Unmanaged<XMLParser>.fromOpaque(pointer!).takeUnretainedValue()
     }
 
-    /// From now on text is told, too.
+    /// Starts to report text, too.
     func tellText() {
         XML_SetCharacterDataHandler(parser) { owner, bytes, count in
             bytes!.withMemoryRebound(to: UInt8.self, capacity: Int(count)) {
@@ -86,13 +86,13 @@ final class XMLParser {
         }
     }
 
-    /// Where in the document the element that is told of starts; after parsing, what is still unread.
+    /// The start of the current element in the document. After parsing, the start of the unread part.
     var index: Int { Int(XML_GetCurrentByteIndex(parser)) }
 
-    /// Where the tag that is told of ends.
+    /// The end of the current tag.
     var endIndex: Int { index + Int(XML_GetCurrentByteCount(parser)) }
 
-    /// Reads on; false if the document is not what it should be, which ``failure`` explains.
+    /// Parses the next bytes. Returns false if the document is malformed; ``failure`` says why.
     func parse(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> Bool {
         if failure != nil { return false }
         let status = bytes.withMemoryRebound(to: CChar.self) {
@@ -106,7 +106,7 @@ final class XMLParser {
         return false
     }
 
-    /// Ends the document here, with the reason.
+    /// Ends the document here with an error.
     func stop(_ kind: DumpError.Kind, _ reason: String) {
         note(kind, reason)
         XML_StopParser(parser, XML_Bool(XML_FALSE))
@@ -129,7 +129,7 @@ final class XMLParser {
         }
     }
 
-    /// An entity in the tag that starts, if it is none of XML's five.
+    /// Returns an entity in the current tag that is not one of XML's five, if there is one.
     private func strangeEntity() -> String? {
         var (offset, size) = (Int32(0), Int32(0))
         guard let bytes = XML_GetInputContext(parser, &offset, &size) else { return "in a tag" }

@@ -1,8 +1,8 @@
 import Quire
 
-/// An XML document that is a list: a table of a data dump, RSS or Atom. What it is, its root says.
+/// Reads an XML document that is a list: a table of a data dump, RSS or Atom. Its root element tells which.
 ///
-/// The body of a post is its element, byte for byte as it stands in the document.
+/// The body of a post is its element, byte for byte as in the document.
 final class XMLReader: DocumentReader, XMLParser.Delegate {
     private let window: ByteWindow
     private let options: InputOptions
@@ -11,11 +11,11 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
     private var parser: XMLParser!
     private var ready: [InputPage] = []
     private var isDone = false
-    /// Bytes of the document that the parser has got.
+    /// The number of bytes that the parser has received.
     private var fed = 0
 
     private var list: (any XMLList)?
-    /// Where the element of a post starts in the document, while we are in one.
+    /// The start of the current post's element in the document, if there is one.
     private var recordStart: Int?
     private var recordDepth = 0
 
@@ -33,8 +33,8 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
         return ready.removeFirst()
     }
 
-    /// Hands the parser the next part of the document. A token that spans parts is read anew with each of
-    /// them, so they grow with it.
+    /// Gives the parser the next part of the document. Parts grow with a token that spans several, because
+    /// the parser reads it again with each of them.
     private func readOn() {
         let unread = fed - max(0, parser.index)
         window.extend(to: fed - window.offset + max(ByteWindow.step, unread))
@@ -70,7 +70,7 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
 
     private var isPassedOver = false
 
-    // MARK: What the parser tells
+    // MARK: Callbacks of the parser
 
     func start(_ name: String, _ attributes: XMLParser.Attributes) {
         if parser.depth == 1 { return open(root: name) }
@@ -115,18 +115,18 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
     }
 }
 
-/// What becomes of the elements of a document that are posts.
+/// Builds pages from the elements of a document that are posts.
 protocol XMLList: AnyObject {
     var kind: InputPage.Kind { get }
     func isRecord(_ name: String, depth: Int) -> Bool
     func startRecord(_ attributes: XMLParser.Attributes)
-    /// An element in the post's own, `depth` levels below it.
+    /// Starts an element inside a post's own, `depth` levels below it.
     func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int)
     func endField(depth: Int)
     func text(_ bytes: UnsafeBufferPointer<UInt8>)
     func endRecord(_ bytes: UnsafeBufferPointer<UInt8>)
-    /// The pages that have become full.
+    /// Returns the pages that are full.
     func takePages() -> [InputPage]
-    /// The pages that are left; the document ended, as it should or not.
+    /// Returns the remaining pages, at the end of the document, whether or not it ended properly.
     func finish(isWhole: Bool) -> [InputPage]
 }

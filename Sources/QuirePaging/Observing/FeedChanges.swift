@@ -1,8 +1,8 @@
 import Quire
 
 extension Feed {
-    /// What changes in the feed from now on, or since a commit, by whomever: this pager, another thread,
-    /// another process, another language.
+    /// Returns the changes of the feed from now on, or since a commit, whoever makes them: this pager,
+    /// another thread, process or language.
     ///
     ///     var (rows, generation) = try cache.withSnapshot { snapshot in
     ///         (try snapshot.rows(of: feed, limit: .max).map(\.name), try snapshot.generation)
@@ -33,12 +33,12 @@ extension Feed {
 /// See ``Quire/Feed/changes(since:every:clock:)``. Ends by throwing ``Quire/QuireError``, or
 /// `CancellationError` with its task.
 public struct FeedChanges: AsyncSequence, Sendable {
-    /// One step from the rows of a generation to those of a later one.
+    /// A step from the rows of one generation to those of a later one.
     public enum Element: Sendable, Hashable {
-        /// Apply these in order; the rows are then those of this generation.
+        /// Apply these in order, and you get the rows of this generation.
         case changed([Change], generation: UInt64)
-        /// The feed was reset, or changed too much to list: read it anew. The next changes apply to the
-        /// rows of this generation or a later one; to be sure that it is this one, observe anew.
+        /// The feed was reset, or has more changes than are listed: read it again. The next changes apply to
+        /// this generation or a later one. Start a new observation to be sure of the generation.
         case resync(generation: UInt64)
     }
 
@@ -62,7 +62,7 @@ public struct FeedChanges: AsyncSequence, Sendable {
             }
         }
 
-        /// What was committed since the last look, nil if nothing about this feed.
+        /// Returns what was committed since the last look; nil if nothing concerns this feed.
         private mutating func look() throws -> Element? {
             let feed = changes.feed
             return try feed.cache.withSnapshot { snapshot in
@@ -87,7 +87,7 @@ extension Feed {
 }
 
 extension FeedRow {
-    /// What changes call the row.
+    /// The row's name in changes.
     public var name: RowID {
         switch self {
         case .post(let post): .post(post.id)
@@ -97,9 +97,9 @@ extension FeedRow {
 }
 
 extension Array where Element == RowID {
-    /// Follows the changes of a feed whose rows these were before, top first: all of them, or those from the
-    /// top down to some row, which they are afterwards too. Takes time proportional to the number of rows for
-    /// each change, except for rows that were inserted one below the other.
+    /// Applies the changes of a feed to these rows, top first. They may be all rows, or the first ones down
+    /// to some row, and remain so. Each change takes time proportional to the number of rows, except for rows
+    /// inserted one below the other.
     public mutating func apply(_ changes: [Change]) {
         var last = 0
         for change in changes {

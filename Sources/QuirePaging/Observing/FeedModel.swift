@@ -1,7 +1,8 @@
 import Observation
 import Quire
 
-/// A feed as a screen shows it: rows, what goes on at each place, and the three things a reader does.
+/// A feed as a screen shows it: its rows, the state of loading at each place, and the three actions of a
+/// reader.
 ///
 ///     @State var model = try FeedModel(pager, as: Question.self)
 ///
@@ -13,34 +14,33 @@ import Quire
 ///     .task { await model.refresh(.ifStale) }
 ///     .task { try? await model.follow() }
 ///
-/// Rows are those of the cache from the top down to somewhat below where the reader is. They change by
-/// differences: a row that stays has the same ``Row/id`` and the same neighbours, so nothing jumps. Errors do
-/// not surface as errors: they are the state of the place where they happened, until ``retry(_:)`` or a
-/// refresh that succeeds.
+/// The rows are the cached ones from the top down to a little below the reader's position. They are updated
+/// by changes: a row that stays has the same ``Row/id`` and neighbours, so nothing jumps. An error is not
+/// thrown, but becomes the state of the place where it happened, until ``retry(_:)`` or a successful refresh.
 ///
-/// It belongs to the main actor and never waits there: requests and commits are the pager's. One pager may
-/// serve several models.
+/// The model belongs to the main actor and never blocks it: the pager makes requests and commits. Several
+/// models may share a pager.
 @MainActor @Observable public final class FeedModel<Model> {
-    /// The pager that asks for what is missing.
+    /// The pager that requests what is missing.
     public nonisolated let pager: Pager
-    /// Top first.
+    /// The rows, top first.
     public private(set) var rows: [Row] = []
-    /// What the last request at a place came to, where that was no success.
+    /// The result of the last request at each place where it was not a success.
     private var results: [Place: LoadState] = [:]
-    /// How many calls wait at a place.
+    /// The number of calls that wait at each place.
     private var waiting: [Place: Int] = [:]
 
-    /// So near to a row in view nothing is to be missing.
+    /// How many rows around a visible one must be complete.
     @ObservationIgnored private let reach: Int
     @ObservationIgnored private let posts: TypedPosts<Model>
     /// The commit that the rows show.
     @ObservationIgnored private var generation: UInt64 = 0
-    /// The first rows of the feed, all of them if `isWhole`.
+    /// The names of the first rows of the feed, or of all if `isWhole`.
     @ObservationIgnored private var names: [RowID] = []
     @ObservationIgnored private var isWhole = true
     @ObservationIgnored private var shown: [PostID: TypedPost<Model>] = [:]
 
-    /// Shows what is cached; nothing is asked for yet.
+    /// Creates a model that shows the cached rows, without a request.
     /// - Parameters:
     ///   - pager: The pager of the feed that is shown.
     ///   - formats: See ``Quire/Feed/posts(as:formats:)``.
@@ -53,7 +53,7 @@ import Quire
         try pager.feed.cache.withSnapshot { try readAnew($0) }
     }
 
-    /// The same for bodies in JSON.
+    /// Creates a model for bodies in JSON.
     public convenience init(_ pager: Pager, as model: Model.Type, reach: Int = 10) throws
     where Model: Decodable & SendableMetatype {
         try self.init(pager, formats: [.json()], reach: reach)
@@ -68,13 +68,13 @@ import Quire
         return waiting[place] != nil ? .loading : results[place] ?? .idle
     }
 
-    /// All bodies of a feed of ids are one place: when a request for some of them failed, those for others
-    /// would too.
+    /// Maps all bodies of a feed of ids to one place: if a request for some failed, requests for others would
+    /// too.
     private func key(_ place: Place) -> Place {
         if case .bodies = place { .tail } else { place }
     }
 
-    // MARK: What a reader does
+    // MARK: The reader's actions
 
     /// Asks for the first page. A failure is the state at ``Quire/Place/head``; success lets other places
     /// that failed ask again.
@@ -90,16 +90,16 @@ import Quire
         }
     }
 
-    /// Asks again at a place, whatever its state is.
+    /// Requests again at a place, whatever its state.
     public func retry(_ place: Place) async {
         if place == .head { return await refresh() }
         results[key(place)] = nil
         _ = await load(place, isForced: true)
     }
 
-    /// A row came into view, or stays there: sees to it that nothing near to it is missing. Appends,
-    /// prepends, fills gaps and fetches bodies, the nearest first, one after the other; nothing twice for
-    /// several calls, and nothing where the last request failed. Unknown rows have left, and need nothing.
+    /// Call this when a row is or comes into view: fetches what is missing near it. Appends, prepends, fills
+    /// gaps and fetches bodies, one request at a time, nearest first. Several calls share a request, and a
+    /// place where the last one failed is left out. Ignores unknown rows, which have left.
     public func loadMore(near row: Row.ID) async {
         guard let row = post(near: row) else { return }
         var patience = 3
@@ -120,14 +120,14 @@ import Quire
 
     // MARK: Loading
 
-    /// What is in view is a post: a gap and what lies beyond an end move away from it while posts arrive.
+    /// Returns a post near the row. Gaps and ends move away while posts arrive, a visible post does not.
     private func post(near row: Row.ID) -> Row.ID? {
         guard let at = rows.firstIndex(where: { $0.id == row }) else { return nil }
         return (rows[...at].last { $0.post != nil } ?? rows[at...].first { $0.post != nil })?.id
     }
 
-    /// The nearest place in reach where something is missing and may be asked for. Shows more of the cache
-    /// first.
+    /// Returns the nearest place in reach where something is missing and may be requested. First shows more
+    /// of the cache.
     private func nextMissing(near row: Row.ID) -> Place? {
         do {
             try update()
@@ -154,7 +154,7 @@ import Quire
         }
     }
 
-    /// One request, shared with other calls. Returns whether it was worth it; nil if it failed.
+    /// Makes a request, shared with other calls. Returns whether it helped; nil if it failed.
     private func load(_ place: Place, isForced: Bool = false) async -> Bool? {
         await wait(at: key(place)) { try await self.ask(place, isForced) }
     }
@@ -177,21 +177,21 @@ import Quire
         case .refused:
             results[key(place)] = .end
             show(rows)
-        case nil, .preempted: return true  // the rows are others now
+        case nil, .preempted: return true  // the rows have changed
         case .notModified, .fresh, .revalidating, .stale: break
         }
         return false
     }
 
-    /// Positions below a gap are not known before it is closed.
+    /// Closes the topmost gap first: positions below a gap are unknown until it is closed.
     private func askTopGap() async throws -> Bool {
         let gap = try pager.feed.cache.withSnapshot { try $0.gaps(of: pager.feed).first?.id }
         guard let gap else { return false }
         return await load(.gap(gap)) ?? false
     }
 
-    /// An error of `body` becomes the state of the place. A cancellation does not: it says nothing about the
-    /// place.
+    /// Turns an error of `body` into the state of the place. A cancellation says nothing about the place and
+    /// is ignored.
     private func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
         waiting[place, default: 0] += 1
         defer { waiting[place] = waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }
@@ -276,7 +276,7 @@ extension FeedModel {
         let gaps = Dictionary(uniqueKeysWithValues: try snapshot.gaps(of: feed).map { ($0.id, $0) })
         let last = try names.last.map { try position(of: $0, in: snapshot) }
         isWhole = try snapshot.rows(of: feed, after: last, limit: 1).isEmpty
-        // What was said about an end was about another one.
+        // The states of ends were about the previous ends.
         for (place, state) in results { if case .end = state { results[place] = nil } }
         if info.head == .end { results[.openHead] = .end }
         if info.tail == .end, isWhole, info.placeholders == 0 { results[.tail] = .end }
@@ -289,7 +289,8 @@ extension FeedModel {
             })
     }
 
-    /// With what lies beyond the ends. The bodies of a feed of ids are missing in their rows, not there.
+    /// Shows the rows, with `more` rows at open ends. Missing bodies of a feed of ids are shown in their own
+    /// rows.
     private func show(_ rows: [Row]) {
         var rows = rows.filter { if case .more = $0 { false } else { true } }
         if !rows.isEmpty {
@@ -305,7 +306,7 @@ extension FeedModel {
 }
 
 extension Change {
-    /// The row it is about, nil if it is about all.
+    /// The row that a change concerns; nil if it concerns all.
     fileprivate var row: RowID? {
         switch self {
         case .inserted(let row, _), .removed(let row): row

@@ -11,13 +11,13 @@ extension FeedModel {
         /// (``Quire/Place/tail``).
         case more(Place)
 
-        /// Stays the same while the row moves or changes.
+        /// The identity of a row. It stays the same while the row moves or changes.
         public enum ID: Sendable, Hashable {
-            /// That of a post.
+            /// A post.
             case post(PostID)
-            /// That of a gap.
+            /// A gap.
             case gap(GapID)
-            /// That of the row at this end of the feed.
+            /// The row at this end of the feed.
             case more(Place)
         }
 
@@ -32,7 +32,7 @@ extension FeedModel {
         /// The post, nil for other rows.
         public var post: TypedPost<Model>? { if case .post(let post) = self { post } else { nil } }
 
-        /// Where what is missing here is asked for: posts, or the body of a post; nil if nothing is.
+        /// The place to request what is missing here, posts or the body of a post; nil if nothing is.
         public var missing: Place? {
             switch self {
             case .post(let post): post.missing
@@ -43,22 +43,22 @@ extension FeedModel {
     }
 }
 
-/// What goes on at a place of a feed.
+/// The state of loading at a place of a feed.
 public enum LoadState: Sendable {
-    /// Nothing is asked for here.
+    /// There is no request.
     case idle
-    /// A request is on its way.
+    /// A request is under way.
     case loading
-    /// There is nothing more to ask for.
+    /// There is nothing more to request.
     case end
-    /// The last request failed. The list asks here again when it is told to.
+    /// The last request failed. The list retries here only when told to.
     case failed(any Error)
-    /// The last answers led nowhere, for this reason. The list asks here again when it is told to.
+    /// The last answers led nowhere, for this reason. The list retries here only when told to.
     case stopped(Outcome.Verdict)
 
-    /// A request is on its way.
+    /// True if a request is under way.
     public var isLoading: Bool { if case .loading = self { true } else { false } }
-    /// Why the last request failed, nil if it did not.
+    /// Why the last request failed; nil if it did not.
     public var error: (any Error)? { if case .failed(let error) = self { error } else { nil } }
 }
 

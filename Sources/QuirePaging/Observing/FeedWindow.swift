@@ -1,7 +1,7 @@
 import Quire
 
 extension Feed {
-    /// The rows around a post, as of now.
+    /// Returns the current rows around a post.
     /// - Parameters:
     ///   - anchor: The post that is to stay where it is on the screen; nil: the top of the feed.
     ///   - above: How many rows to read above it.
@@ -17,7 +17,7 @@ extension Feed {
         throw QuireError(.notFound, "feed \(name) has no post \(anchor)")
     }
 
-    /// Nil if the feed does not hold the post.
+    /// Returns the rows around a post; nil if the feed does not hold it.
     func windowIfHeld(around anchor: PostID, above: Int, below: Int) throws -> FeedWindow? {
         try cache.withSnapshot { snapshot in
             guard let row = try snapshot.find(anchor, in: self) else { return nil }
@@ -26,14 +26,14 @@ extension Feed {
     }
 }
 
-/// Some rows of a feed around an anchor. When posts arrive above, the same rows are still there after
-/// ``updated()``, and the anchor has the same neighbours: nothing jumps. A value.
+/// Some rows of a feed around an anchor. If posts arrive above, ``updated()`` has the same rows, and the
+/// anchor has the same neighbours, so nothing jumps. A value.
 public struct FeedWindow: Sendable {
     /// The feed it shows.
     public let feed: Feed
     /// The rows, top first.
     public let rows: [FeedRow]
-    /// The post the window is kept around; nil: the top of the feed.
+    /// The post around which the window is kept; nil: the top of the feed.
     public let anchor: PostID?
     /// The commit that the rows show.
     public let generation: UInt64
@@ -65,8 +65,8 @@ public struct FeedWindow: Sendable {
         }
     }
 
-    /// The window as of now, around the same post. If that left the feed, around the nearest post of this
-    /// window that did not, the one below it first; if none is left, at the top.
+    /// Returns the current window around the same post. If that left the feed, uses the nearest post of this
+    /// window that is still there, first below, then above. If none is left, uses the top.
     public func updated() throws -> FeedWindow {
         try feed.cache.withSnapshot { snapshot in
             for id in candidates {
@@ -78,7 +78,7 @@ public struct FeedWindow: Sendable {
         }
     }
 
-    /// The anchor and then its neighbours, the nearest first.
+    /// The anchor and its neighbours, nearest first.
     var candidates: [PostID] {
         guard let anchor else { return [] }
         let posts = rows.compactMap(\.post?.id)

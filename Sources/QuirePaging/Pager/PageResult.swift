@@ -1,22 +1,22 @@
 import Quire
 
-/// What became of a call to the pager.
+/// The result of a call to the pager.
 public enum PageResult: Sendable, Hashable {
-    /// The server answered and the engine judged the answer. Its verdict may be that it is no use.
+    /// The server answered and the engine judged the answer. The verdict may be a refusal.
     case loaded(Outcome)
-    /// The server confirmed the first page; nothing but its date was written.
+    /// The server confirmed the first page. Only its date was written.
     case notModified
-    /// Nothing was asked: the first page is fresh.
+    /// The first page is fresh, so there was no request.
     case fresh
-    /// The first page is stale but good enough; it is being fetched meanwhile.
+    /// The first page is stale but may be shown, and is being fetched.
     case revalidating
-    /// The first page is stale; fetching it failed for this reason.
+    /// The first page is stale, and fetching it failed for this reason.
     case stale(String)
-    /// There is nothing to ask here: the end is reached, the gap is closed.
+    /// There is nothing to request here: the end is reached, or the gap is closed.
     case refused(Refusal)
     /// The last answer here led nowhere, for this reason. Refresh, or ask with `isForced`.
     case stopped(Outcome.Verdict)
-    /// A refresh came in between. Ask again if the page is still wanted.
+    /// A refresh interrupted the request. Ask again if the page is still needed.
     case preempted
 }
 
@@ -36,23 +36,23 @@ extension PageResult: CustomStringConvertible {
     }
 }
 
-/// Why the pager does not ask the server now. ``PageFailure`` says why a request failed.
+/// Why the pager sends no request now. ``PageFailure`` says why a request failed.
 public enum PagerError: Error, Sendable, Hashable {
-    /// The server wants to be left alone for longer than the pager's patience.
+    /// The server asked for a pause that is longer than the pager's patience.
     case paused(Duration)
-    /// The server's quota is spent; there are new requests in at most this time.
+    /// The server's quota is used up. It is renewed in at most this time.
     case quotaSpent(Duration)
 }
 
-/// How far a catch-up came.
+/// The result of a catch-up.
 public struct CatchUp: Sendable, Hashable {
-    /// Pages asked for.
+    /// The number of pages requested.
     public internal(set) var pages = 0
-    /// The marker is cached and nothing is missing above it.
+    /// True if the marker is cached and nothing is missing above it.
     public internal(set) var reachesMarker = false
-    /// What the last page gave; tells why the marker was not reached before the budget was spent.
+    /// The result of the last page. It tells why the marker was not reached within the budget.
     public internal(set) var last: PageResult
 
-    /// The server's list ends without the marker: the post is gone.
+    /// True if the server's list ends without the marker, so the post is gone.
     public var hasEnded: Bool { !reachesMarker && last == .refused(.end) }
 }

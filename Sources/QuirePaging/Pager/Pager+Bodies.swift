@@ -26,12 +26,12 @@ extension Pager {
                 if result == .preempted { continue }
                 return result
             }
-            _ = try? await page(at: place)  // its own callers hear of its failure
+            _ = try? await page(at: place)  // a failure is reported to its own callers
         }
     }
 
-    /// The post and the posts next to it whose bodies are missing or outdated, the nearest ones, top first;
-    /// none if its body is here.
+    /// Returns the post and its nearest neighbours whose bodies are missing or outdated, top first; none if
+    /// the post's body is here.
     private func missingBodies(around id: PostID) throws -> [PostID] {
         let limit = max(1, options.pageSize ?? feed.options.pageSize)
         return try feed.cache.withSnapshot { snapshot in
@@ -51,6 +51,6 @@ extension Pager {
 }
 
 extension PostRow {
-    /// A request for its body brings something.
+    /// True if a request for its body is useful.
     var wantsBody: Bool { isPlaceholder || isOutdated || detail < .full }
 }

@@ -1,8 +1,8 @@
 import Quire
 
 extension Pager {
-    /// Refreshes, then asks for what is missing between the first post and a marker, from the top down:
-    /// fills the gaps above it, and goes on below the last post if the marker is not cached.
+    /// Refreshes, then requests what is missing between the first post and a marker, from the top down. Fills
+    /// the gaps above the marker, and continues below the last post if the marker is not cached.
     ///
     ///     let catchUp = try await pager.catchUp(to: lastRead, budget: 10)
     ///     if catchUp.reachesMarker { … }   // the number of posts above it is exact
@@ -34,7 +34,7 @@ extension Pager {
         }
     }
 
-    /// Where to ask next to reach a post from the top; nil if nothing is missing above it.
+    /// Returns the place of the next request toward a post; nil if nothing is missing above it.
     private func whatIsMissing(above marker: PostID) throws -> Place? {
         try feed.cache.withSnapshot { snapshot in
             let isCached = try snapshot.find(marker, in: feed) != nil

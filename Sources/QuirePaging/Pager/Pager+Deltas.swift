@@ -1,17 +1,16 @@
 import Quire
 
-// R29: asking only for what has changed.
+// R29: requests for changes only.
 
 extension Pager {
-    /// A server that always names a further part must come to an end.
+    /// The maximum number of parts, because a server might name further parts for ever.
     private static let partLimit = 64
 
-    /// Asks for what has changed since the newest token that an answer brought (``Quire/Answer/since``): new
-    /// and changed posts are taken in, deleted ones leave, all others stay. Without a token it refreshes,
-    /// which may bring one. Calls share a request; a refresh that is under way goes first.
+    /// Requests the changes since the newest token that an answer brought (``Quire/Answer/since``). New and
+    /// changed posts are taken in, deleted ones leave, all others stay. Without a token it refreshes, which
+    /// may bring one. Concurrent calls share a request, and wait for a refresh that is under way.
     ///
-    /// Posts that the outcome calls `ignored` are new and have no known place here; where that matters,
-    /// refresh.
+    /// `ignored` posts of the outcome are new and have no known place here. Refresh if you need them.
     @discardableResult
     public func update() async throws -> PageResult {
         try await waitForRefresh()
@@ -19,8 +18,8 @@ extension Pager {
         return result == .refused(.noLink) ? try await refresh() : result
     }
 
-    /// A delta may come in several parts, each of which names the next one: they become one answer, because
-    /// only a whole one tells the top of the list (R29.3).
+    /// Returns a delta with all of its parts, each of which names the next one. They become one answer,
+    /// because only a complete one shows the top of the list (R29.3).
     func completed(_ response: PageResponse, to request: PageRequest) async throws -> PageResponse {
         guard request.place == .delta, case .page(var answer) = response.content else { return response }
         var parts = 1
@@ -28,7 +27,7 @@ extension Pager {
             var rest = request
             (rest.attempt, rest.rest) = (1, answer.next)
             guard case .page(let part) = try await ask(rest).content else {
-                throw PageFailure("\(feed.name): a part of a delta is no page", isTransient: false)
+                throw PageFailure("\(feed.name): a part of a delta is not a page", isTransient: false)
             }
             answer.add(part)
             parts += 1
@@ -40,7 +39,7 @@ extension Pager {
 }
 
 extension Answer {
-    /// The part of a delta that follows this one: it is the newer one, so what it says of a post counts.
+    /// Adds the next part of a delta. It is newer, so it overrides what this one says of a post.
     fileprivate mutating func add(_ part: Answer) {
         let (shown, gone) = (Set(part.posts.map(\.id)), Set(part.deleted))
         posts.removeAll { shown.contains($0.id) || gone.contains($0.id) }

@@ -1,6 +1,6 @@
 import Quire
 
-/// One request under way, and the callers that wait for it.
+/// A request under way, and the callers that wait for it.
 struct Flight {
     let number: UInt64
     let task: Task<Void, Never>
@@ -8,7 +8,7 @@ struct Flight {
 }
 
 extension Pager {
-    /// One page at a place. Calls for the same place share it.
+    /// Requests a page at a place. Calls for the same place share a request.
     func page(at place: Place, isForced: Bool = false) async throws -> PageResult {
         try Task.checkCancellation()
         if let verdict = stopped[place], !isForced { return .stopped(verdict) }
@@ -24,10 +24,11 @@ extension Pager {
         }
     }
 
-    /// A page at a place where something is missing, if the feed is still as its caller saw it, or if the
-    /// page is under way; nil if it changed: another call may have brought what is wanted.
-    /// - Parameter generation: of the rows that the caller saw; nil: ask whatever was seen, and although the
-    ///   last answer here led nowhere.
+    /// Requests a page at a place where something is missing, if the feed has not changed since the caller
+    /// saw it, or the page is under way. Otherwise returns nil, because another call may have brought the
+    /// page.
+    /// - Parameter generation: the generation of the rows that the caller saw. Nil: request in any case, even
+    ///   if the last answer here led nowhere.
     func page(at place: Place, ifUnchangedSince generation: UInt64?) async throws -> PageResult? {
         try await waitForRefresh()
         if let generation, flights[place] == nil {
@@ -52,13 +53,13 @@ extension Pager {
     }
 
     private func land(_ number: UInt64, at place: Place, _ result: Result<PageResult, any Error>) {
-        // Another flight may have taken the place of one that was cancelled.
+        // Another flight may have replaced one that was cancelled.
         guard let flight = flights[place], flight.number == number else { return }
         flights[place] = nil
         for continuation in flight.waiting.values { continuation.resume(with: result) }
     }
 
-    /// A caller was cancelled. Without callers the request is too.
+    /// Removes a cancelled caller, and cancels the request if no caller is left.
     private func leave(_ caller: UInt64, at place: Place) {
         guard let continuation = flights[place]?.waiting.removeValue(forKey: caller) else { return }
         continuation.resume(throwing: CancellationError())
@@ -68,7 +69,7 @@ extension Pager {
         }
     }
 
-    /// A refresh may replace what the ends continue from.
+    /// Cancels requests at the ends, because a refresh may replace what they continue from.
     private func preempt() {
         for (place, flight) in flights where place.isReplacedByRefresh {
             flights[place] = nil
@@ -78,10 +79,10 @@ extension Pager {
     }
 }
 
-// Which requests stand in each other's way.
+// Conflicts between requests.
 extension Place {
-    /// The ends wait for it, because it may replace what they continue from, or bring what they would ask
-    /// for.
+    /// True if the ends wait for it, because it may replace what they continue from, or bring what they would
+    /// request.
     var goesFirst: Bool {
         switch self {
         case .head, .bodies: true
@@ -89,7 +90,7 @@ extension Place {
         }
     }
 
-    /// A refresh cannot wait for it: its answer would be stale.
+    /// True if a refresh cancels it: its answer would be stale.
     fileprivate var isReplacedByRefresh: Bool {
         switch self {
         case .tail, .openHead, .bodies: true

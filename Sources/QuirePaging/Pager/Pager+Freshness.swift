@@ -1,19 +1,19 @@
 import Quire
 
 extension Pager {
-    /// What may be done with the first page as it is cached.
+    /// How the cached first page may be used.
     enum Freshness {
         /// Show it.
         case fresh
-        /// Show it and fetch it meanwhile.
+        /// Show it, and fetch it again meanwhile.
         case revalidate
-        /// Fetch it; show it if that fails.
+        /// Fetch it again; show it if that fails.
         case tolerable
         /// Fetch it.
         case unknown
     }
 
-    /// A page whose date lies in the future, because the clock was set back, is not fresh.
+    /// Returns the freshness. A page dated in the future, because the clock was set back, is not fresh.
     func freshness() throws -> Freshness {
         let now = clock.now()
         return try feed.cache.withSnapshot { snapshot in
@@ -30,12 +30,13 @@ extension Pager {
 
     // MARK: ServerState
 
-    /// As stored; written back if the clock was set back, so that a pause cannot begin anew for ever.
+    /// Reads the stored state. Writes it back if the clock was set back, so that a pause cannot restart for
+    /// ever.
     func readServerState() throws -> ServerState {
         try changeServerState { _ in }
     }
 
-    /// Writes only what differs: most answers say nothing new.
+    /// Writes only differences: most answers change nothing.
     @discardableResult
     func changeServerState(_ body: (inout ServerState) -> Void) throws -> ServerState {
         let now = clock.now()

@@ -1,11 +1,11 @@
 import Quire
 
 extension Pager {
-    /// So often the engine may ask for another try at one place before that counts as leading nowhere. An
-    /// overlap doubles with each, so this is enough for any feed.
+    /// How often the engine may replan at one place before that counts as leading nowhere. An overlap doubles
+    /// each time, so this is enough for any feed.
     private static let rounds = 32
 
-    /// Plans, asks, ingests; again as long as the engine says so.
+    /// Plans, requests and ingests, and repeats that while the engine says so.
     func load(_ place: Place) async throws -> PageResult {
         try Task.checkCancellation()
         var outcome: Outcome?
@@ -51,22 +51,22 @@ extension Pager {
         return request
     }
 
-    /// The first page that the server confirmed is still the topmost one here. Otherwise "not modified"
-    /// would hide what was evicted since.
+    /// Returns true if the first page that the server confirmed is still the topmost one here. Otherwise "not
+    /// modified" would hide posts that were evicted since.
     func isTopKnown(_ serverState: ServerState, in snapshot: borrowing Snapshot) throws -> Bool {
         guard let first = serverState.firstPage, first.pageSize == nil || first.pageSize == pageSize else {
             return false
         }
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }
-        if info.posts == 0 { return first.page == nil && info.tail == .end }  // a list that is empty
-        // An evicted body is a placeholder in its place; where the list itself has a hole, a repair lost a
-        // part of it.
+        if info.posts == 0 { return first.page == nil && info.tail == .end }  // an empty list
+        // An evicted body leaves a placeholder. A gap in the list itself means that a repair lost a part of
+        // it.
         if feed.options.paging == .ids { return info.gaps == 0 && info.tail == .end }
         return try snapshot.pages(of: feed, limit: 1).first?.number == first.page
     }
 
-    /// Another page size is another first page.
+    /// With another page size, the first page is another one.
     private var pageSize: Int { options.pageSize ?? feed.options.pageSize }
 
     private func note(_ outcome: Outcome, at place: Place) {
@@ -79,7 +79,7 @@ extension Pager {
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func ask(_ request: PageRequest) async throws -> PageResponse {
         var request = request
@@ -97,7 +97,7 @@ extension Pager {
         }
     }
 
-    /// Through the interceptors to the source.
+    /// Passes a request through the interceptors to the source.
     private func pass(_ request: PageRequest) async throws -> PageResponse {
         let source: Interceptor.Next = { try await self.askSource($0) }
         let chain = interceptors.reversed().reduce(source) { next, interceptor in
@@ -118,14 +118,14 @@ extension Pager {
         }
     }
 
-    /// At once, whatever becomes of the answer: its caller may have left meanwhile.
+    /// Stores the server's limits at once, whatever becomes of the answer, since its caller may have left.
     private func heed(pause: Duration?, quota: Quota?) throws {
         if pause == nil && quota == nil { return }
         let now = clock.now()
         try changeServerState { $0.heed(pause: pause, quota: quota, at: now) }
     }
 
-    /// Waits until the server may be asked.
+    /// Waits until a request is allowed.
     private func waitForTurn() async throws {
         var waited: ServerState.Span?
         while true {
@@ -134,7 +134,7 @@ extension Pager {
             if let quota = serverState.spentQuota {
                 throw PagerError.quotaSpent(.milliseconds(quota.rest(at: now)))
             }
-            // A pause that was waited for is over, even if the clock was set back meanwhile.
+            // This pause was already waited for, even if the clock was set back meanwhile.
             guard let pause = serverState.pause, pause != waited else { return }
             let rest = Duration.milliseconds(pause.rest(at: now))
             if rest > options.patience { throw PagerError.paused(rest) }
@@ -143,7 +143,7 @@ extension Pager {
         }
     }
 
-    // MARK: Taking in
+    // MARK: Answers
 
     private func take(_ response: PageResponse, to request: PageRequest) throws -> PageResult {
         let now = clock.now()
@@ -154,7 +154,8 @@ extension Pager {
         case .notModified:
             guard request.validators != nil else {
                 throw PageFailure(
-                    "\(feed.name): \"not modified\" to a request without validators", isTransient: false)
+                    "\(feed.name): unexpected \"not modified\": the request had no validators",
+                    isTransient: false)
             }
             try feed.cache.batch { batch in
                 try batch[feed].cancel(request.plan.ticket)
@@ -173,7 +174,7 @@ extension Pager {
                 guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
                 try ServerState.change(of: feed, in: batch, at: now) { serverState in
                     confirm(response, &serverState, now)
-                    // "Not modified" must not hide what this answer showed and the engine left out.
+                    // "Not modified" must not hide posts that this answer showed but the engine ignored.
                     let isWhole = outcome.ignored.isEmpty
                     serverState.firstPage = ServerState.FirstPage(
                         validators: isWhole ? response.validators : nil, pageSize: pageSize,
@@ -184,7 +185,7 @@ extension Pager {
         }
     }
 
-    /// The server confirmed the first page.
+    /// Notes that the server confirmed the first page.
     private func confirm(_ response: PageResponse, _ serverState: inout ServerState, _ now: Int64) {
         let lifetime = response.lifetime ?? options.lifetime
         serverState.confirmed = ServerState.Span(since: now, length: lifetime.milliseconds)

@@ -1,16 +1,17 @@
 import Quire
 
-/// Pages through a server's list into a feed: asks for what the engine plans and hands the answers to it.
+/// Fetches a server's list into a feed, page by page: requests what the engine plans, and passes it the
+/// answers.
 ///
 ///     let pager = Pager(feed, source: Questions())
 ///     try await pager.refresh(.ifStale)      // when the list is shown
 ///     try await pager.append()               // when the reader nears its end
 ///     try await pager.fill(gap.id)           // when a gap comes into view
 ///
-/// An actor, because who waits for which request changes at every await; between two awaits it plans or
-/// commits, so no transaction is ever open while it waits for a server. Share one pager per feed: calls
-/// for the same place share a request. Several pagers, in several processes too, do no harm, since the
-/// engine judges each answer by its ticket; they only ask more often.
+/// It is an actor, because the waiting callers change at every await. Between two awaits it plans or commits,
+/// so no transaction is open while it waits for a server. Use one pager for each feed: calls for the same
+/// place share a request. Several pagers, even in several processes, are safe, because the engine judges each
+/// answer by its ticket, but they make more requests.
 ///
 /// Cancelling a call leaves the cache unchanged. The request itself goes on as long as another caller
 /// waits for it. Every method throws ``Quire/QuireError``, ``PagerError``, `CancellationError`, and what the
@@ -18,21 +19,21 @@ import Quire
 public actor Pager {
     /// Its rows are read with ``Quire/Cache/withSnapshot(_:)``, whatever the pager does meanwhile.
     public nonisolated let feed: Feed
-    /// How it asks.
+    /// The pager's options.
     public nonisolated let options: PagerOptions
     let clock: PagerClock
     let source: any PagingSource
     let interceptors: [Interceptor]
     private let thread = PagerThread()
 
-    /// A thread of the pager's own, because commits block.
+    /// A separate thread, because commits block.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     var flights: [Place: Flight] = [:]
     var numbers: UInt64 = 0
-    /// Places where the last answer led nowhere; asking again by itself would go on for ever.
+    /// Places where the last answer led nowhere. Automatic requests there would repeat for ever.
     var stopped: [Place: Outcome.Verdict] = [:]
-    /// What the reader sees; nil as long as the app has not said.
+    /// The posts that the reader sees; nil until the app has said.
     private var visible: Set<PostID>?
 
     /// Creates a pager for a feed. Nothing is asked for yet.
@@ -56,23 +57,23 @@ public actor Pager {
         self.clock = clock
     }
 
-    /// The places for which an answer is under way.
+    /// The places with a request under way.
     public var loading: Set<Place> { Set(flights.keys) }
 
     // MARK: Pages
 
-    /// Whether a refresh asks the server.
+    /// When a refresh makes a request.
     public enum RefreshNeed: Sendable, Hashable {
-        /// The reader wants it.
+        /// Always, because the reader wants it.
         case always
         /// Unless the first page is fresh (``PagerOptions/lifetime``).
         case ifStale
     }
 
-    /// Asks for the first page and follows ``PagerOptions/refresh`` if that does not reach what is cached.
-    /// Requests at the tail and at an open head give way: their callers get ``PageResult/preempted``.
+    /// Requests the first page, and follows ``PagerOptions/refresh`` if that does not reach the cached posts.
+    /// Cancels requests at the tail and at an open head, whose callers get ``PageResult/preempted``.
     ///
-    /// With `.ifStale` a failure is no error while the page is good enough to be shown, see
+    /// With `.ifStale`, a failure is not thrown while the page may still be shown, see
     /// ``PagerOptions/staleIfError``.
     @discardableResult
     public func refresh(_ need: RefreshNeed = .always) async throws -> PageResult {
@@ -80,7 +81,7 @@ public actor Pager {
         switch freshness {
         case .fresh: return .fresh
         case .revalidate:
-            // Interceptors hear of its failure; the page stays stale, so the next call tries again.
+            // A failure is reported to the interceptors. The page stays stale, so the next call tries again.
             Task { _ = try? await refresh() }
             return .revalidating
         case .tolerable, .unknown: break
@@ -109,15 +110,15 @@ public actor Pager {
         return result
     }
 
-    /// Asks for the page below the last post. Waits for a refresh that is under way.
-    /// - Parameter isForced: ask although the last answer here led nowhere.
+    /// Requests the page below the last post. Waits for a refresh that is under way.
+    /// - Parameter isForced: request even if the last answer here led nowhere.
     @discardableResult
     public func append(isForced: Bool = false) async throws -> PageResult {
         try await extend(.tail, isForced)
     }
 
-    /// Asks for the page above the first post of a feed whose head is open. Waits for a refresh that is
-    /// under way.
+    /// Requests the page above the first post of a feed whose head is open. Waits for a refresh that is under
+    /// way.
     @discardableResult
     public func prepend(isForced: Bool = false) async throws -> PageResult {
         try await extend(.openHead, isForced)
@@ -128,10 +129,10 @@ public actor Pager {
         return try await page(at: place, isForced: isForced)
     }
 
-    /// And for bodies: the tail of a feed of ids would ask for the same ones again.
+    /// Waits for a refresh, and for bodies, because the tail of a feed of ids would request the same ones.
     func waitForRefresh() async throws {
         while let place = flights.keys.first(where: \.goesFirst) {
-            _ = try? await page(at: place)  // its own callers hear of its failure
+            _ = try? await page(at: place)  // a failure is reported to its own callers
             try Task.checkCancellation()
         }
     }
@@ -147,14 +148,15 @@ public actor Pager {
         var last = PageResult.refused(.noSuchGap)
         for number in 0..<max(1, pages) {
             let next = try await fillOnce(gap, isForced)
-            if number > 0, next == .refused(.noSuchGap) { break }  // closed by the page before
+            if number > 0, next == .refused(.noSuchGap) { break }  // closed by the previous page
             last = next
             guard case .loaded = last else { break }
         }
         return last
     }
 
-    /// A feed of ids has one edge: the missing bodies are asked for in their order, from wherever (R21).
+    /// Requests missing bodies in a feed of ids, which has one edge: in the order of the posts, from any
+    /// place (R21).
     func fillOnce(_ gap: GapID, _ isForced: Bool = false) async throws -> PageResult {
         if feed.options.paging == .ids { return try await append(isForced: isForced) }
         let result = try await page(at: .gap(gap), isForced: isForced)
@@ -162,13 +164,13 @@ public actor Pager {
         return try await page(at: .aboveGap(gap), isForced: isForced)
     }
 
-    /// Asks for the page around a post, wherever it is.
+    /// Requests the page around a post, whether or not it is cached.
     @discardableResult
     public func jump(to id: PostID) async throws -> PageResult {
         try await page(at: .around(id), isForced: true)  // a jump is never a prefetch
     }
 
-    /// Asks for the page with this number, wherever it belongs; only in feeds paged by number.
+    /// Requests the page with this number, wherever it belongs. Only in feeds paged by number.
     @discardableResult
     public func jump(toPage number: Int) async throws -> PageResult {
         try await page(at: .page(number), isForced: true)
@@ -185,16 +187,16 @@ public actor Pager {
 
     // MARK: Posts that the server pushes (R27)
 
-    /// A connection has begun over which the server pushes every new post. Refreshes, so that no message
-    /// after it opens a gap.
-    /// - Parameter message: the number of the last message before, where messages are numbered.
+    /// Call this when a connection begins over which the server pushes every new post. Refreshes, so that no
+    /// later message opens a gap.
+    /// - Parameter message: the number of the last message before, if messages are numbered.
     @discardableResult
     public func beginLive(after message: UInt64? = nil) async throws -> PageResult {
         try feed.beginLive(after: message)
         return try await refresh()
     }
 
-    /// The connection has ended.
+    /// Call this when the connection has ended.
     public func endLive() throws { try feed.endLive() }
 
     /// A message: posts that the server says are on top now, topmost first. See
@@ -204,17 +206,18 @@ public actor Pager {
         try feed.push(answer, number: number, follows: follows)
     }
 
-    // MARK: What may leave
+    // MARK: Forgetting pages
 
-    /// Tells what the reader sees now; none if there is no reader. What is visible is never forgotten, and
-    /// nothing is before the first call. Pages that wait to be forgotten go as soon as it is safe.
+    /// Tells the pager what the reader sees now; an empty set if there is no reader. Visible posts are never
+    /// forgotten, and nothing is before the first call. Pages that wait to be forgotten leave as soon as it
+    /// is safe.
     public func setVisible(_ posts: Set<PostID>) throws {
         visible = posts
         try dropOutOfSequence()
     }
 
-    /// Forgets pages to save space, except what is visible or pinned. Returns nil, and forgets nothing, until
-    /// the caller has said what is visible.
+    /// Forgets pages to save space, except those with visible or pinned posts. Forgets nothing and returns
+    /// nil until the app has said what is visible.
     @discardableResult
     public func prune(_ policy: PrunePolicy) throws -> PruneResult? {
         guard let visible else { return nil }
@@ -241,7 +244,7 @@ public actor Pager {
 }
 
 extension Outcome.Verdict {
-    /// The engine knows better now and plans another request for the same place.
+    /// Returns true if the engine has learned something and plans another request for the same place.
     func asksAgain(_ outcome: Outcome) -> Bool {
         switch self {
         case .stale, .drift, .replan, .confirmEnd: true
@@ -250,7 +253,7 @@ extension Outcome.Verdict {
         }
     }
 
-    /// An answer of this kind is no reason to ask the same again.
+    /// True if an answer with this verdict is no reason to repeat the request.
     var leadsNowhere: Bool {
         switch self {
         case .noProgress, .contradiction, .discontinuity, .empty, .emptyConfirm, .error: true

@@ -1,38 +1,38 @@
 import Foundation
 import Quire
 
-/// How a pager behaves.
+/// Options of a pager.
 public struct PagerOptions: Sendable {
-    /// What a refresh does when its page does not reach what is cached.
+    /// What a refresh does if its page does not reach the cached posts.
     public enum RefreshPolicy: Sendable, Hashable {
-        /// The gap stays until somebody fills it.
+        /// Keep the gap until a call fills it.
         case keepGap
-        /// Go on below the new page until it overlaps, for at most this many pages; then the gap stays.
+        /// Continue below the new page until it overlaps, for at most this many pages. Then keep the gap.
         case fillUntilOverlap(pages: Int)
-        /// Forget everything below the gap, at the first moment at which none of it is visible.
+        /// Forget everything below the gap, as soon as none of it is visible.
         case startAfresh
     }
 
-    /// What a refresh does that does not reach what is cached.
+    /// What a refresh does if its page does not reach the cached posts.
     public var refresh: RefreshPolicy
-    /// Most posts that stay after a refresh, those on the screen and pinned ones beside; nil: all. Nothing
-    /// leaves before the app has said what is on the screen (``Pager/setVisible(_:)``). What left is asked
-    /// for again where it is missed (R17).
+    /// The maximum number of posts that stay after a refresh, in addition to visible and pinned ones; nil:
+    /// all. Nothing leaves before the app has said what is visible (``Pager/setVisible(_:)``). Posts that
+    /// left are requested again when they are needed (R17).
     public var keeps: Int?
-    /// How many posts to ask for; nil: as the feed's options say.
+    /// How many posts to request; nil: the page size of the feed's options.
     public var pageSize: Int?
-    /// How long the first page is fresh after the server confirmed it, if the server does not say.
+    /// How long the first page is fresh after the server confirmed it, unless the server says.
     public var lifetime: Duration
     /// How much longer it may be shown while it is fetched again.
     public var staleWhileRevalidate: Duration
-    /// How much longer it may be shown when fetching it again fails.
+    /// How much longer it may be shown if fetching it again fails.
     public var staleIfError: Duration
-    /// When a failed request is tried again.
+    /// When to retry a failed request.
     public var retries: RetryPolicy
-    /// A call waits so long at most for a server that wants to be left alone; then it throws.
+    /// How long a call waits for a pause that the server asked for. If the pause is longer, the call throws.
     public var patience: Duration
 
-    /// Options, with the defaults for what is not named.
+    /// Creates options, with defaults for what is not given.
     public init(
         refresh: RefreshPolicy = .keepGap, keeps: Int? = nil, pageSize: Int? = nil,
         lifetime: Duration = .seconds(300), staleWhileRevalidate: Duration = .zero,
@@ -50,18 +50,18 @@ public struct PagerOptions: Sendable {
     }
 }
 
-/// When a failed request is tried again.
+/// When to retry a failed request.
 public struct RetryPolicy: Sendable {
-    /// How often a request is tried in all; 1 is never again.
+    /// The number of attempts, including the first one.
     public var attempts: Int
-    /// The pause after the first failure; it doubles with each further one.
+    /// The pause after the first failure. It doubles with each further one.
     public var firstDelay: Duration
-    /// No pause between two attempts is longer.
+    /// The longest pause between two attempts.
     public var longestDelay: Duration
-    /// Which errors may pass by themselves.
+    /// Returns true for errors that may pass by themselves.
     public var isTransient: @Sendable (any Error) -> Bool
 
-    /// A policy, with the defaults for what is not named.
+    /// Creates a policy, with defaults for what is not given.
     public init(
         attempts: Int = 3, firstDelay: Duration = .seconds(1), longestDelay: Duration = .seconds(60),
         isTransient: @escaping @Sendable (any Error) -> Bool = RetryPolicy.isUsuallyTransient
@@ -72,7 +72,7 @@ public struct RetryPolicy: Sendable {
         self.isTransient = isTransient
     }
 
-    /// ``PageFailure`` says it itself; of the rest, lost connections and timeouts.
+    /// Returns true for transient ``PageFailure``s, lost connections and timeouts.
     @Sendable public static func isUsuallyTransient(_ error: any Error) -> Bool {
         if let failure = error as? PageFailure { return failure.isTransient }
         guard let error = error as? URLError else { return false }
@@ -83,8 +83,8 @@ public struct RetryPolicy: Sendable {
         return passing.contains(error.code)
     }
 
-    /// Between half of the doubled delay and all of it, so that clients that failed together do not come
-    /// back together. `luck` is from 0 to 1.
+    /// Returns a delay between half and all of the doubled one, so that clients that failed together do not
+    /// return together. `luck` is from 0 to 1.
     func delay(afterAttempt attempt: Int, luck: Double) -> Duration {
         var delay = min(firstDelay, longestDelay)
         for _ in 1..<max(1, attempt) where delay < longestDelay { delay = min(delay * 2, longestDelay) }
@@ -92,16 +92,16 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-/// Where a pager gets time and chance from. Tests give their own.
+/// The source of time and randomness of a pager. Tests supply their own.
 public struct PagerClock: Sendable {
-    /// Milliseconds since 1970. It may jump in either direction.
+    /// Returns milliseconds since 1970. They may jump in either direction.
     public var now: @Sendable () -> Int64
-    /// Waits; throws `CancellationError` when its task is cancelled.
+    /// Waits. Throws `CancellationError` if its task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// A number from 0 to below 1.
+    /// Returns a random number from 0 to below 1.
     public var luck: @Sendable () -> Double
 
-    /// A clock of the caller's, for tests.
+    /// Creates a clock, for tests.
     public init(
         now: @escaping @Sendable () -> Int64, sleep: @escaping @Sendable (Duration) async throws -> Void,
         luck: @escaping @Sendable () -> Double
@@ -111,7 +111,7 @@ public struct PagerClock: Sendable {
         self.luck = luck
     }
 
-    /// Those of the system.
+    /// The system's time and randomness.
     public static let system = PagerClock(
         now: { Int64(Date().timeIntervalSince1970 * 1_000) },
         sleep: { try await ContinuousClock().sleep(for: $0) },

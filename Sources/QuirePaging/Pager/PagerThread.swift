@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Where a pager runs. A commit waits for the disk and for other writers: on one of the few threads that all
-/// tasks share, it would hold up tasks that have nothing to do with it.
+/// The thread of a pager. A commit waits for the disk and for other writers. On one of the few threads that
+/// all tasks share, that would delay unrelated tasks.
 final class PagerThread: SerialExecutor {
     private let queue = DispatchQueue(label: "quire.pager")
 

@@ -1,8 +1,7 @@
 import Quire
 
 extension Pager {
-    /// The feed's posts as objects: ids at once, bodies on access. Relations are feeds of their
-    /// own:
+    /// Returns the feed's posts as objects: ids at once, bodies on access. Relations are feeds of their own:
     ///
     ///     func tracks(of album: Int) throws -> LazyPosts<Track> {
     ///         let feed = try cache.feed(named: "tracks of \(album)", options: …)
@@ -10,14 +9,14 @@ extension Pager {
     ///     }
     ///     for track in try await tracks(of: 7).all() { print(try await track.decoded().title) }
     ///
-    /// What came along with another page (``EmbeddedPage``) is not asked for.
+    /// What came with another page (``EmbeddedPage``) is not requested.
     public nonisolated func posts<Model: Decodable & SendableMetatype>(
         as model: Model.Type
     ) -> LazyPosts<Model> {
         posts(as: model, formats: [.json()])
     }
 
-    /// The same for bodies in several formats; the first one that recognises a body decodes it.
+    /// Returns the posts with bodies in several formats. The first format that recognises a body decodes it.
     public nonisolated func posts<Model>(
         as model: Model.Type, formats: [WireFormat<Model>]
     ) -> LazyPosts<Model> {
@@ -25,21 +24,21 @@ extension Pager {
     }
 }
 
-/// The posts of a feed, fetched as far as they are accessed. A value; use it from any thread. Methods throw
-/// what the pager's throw.
+/// The posts of a feed, fetched on access. A value that you can use from any thread. Methods throw what the
+/// pager's throw.
 public struct LazyPosts<Model>: Sendable {
     /// The pager that fetches what is missing.
     public let pager: Pager
-    /// What is cached.
+    /// The cached posts.
     let stored: TypedPosts<Model>
 
-    /// One post, whether or not the feed holds it; nothing is read yet.
+    /// Returns a post, whether or not the feed holds it. Nothing is read yet.
     public subscript(_ id: PostID) -> LazyPost<Model> { LazyPost(id: id, posts: self) }
 
-    /// All posts in their order, of feeds of ids without their bodies. Nothing is asked for if nothing is
-    /// missing; else the first page if there is none, gaps from the top down, and what lies below.
-    /// - Parameter pages: the most pages to ask for.
-    /// - Throws: ``IncompleteFeed`` if they did not suffice: a list with a hole is not returned.
+    /// Returns all posts in order, in feeds of ids without their bodies. If something is missing, requests
+    /// the first page if there is none, fills gaps from the top down, and then fetches what lies below.
+    /// - Parameter pages: the maximum number of pages to request.
+    /// - Throws: ``IncompleteFeed`` if that was not enough: a list with a hole is not returned.
     public func all(pages: Int = 20) async throws -> [LazyPost<Model>] {
         var last: PageResult?
         for _ in 0..<max(0, pages) {
@@ -65,19 +64,19 @@ public struct LazyPost<Model>: Sendable, Identifiable {
     public let id: PostID
     let posts: LazyPosts<Model>
 
-    /// The bytes received for it, fetched together with those of its neighbours if they are missing, not all
-    /// of the post, or outdated.
+    /// The body as received. If it is missing, incomplete or outdated, it is fetched with those of its
+    /// neighbours.
     /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post or the server no longer
     ///   knows it.
     public var body: [UInt8] {
         get async throws { try await stored().bytes }
     }
 
-    /// The model, decoded now: keep it if it is needed again. Fetched like ``body``.
+    /// Returns the decoded model, like ``body`` fetched if necessary. It is decoded at each call.
     /// - Throws: also ``PostDecodingError``.
     public func decoded() async throws -> Model { try await stored().decoded() }
 
-    /// Where its body is asked for; nil if it is here, in full and not outdated.
+    /// The place to request its body; nil if it is here, in full and up to date.
     public var missing: Place? {
         get throws { try posts.stored.find(id).flatMap { $0.row.wantsBody ? .bodies([id]) : nil } }
     }
@@ -94,16 +93,16 @@ public struct LazyPost<Model>: Sendable, Identifiable {
 }
 
 extension TypedPost {
-    /// Where its body is asked for (``Pager/fetchBody(of:isForced:)``); nil if one is here, be it a summary
-    /// or outdated: a screen shows that. ``LazyPost`` asks for more.
+    /// The place to request its body (``Pager/fetchBody(of:isForced:)``); nil if there is one, even a summary
+    /// or an outdated one, which a screen can show. ``LazyPost`` asks for more.
     public var missing: Place? { row.isPlaceholder ? .bodies([id]) : nil }
 }
 
-/// What a feed should show is not here, and asking for it did not bring it.
+/// A feed is still incomplete after requests for what is missing.
 public struct IncompleteFeed: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the feed.
     public let feed: String
-    /// What the last request came to, nil if none was permitted.
+    /// The result of the last request; nil if none was permitted.
     public let last: PageResult?
 
     public var description: String {
@@ -112,12 +111,12 @@ public struct IncompleteFeed: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension FeedInfo {
-    /// It has been asked for, and nothing is missing but bodies.
+    /// True if the feed was requested and nothing is missing except bodies.
     var isComplete: Bool { head == .end && gaps == 0 && tail == .end }
 }
 
 extension Pager {
-    /// One page of what keeps the feed from being complete, the topmost first.
+    /// Requests one page of what is missing, topmost first.
     fileprivate func fetchWhatIsMissing() async throws -> PageResult {
         let (info, gap) = try feed.cache.withSnapshot { snapshot in
             (try snapshot.info(of: feed), try snapshot.gaps(of: feed).first?.id)

@@ -1,7 +1,7 @@
 import Quire
 
 extension Feed {
-    /// The feed's posts as values of a model. Nothing is read or decoded before it is asked for.
+    /// Returns the feed's posts as values of a model. They are read and decoded on access.
     ///
     ///     for row in try feed.posts(as: Question.self).rows(limit: 50) {
     ///         switch row {
@@ -13,16 +13,15 @@ extension Feed {
         posts(as: model, formats: [.json()])
     }
 
-    /// The same for bytes that may have one of several formats; the first one that recognises them
-    /// decodes them.
+    /// Returns the posts with bodies in several formats. The first format that recognises a body decodes it.
     public func posts<Model>(as model: Model.Type, formats: [WireFormat<Model>]) -> TypedPosts<Model> {
         TypedPosts(feed: self, formats: formats)
     }
 }
 
-/// The posts of a feed as values of a model. A value; use it from any thread.
+/// The posts of a feed as values of a model. A value that you can use from any thread.
 public struct TypedPosts<Model>: Sendable {
-    /// The feed whose posts these are.
+    /// The feed of the posts.
     public let feed: Feed
     let formats: [WireFormat<Model>]
 
@@ -49,7 +48,7 @@ public struct TypedPosts<Model>: Sendable {
         }
     }
 
-    /// One post, nil if the feed does not hold it.
+    /// Returns a post; nil if the feed does not hold it.
     public func find(_ id: PostID) throws -> TypedPost<Model>? {
         try feed.cache.withSnapshot { try find(id, in: $0) }
     }
@@ -80,20 +79,21 @@ public enum TypedRow<Model>: Sendable {
     public var gap: GapRow? { if case .gap(let gap) = self { gap } else { nil } }
 }
 
-/// A post with the bytes that were received for it. A value that outlives its snapshot.
+/// A post and its body as received. A value that outlives its snapshot.
 public struct TypedPost<Model>: Sendable, Identifiable {
-    /// Where the post stands, and what is known about it without its body.
+    /// The post's row: its position, and what is known about it without its body.
     public let row: PostRow
-    /// The body as received; empty if the post's place is known and its body is not.
+    /// The body as received; empty if only the post's place is known.
     public let bytes: [UInt8]
-    /// Values that were updated one by one and are not older than the body. ``decoded()`` sees them (R31.6).
+    /// Values that were updated separately and are not older than the body. ``decoded()`` applies them
+    /// (R31.6).
     public let fields: [String: [UInt8]]
     let feed: String
     let formats: [WireFormat<Model>]
 
     public var id: PostID { row.id }
 
-    /// The model, decoded now: keep it if it is needed again.
+    /// Returns the decoded model. It is decoded at each call.
     /// - Throws: ``PostDecodingError``. Other posts are not affected.
     public func decoded() throws(PostDecodingError) -> Model {
         guard !bytes.isEmpty else { throw problem("its body is missing") }
@@ -112,13 +112,13 @@ public struct TypedPost<Model>: Sendable, Identifiable {
     }
 }
 
-/// A post whose bytes are not what the model expects.
+/// A post whose bytes do not match the model.
 public struct PostDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the feed.
     public let feed: String
     /// The post.
     public let id: PostID
-    /// What is wrong with its bytes, in words.
+    /// What is wrong with the bytes, as a sentence.
     public let reason: String
 
     public var description: String { "feed \(feed): post \(id): \(reason)" }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// How the stored bytes of a post become a model. Several of them read the same model from what different
-/// servers, or different versions of one, sent.
+/// Decodes the stored bytes of a post to a model. With several formats, one model can be read from the data
+/// of different servers, or of different versions of one.
 ///
 ///     let rss = WireFormat<Item>("rss", recognises: { $0.first == UInt8(ascii: "<") }) { bytes in … }
 ///     let items = feed.posts(as: Item.self, formats: [.json(), rss])
 public struct WireFormat<Model>: Sendable {
-    /// For error messages.
+    /// The name used in error messages.
     public let name: String
     let recognises: @Sendable ([UInt8]) -> Bool
     let merged: @Sendable ([UInt8], [String: [UInt8]]) throws -> [UInt8]
@@ -32,7 +32,7 @@ public struct WireFormat<Model>: Sendable {
 }
 
 extension WireFormat where Model: Decodable & SendableMetatype {
-    /// JSON, recognised by its first character.
+    /// Returns the JSON format, recognised by the first character.
     /// - Parameter configure: sets the decoder's strategies for keys and dates.
     public static func json(_ configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in }) -> WireFormat {
         json("json", recognises: isJSON, of: Model.self, configure: configure) { $0 }
@@ -44,7 +44,7 @@ extension WireFormat where Model: Decodable & SendableMetatype {
 }
 
 extension WireFormat {
-    /// JSON that another type describes, turned into the model: one place for a server's names.
+    /// Returns a JSON format that decodes another type and converts it: one place for a server's names.
     public static func json<Wire: Decodable & SendableMetatype>(
         _ name: String, recognises: @escaping @Sendable ([UInt8]) -> Bool = { _ in true },
         of wire: Wire.Type, configure: @escaping @Sendable (JSONDecoder) -> Void = { _ in },
@@ -58,8 +58,8 @@ extension WireFormat {
     }
 }
 
-/// A JSON object with members replaced or added: a value that is JSON as that, another one as text. Bytes
-/// that are no object stay as they are.
+/// Returns a JSON object with members replaced or added: a value as JSON if it is that, otherwise as text.
+/// Returns other bytes unchanged.
 private func mergedJSON(_ bytes: [UInt8], _ fields: [String: [UInt8]]) throws -> [UInt8] {
     guard var object = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
         return bytes

@@ -2,35 +2,35 @@ import Foundation
 import Quire
 
 extension Feed {
-    /// The reader's progress in a feed. It is kept in the cache, so it survives refreshes, pruning and
-    /// restarts and is shared by processes.
+    /// How far a user has read. It is stored in the cache, so it survives refreshes, pruning and restarts,
+    /// and processes share it.
     public var reading: ReadingState { ReadingState(feed: self) }
 }
 
-/// See ``Quire/Feed/reading``. A value; every method throws ``Quire/QuireError`` and may be called from any
-/// thread.
+/// The reading state of a feed, see ``Quire/Feed/reading``. A value; every method throws ``Quire/QuireError``
+/// and may be called from any thread.
 public struct ReadingState: Sendable {
-    /// The feed whose state this is.
+    /// The feed.
     public let feed: Feed
 
     // MARK: Flags
 
-    /// Among the fields of a post; no server gives one this name.
+    /// The name of the flag among a post's fields. No server uses it.
     static let flag = "quire.read"
 
-    /// Marks posts as read, or as unread again, in every feed of the collection that holds them. A flag stays
-    /// with its post when a new body arrives and goes with it when the last feed forgets it.
+    /// Marks posts as read or unread in every feed of the collection that holds them. The flag survives a new
+    /// body of the post, and is removed when the last feed forgets the post.
     public func mark(_ ids: [PostID], isRead: Bool = true) throws {
         let collection = feed.options.collection
         try feed.cache.batch { batch in
             for id in ids {
-                // One version for all: the last mark wins, whatever any clock says.
+                // All use the same version, so the last mark wins, independent of clocks.
                 _ = try batch.update(id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0, in: collection)
             }
         }
     }
 
-    /// Whether each of these posts was marked as read, in the order asked.
+    /// Returns, for each of these posts, whether it was marked as read.
     public func areRead(_ ids: [PostID]) throws -> [Bool] {
         try feed.cache.withSnapshot { snapshot in
             try ids.map {
@@ -41,7 +41,7 @@ public struct ReadingState: Sendable {
 
     // MARK: Marker
 
-    /// Remembers that everything from this post down is read; nil forgets it.
+    /// Stores that everything from this post down is read; nil removes the marker.
     public func setMarker(_ id: PostID?) throws {
         let key = try id.flatMap { id in
             try feed.cache.withSnapshot { try $0.find(id, in: feed)?.key }
@@ -49,14 +49,14 @@ public struct ReadingState: Sendable {
         try change { $0.marker = id.map { Stored.Marker(id: Data($0.bytes), key: key) } }
     }
 
-    /// The post from which on everything is read. ``Pager/catchUp(to:budget:)`` closes what is missing above
-    /// it, however long ago that was.
+    /// Returns the post from which on everything is read. ``Pager/catchUp(to:budget:)`` fetches what is
+    /// missing above it.
     public func marker() throws -> PostID? {
         try feed.cache.withSnapshot { try stored($0).marker.flatMap { PostID(bytes: $0.id) } }
     }
 
-    /// How many posts stand above the marker, and whether that is all of them. Takes time proportional to
-    /// their number; without a marker all posts are unread.
+    /// Returns how many posts are above the marker, and whether that is exact. Takes time proportional to
+    /// their number. Without a marker all posts are unread.
     public func unread() throws -> Unread {
         try feed.cache.withSnapshot { snapshot in
             let marker = try stored(snapshot).marker
@@ -77,13 +77,13 @@ public struct ReadingState: Sendable {
                     position = post.position
                 }
                 guard rows.isEmpty else { continue }
-                if id != nil { unread.isExact = false }  // the marker may be below what is cached
+                if id != nil { unread.isExact = false }  // the marker may be below the cached posts
                 return unread
             }
         }
     }
 
-    /// In a feed of immutable keys they say where a marker stood that has left the cache.
+    /// Returns whether a post is below a marker that has left the cache, which immutable keys can tell.
     private func isBelow(_ post: PostRow, _ marker: Stored.Marker?) -> Bool {
         guard feed.options.order == .stable, !post.isDetached, let key = post.key, let last = marker?.key
         else { return false }
@@ -92,16 +92,16 @@ public struct ReadingState: Sendable {
 
     // MARK: Position
 
-    /// Remembers what is on the screen: a post, and how far its top is from the screen's, in whatever unit
-    /// the app likes. Its neighbours are remembered too, in case it leaves.
+    /// Stores what is on the screen: a post, and how far its top is from the screen's, in any unit. Stores
+    /// its neighbours too, in case it leaves.
     public func setPosition(_ anchor: PostID, offset: Double = 0) throws {
         let window = try feed.window(around: anchor, above: 16, below: 16)
         let candidates = window.candidates.map { Data($0.bytes) }
         try change { $0.position = Stored.Position(candidates: candidates, offset: offset) }
     }
 
-    /// The rows around what was on the screen, and its offset; nil if nothing is remembered or nothing of
-    /// it is left. If the post itself has left, its nearest neighbour stands in, and the offset is 0.
+    /// Returns the rows around what was on the screen, and its offset; nil if nothing is stored or nothing of
+    /// it is left. If the post has left, uses its nearest neighbour and the offset 0.
     public func position(above: Int, below: Int) throws -> (window: FeedWindow, offset: Double)? {
         let position = try feed.cache.withSnapshot { try stored($0).position }
         guard let position else { return nil }
@@ -121,7 +121,7 @@ public struct ReadingState: Sendable {
             var key: Int64?
         }
         struct Position: Codable {
-            /// The post and its neighbours, the nearest first.
+            /// The post and its neighbours, nearest first.
             var candidates: [Data]
             var offset: Double
         }
@@ -154,11 +154,11 @@ public struct ReadingState: Sendable {
     }
 }
 
-/// How much is unread.
+/// The number of unread posts.
 public struct Unread: Sendable, Hashable {
-    /// Cached posts above the marker.
+    /// The number of cached posts above the marker.
     public internal(set) var count = 0
-    /// Nothing is missing among them or above them, as of the last refresh. Else there may be more: show
+    /// True if nothing was missing among or above them at the last refresh. Otherwise there may be more: show
     /// "12+", or catch up.
     public internal(set) var isExact: Bool
 }

@@ -1,29 +1,30 @@
 import Quire
 
-/// The first page of another feed that came along in a response: the tracks in an album, the first comments
-/// of a post. The pager takes it in with the page that brought it, in one commit.
+/// The first page of another feed, received with a response: the tracks of an album, the first comments of a
+/// post. The pager takes it in with the page that brought it, in one commit.
 ///
 ///     let tracks = EmbeddedPage(of: "tracks of 124", options: options, answer)
 ///
-/// `answer.next` says whether that was all: with `.end` the feed is complete and fresh and nothing is asked
-/// for when it is opened; with a link it goes on there; with `.unknown` its first page is asked for again.
+/// `answer.next` says whether that was all. With `.end` the feed is complete and fresh, and opening it causes
+/// no request. With a link it continues there. With `.unknown` its first page is requested again.
 public struct EmbeddedPage: Sendable {
-    /// The name of the feed, which need not exist yet; with parameters, ``Quire/Feed/name(of:parameters:)``.
+    /// The name of the feed, which need not exist yet. With parameters, use
+    /// ``Quire/Feed/name(of:parameters:)``.
     public var feed: String
-    /// If the feed exists, it was created with the same ones.
+    /// The options of the feed. If it exists, it must have been created with these.
     public var options: FeedOptions
-    /// Its first posts, top first. In a feed of ids the list of all ids; bodies are welcome, not needed.
+    /// Its first posts, top first. In a feed of ids, the list of all ids; bodies are optional.
     public var answer: Answer
 
-    /// The first page of this feed.
+    /// Creates the first page of this feed.
     public init(of feed: String, options: FeedOptions, _ answer: Answer) {
         (self.feed, self.options, self.answer) = (feed, options, answer)
     }
 }
 
 extension Interceptor {
-    /// Finds the pages of other feeds in the bodies of a response's posts. What `pages` throws fails the
-    /// request.
+    /// Finds the pages of other feeds in the bodies of a response's posts. If `pages` throws, the request
+    /// fails.
     ///
     ///     .embedding { id, body in
     ///         let album = try JSONDecoder().decode(Album.self, from: Data(body))
@@ -44,8 +45,8 @@ extension Interceptor {
 }
 
 extension EmbeddedPage {
-    /// Takes the page in as the answer to a refresh made now. A complete one is a first page that the server
-    /// confirmed, whatever was asked for.
+    /// Takes the page in like the answer to a refresh made now. A complete one counts as a first page
+    /// confirmed by the server.
     func ingest(in batch: borrowing Batch, at now: Int64, lifetime: Duration) throws {
         let feed = try batch.feed(named: feed, options: options)
         guard let plan = try batch[feed].plan(.head).request else { return }

@@ -30,7 +30,7 @@ extension PageFailure {
     }
 }
 
-/// What the headers of a response say about asking again (RFC 9110, RFC 9111).
+/// Reads the headers that concern further requests (RFC 9110, RFC 9111).
 private struct HTTPHeaders {
     private let values: [String: String]
 
@@ -43,7 +43,7 @@ private struct HTTPHeaders {
         return validators == Validators() ? nil : validators
     }
 
-    /// `no-cache` and `no-store` mean that the page must be asked for each time.
+    /// The lifetime. `no-cache` and `no-store` mean that the page must be requested each time.
     var lifetime: Duration? {
         guard let control = values["cache-control"] else { return nil }
         var lifetime: Duration?
@@ -59,7 +59,7 @@ private struct HTTPHeaders {
         return lifetime
     }
 
-    /// A number of seconds, or a date, which counts from the server's own `Date`: clocks differ.
+    /// The pause: a number of seconds, or a date relative to the server's own `Date`, because clocks differ.
     var pause: Duration? {
         guard let text = values["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = Self.seconds(text) { return seconds }
@@ -67,8 +67,9 @@ private struct HTTPHeaders {
         return .seconds(max(0, end.timeIntervalSince(now)))
     }
 
-    /// As GitHub and many others count: requests that are left, and when there are new ones, in seconds since
-    /// 1970 by the server's clock. Small numbers, which some send, are seconds from now.
+    /// The quota as GitHub and many others send it: the requests left, and when there are new ones, in
+    /// seconds since 1970 by the server's clock. Small numbers, which some servers send, are seconds from
+    /// now.
     var quota: Quota? {
         func number(_ name: String) -> Duration? {
             values[name].flatMap { Self.seconds($0.trimmingCharacters(in: .whitespaces)) }
@@ -82,7 +83,7 @@ private struct HTTPHeaders {
         return Quota(remaining: quota.remaining, renewsIn: max(.zero, rest))
     }
 
-    /// A century stands for everything longer.
+    /// Reads seconds, limited to a century.
     private static func seconds(_ text: String) -> Duration? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return .seconds(min(Int64(text) ?? .max, 3_155_760_000))

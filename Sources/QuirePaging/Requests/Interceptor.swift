@@ -1,7 +1,7 @@
 import Quire
 
-/// Stands between the pager and its source: inspects and rewrites requests and responses, answers in the
-/// source's place, and hears what became of each request.
+/// Sits between the pager and its source. It can inspect and rewrite requests and responses, answer instead
+/// of the source, and observe the result of each request.
 ///
 ///     let signing = Interceptor { request, next in
 ///         var request = request
@@ -9,20 +9,21 @@ import Quire
 ///         return try await next(request)
 ///     }
 ///
-/// The first interceptor of a pager is the outermost: it sees requests first and responses last. Retries
-/// pass through all of them again. What an interceptor throws fails the request, as if the source had
-/// thrown it: the cache stays as it is and the pager goes on.
+/// The first interceptor of a pager is the outermost: it sees requests first and responses last. Retries pass
+/// through all of them again. An error from an interceptor fails the request like one from the source: the
+/// cache does not change, and the pager remains usable.
 public struct Interceptor: Sendable {
-    /// Passes a request on, at last to the source.
+    /// Passes a request on, in the end to the source.
     public typealias Next = @Sendable (PageRequest) async throws -> PageResponse
 
     let intercept: @Sendable (PageRequest, @escaping Next) async throws -> PageResponse
     let observe: @Sendable (PageRequest, Result<PageResult, any Error>) -> Void
 
+    /// Creates an interceptor.
     /// - Parameters:
     ///   - intercept: answers a request, usually by passing it on.
-    ///   - observe: hears what became of a request, after the commit and before anybody else; it must not
-    ///     take long.
+    ///   - observe: receives the result of a request, after the commit and before any caller; it must be
+    ///     quick.
     public init(
         intercept: @escaping @Sendable (PageRequest, @escaping Next) async throws -> PageResponse = {
             try await $1($0)
@@ -35,8 +36,8 @@ public struct Interceptor: Sendable {
 }
 
 extension Interceptor {
-    /// Writes a line for each attempt and one for what became of the request. Text that came from the
-    /// server is quoted in it.
+    /// Returns an interceptor that writes a line for each attempt and one for the result of the request. Text
+    /// from the server is quoted.
     public static func logging(to write: @escaping @Sendable (String) -> Void) -> Interceptor {
         Interceptor { request, next in
             let again = request.attempt > 1 ? ", attempt \(request.attempt)" : ""
@@ -51,8 +52,8 @@ extension Interceptor {
         }
     }
 
-    /// Answers requests for the first page without asking while the server confirmed it less than
-    /// `interval` ago: a reader who pulls ten times in a row causes one request. Other pages pass.
+    /// Returns an interceptor that answers requests for the first page itself if the server confirmed it less
+    /// than `interval` ago: ten pulls in a row cause one request. Other pages pass.
     public static func answeringFresh(within interval: Duration) -> Interceptor {
         Interceptor { request, next in
             if let age = request.age, age < interval { return PageResponse(.fresh) }
@@ -60,7 +61,7 @@ extension Interceptor {
         }
     }
 
-    /// Adds each exchange with the source to a recording.
+    /// Returns an interceptor that adds each exchange with the source to a recording.
     public static func recording(into recording: PageRecording) -> Interceptor {
         Interceptor { request, next in
             let response = try await next(request)
@@ -69,9 +70,9 @@ extension Interceptor {
         }
     }
 
-    /// Answers from a recording, never from the source: each recorded response once, in its order. A
-    /// request that was not recorded fails. For tests and demonstrations, on a cache of their own: a
-    /// recorded answer is older than what the cache knows.
+    /// Returns an interceptor that answers only from a recording: each recorded response once, in order. A
+    /// request that was not recorded fails. For tests and demonstrations with a cache of their own, because
+    /// recorded answers are older than what another cache knows.
     public static func replaying(_ recording: PageRecording) -> Interceptor {
         Interceptor { request, _ in try recording.response(to: request) }
     }

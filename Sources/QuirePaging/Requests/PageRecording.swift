@@ -2,14 +2,14 @@ import Foundation
 import Quire
 import Synchronization
 
-/// Exchanges with a source, in their order; see ``Interceptor/recording(into:)`` and
+/// Recorded exchanges with a source, in order; see ``Interceptor/recording(into:)`` and
 /// ``Interceptor/replaying(_:)``. Any thread may use it.
 public final class PageRecording: Sendable {
     private let exchanges = Mutex<[Exchange]>([])
     /// How many responses to each request were replayed.
     private let replayed = Mutex<[String: Int]>([:])
 
-    /// An empty one.
+    /// Creates an empty recording.
     public init() {}
 
     /// Reads what ``lines()`` wrote.
@@ -28,7 +28,7 @@ public final class PageRecording: Sendable {
         exchanges.withLock { [read] in $0 = read }
     }
 
-    /// One JSON object per exchange and line.
+    /// Returns one JSON object for each exchange, on a line of its own.
     public func lines() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -56,10 +56,10 @@ public final class PageRecording: Sendable {
     }
 }
 
-/// One exchange as it is written.
+/// One exchange in its stored form.
 private struct Exchange: Codable {
     struct Response: Codable {
-        /// Nil: not modified, or fresh.
+        /// Nil means not modified, or fresh.
         var page: Page?
         var isFresh: Bool
         var validators: Validators?
@@ -177,7 +177,7 @@ extension Exchange.LinkText {
             for link in [Link.unknown, .end, .confirmEnd, .head, .more] where link.description == kind {
                 return link
             }
-            throw PageFailure("recording: no link is called \(kind.debugDescription)", isTransient: false)
+            throw PageFailure("recording: unknown kind of link \(kind.debugDescription)", isTransient: false)
         }
     }
 }

@@ -1,6 +1,6 @@
 import Quire
 
-/// The way to a server's list: asks for one page and parses the answer. The one thing an app writes.
+/// Requests pages of a server's list and parses the answers. It is the only part that an app must write.
 ///
 ///     struct Questions: PagingSource {
 ///         func page(for request: PageRequest) async throws -> PageResponse {
@@ -12,39 +12,38 @@ import Quire
 ///         }
 ///     }
 ///
-/// It may be called from any thread, for several places at once, and is cancelled as tasks are.
+/// It may be called from any thread, for several places at once, and is cancelled like a task.
 public protocol PagingSource: Sendable {
-    /// One page of the list. To ``Quire/Request/Target/delta(since:)`` (``Pager/update()``) the answer holds
-    /// what has changed, `deleted` and a new `since`; if it is only a part, its `next` leads to the rest
-    /// (``PageRequest/rest``).
-    /// - Throws: ``PageFailure``, which says whether trying again is worth it, or any other error. Nothing
-    ///   that is thrown changes the cache. An error that the server wraps into an answer without posts
-    ///   must be thrown, not returned as an empty page.
+    /// Returns one page of the list. The answer to ``Quire/Request/Target/delta(since:)``
+    /// (``Pager/update()``) contains the changes, `deleted` and a new `since`. If it is only a part, its
+    /// `next` leads to the rest (``PageRequest/rest``).
+    /// - Throws: ``PageFailure``, which says whether a retry may help, or any other error. A thrown error
+    ///   never changes the cache. If the server sends an error as an answer without posts, throw it, and do
+    ///   not return an empty page.
     func page(for request: PageRequest) async throws -> PageResponse
 }
 
-/// What the pager asks a source: the engine's plan and what goes with it.
+/// A request of the pager to a source: the engine's plan, and what belongs to it.
 public struct PageRequest: Sendable, Hashable {
     /// The name of the feed.
     public let feed: String
-    /// The place of the feed where a page is asked for.
+    /// The place of the feed for which a page is requested.
     public let place: Place
-    /// The engine's plan. It cannot be rewritten: the ticket permits the answer to this and nothing else.
+    /// The engine's plan. It cannot be changed: the ticket permits only the answer to this.
     public let plan: Request
-    /// How many posts to ask for, where the target does not say.
+    /// How many posts to ask for, unless the target says.
     public let limit: Int
-    /// 1 for the first try of this request, one more each time it is retried.
+    /// 1 for the first attempt of this request, and one more for each retry.
     public internal(set) var attempt = 1
-    /// The question: the parameters of the feed's name (``Quire/Feed/parameters``). An interceptor may add
-    /// what does not change the list: a token, a language that no post shows.
+    /// The parameters of the feed's name (``Quire/Feed/parameters``). An interceptor may add some that do not
+    /// change the list: a token, a language that does not show in posts.
     public var parameters: [String: String]
-    /// The server may answer "not modified" if these still hold; set for the first page only, and only
-    /// while the cache still has that page as it was.
+    /// If these are still valid, the server may answer "not modified". Set for the first page only, and only
+    /// while the cache still has that page unchanged.
     public var validators: Validators?
-    /// Of a delta that comes in several parts: the link that the part before this one named; nil for the
-    /// first part.
+    /// For a delta in several parts: the link in the previous part; nil for the first part.
     public internal(set) var rest: Link?
-    /// How long ago the server last confirmed the first page, if the cache still has it; nil elsewhere.
+    /// How long ago the server last confirmed the first page, if the cache still has it; nil for other pages.
     public internal(set) var age: Duration?
 
     init(_ plan: Request, at place: Place, in feed: Feed, limit: Int) {
@@ -60,7 +59,7 @@ public struct PageRequest: Sendable, Hashable {
     /// Bounded requests: stop at this post.
     public var until: PostID? { plan.until }
 
-    /// What a recording knows the request by.
+    /// The key of the request in a recording.
     var identity: String {
         let parameters = parameters.sorted { $0.key < $1.key }
             .map { "\($0.key.debugDescription): \($0.value.debugDescription)" }
@@ -71,7 +70,7 @@ public struct PageRequest: Sendable, Hashable {
 }
 
 extension Request.Target {
-    /// On one line; what came from a server is quoted, so it cannot play tricks on a terminal.
+    /// The target on one line. Text from a server is quoted, so it cannot control a terminal.
     var text: String {
         switch self {
         case .link(.token(let token)): "link \(token.debugDescription)"
@@ -88,32 +87,32 @@ extension Request.Target {
     }
 }
 
-/// What a source, or an interceptor in its place, answers.
+/// The response of a source, or of an interceptor instead.
 public struct PageResponse: Sendable {
-    /// What the server had to say about the page.
+    /// The content of a response.
     public enum Content: Sendable {
         /// A page.
         case page(Answer)
-        /// The server says that the first page is what the request's validators stand for (HTTP 304).
+        /// The first page is still the one that the request's validators stand for (HTTP 304).
         case notModified
-        /// Nothing was asked because the first page is known well enough. For interceptors.
+        /// There was no request, because the cached first page is fresh enough. For interceptors.
         case fresh
     }
 
     /// The page, or why there is none.
     public var content: Content
-    /// What to send along with the next request for this page.
+    /// Validators to send with the next request for this page.
     public var validators: Validators?
     /// How long the first page stays fresh; nil: as the pager's options say.
     public var lifetime: Duration?
-    /// How long the server wants to be left alone: Stack Exchange's `backoff`, `Retry-After`.
+    /// The pause that the server asks for: Stack Exchange's `backoff`, `Retry-After`.
     public var pause: Duration?
-    /// How many requests the server still permits; nil if it does not say.
+    /// The number of requests that the server still permits; nil if it does not say.
     public var quota: Quota?
-    /// First pages of other feeds that came along. They are taken in if the page is.
+    /// First pages of other feeds in the response. They are taken in if the page is.
     public var embedded: [EmbeddedPage] = []
 
-    /// A response, with what else the server said.
+    /// Creates a response with what the server said about further requests.
     public init(
         _ content: Content, validators: Validators? = nil, lifetime: Duration? = nil,
         pause: Duration? = nil, quota: Quota? = nil
@@ -125,51 +124,51 @@ public struct PageResponse: Sendable {
         self.quota = quota
     }
 
-    /// A page and nothing to say about it.
+    /// Creates a response with a page only.
     public init(_ answer: Answer) { self.init(.page(answer)) }
 }
 
-/// What a server recognises a page by.
+/// Values by which a server recognises a version of a page.
 public struct Validators: Sendable, Hashable, Codable {
-    /// As the server wrote it, quotes and `W/` included; to be sent as `If-None-Match`.
+    /// The entity tag as the server wrote it, with quotes and `W/`, to send as `If-None-Match`.
     public var etag: String?
-    /// As the server wrote it; to be sent as `If-Modified-Since`. It knows whole seconds only, so a
-    /// server that sends both should be asked with the entity tag.
+    /// The date as the server wrote it, to send as `If-Modified-Since`. It has only whole seconds, so prefer
+    /// the entity tag if the server sends both.
     public var lastModified: String?
 
-    /// What the server sent; nil for what it did not send.
+    /// Creates validators; nil for what the server did not send.
     public init(etag: String? = nil, lastModified: String? = nil) {
         self.etag = etag
         self.lastModified = lastModified
     }
 }
 
-/// How many requests a server still permits.
+/// The number of requests that a server still permits.
 public struct Quota: Sendable, Hashable {
-    /// Requests that are left.
+    /// The number of requests left.
     public var remaining: Int
-    /// When there are new ones; nil if the server does not say: in a day at the latest.
+    /// The time until there are new ones; nil if the server does not say, which counts as a day.
     public var renewsIn: Duration?
 
-    /// A quota as the server told it.
+    /// Creates a quota.
     public init(remaining: Int, renewsIn: Duration? = nil) {
         self.remaining = remaining
         self.renewsIn = renewsIn
     }
 }
 
-/// A request that failed: what a source throws.
+/// A failed request, thrown by a source.
 public struct PageFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What failed, in words.
+    /// What failed, as a sentence.
     public var message: String
-    /// The same request may succeed later: a lost connection, HTTP 429, 502, 503.
+    /// True if the same request may succeed later: after a lost connection, HTTP 429, 502, 503.
     public var isTransient: Bool
-    /// How long the server wants to be left alone: `Retry-After`, `backoff`.
+    /// The pause that the server asks for: `Retry-After`, `backoff`.
     public var pause: Duration?
-    /// How many requests the server still permits; nil if it does not say.
+    /// The number of requests that the server still permits; nil if it does not say.
     public var quota: Quota?
 
-    /// A failure, and what the server said about further requests.
+    /// Creates a failure with what the server said about further requests.
     public init(_ message: String, isTransient: Bool, pause: Duration? = nil, quota: Quota? = nil) {
         self.message = message
         self.isTransient = isTransient

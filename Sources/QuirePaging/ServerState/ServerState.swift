@@ -1,13 +1,13 @@
 import Foundation
 import Quire
 
-/// What is remembered about talking to a feed's server: when it may be asked again, and how fresh the
-/// first page is. It is an attribute of the feed, written in the commit that takes the page in, so it is
-/// never newer or older than the posts, survives a restart and is shared by processes.
+/// What the pager remembers about a feed's server: when the next request is allowed, and how fresh the first
+/// page is. It is an attribute of the feed, written in the page's commit. So it always matches the posts,
+/// survives a restart, and processes share it.
 struct ServerState: Codable, Equatable {
-    /// A stretch of time, in milliseconds of a clock that may jump.
+    /// A time span, in milliseconds of a clock that may jump.
     struct Span: Codable, Equatable {
-        /// Not after now, once ``settle(at:)`` was called.
+        /// After ``settle(at:)``, never in the future.
         var since: Int64
         var length: Int64
 
@@ -19,32 +19,32 @@ struct ServerState: Codable, Equatable {
         func rest(at now: Int64) -> Int64 { max(0, length - max(0, elapsed(at: now))) }
     }
 
-    /// The first page as the server confirmed it.
+    /// The first page that the server confirmed.
     struct FirstPage: Codable, Equatable {
         var validators: Validators?
-        /// How many posts were asked for; nil if it is the whole list, whatever is asked.
+        /// How many posts were requested; nil if the page is always the whole list.
         var pageSize: Int?
-        /// The page it became, nil if it was empty. As long as it is the topmost one, "not modified" means
-        /// something.
+        /// The page it became; nil if it was empty. "Not modified" can be used only while it is the topmost
+        /// page.
         var page: UInt64?
     }
 
     var pause: Span?
-    /// Set while the quota is spent.
+    /// Set while the quota is used up.
     var spentQuota: Span?
-    /// When the server confirmed the first page, and how long it said that this holds.
+    /// When the server confirmed the first page, and for how long.
     var confirmed: Span?
     var firstPage: FirstPage?
-    /// Out-of-sequence pages are to leave as soon as they are no longer visible.
+    /// True if out-of-sequence pages should leave as soon as they are not visible.
     var isDropPending = false
 
-    /// No server is left alone for longer than this, whatever it says.
+    /// The longest pause, whatever the server says.
     static let longestPause: Duration = .seconds(86_400)
 
     // MARK: Time
 
-    /// A clock that was set back must make nothing last longer: what began in the future begins now, and
-    /// a page confirmed in the future is not fresh.
+    /// Corrects times after the clock was set back, so that nothing lasts longer: a span from the future
+    /// begins now, and a page confirmed in the future is not fresh.
     mutating func correct(at now: Int64) {
         if let since = pause?.since, since > now { pause?.since = now }
         if let since = spentQuota?.since, since > now { spentQuota?.since = now }
@@ -53,7 +53,7 @@ struct ServerState: Codable, Equatable {
         if spentQuota?.rest(at: now) == 0 { spentQuota = nil }
     }
 
-    /// Heeds what the server said about when to come back. A pause is never shortened by another answer.
+    /// Stores when the server permits further requests. A later answer never shortens a pause.
     mutating func heed(pause asked: Duration?, quota: Quota?, at now: Int64) {
         correct(at: now)
         if let asked, asked > .zero {
@@ -66,7 +66,7 @@ struct ServerState: Codable, Equatable {
             quota.remaining > 0 ? nil : Span(since: now, length: renewal.milliseconds)
     }
 
-    /// How long ago the server confirmed the first page.
+    /// Returns how long ago the server confirmed the first page.
     func age(at now: Int64) -> Duration? {
         confirmed.map { .milliseconds(max(0, $0.elapsed(at: now))) }
     }
@@ -75,26 +75,26 @@ struct ServerState: Codable, Equatable {
 
     private static let attribute = "paging"
 
-    /// What cannot be read, because another version wrote it, is forgotten: it is advice, and the next
-    /// answer writes it anew.
+    /// Reads the stored state. Ignores what another version wrote and this one cannot read: the state is only
+    /// advice, and the next answer writes it again.
     private init(_ bytes: [UInt8]?) {
         self = bytes.flatMap { try? JSONDecoder().decode(ServerState.self, from: Data($0)) } ?? ServerState()
     }
 
     init() {}
 
-    /// As stored.
+    /// Reads the stored state.
     init(of feed: Feed, in snapshot: borrowing Snapshot) throws {
         self.init(try snapshot.attribute(Self.attribute, of: feed))
     }
 
-    /// As stored, settled at a time.
+    /// Reads the stored state and corrects its times.
     init(of feed: Feed, in snapshot: borrowing Snapshot, at now: Int64) throws {
         try self.init(of: feed, in: snapshot)
         correct(at: now)
     }
 
-    /// Changes what is stored, and writes it if that changed anything.
+    /// Changes the stored state, and writes it only if it changed.
     static func change(
         of feed: Feed, in batch: borrowing Batch, at now: Int64, _ body: (inout ServerState) -> Void
     ) throws {
@@ -110,7 +110,7 @@ struct ServerState: Codable, Equatable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up so that no request comes too early.
+    /// Rounded up to whole milliseconds, so that no request comes too early.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (thousand, overflow) = seconds.multipliedReportingOverflow(by: 1_000)

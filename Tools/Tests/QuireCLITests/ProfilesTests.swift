@@ -71,7 +71,8 @@ struct ProfilesTests {
         }
         try box.write("a.json.headers", "HTTP/2 200\nnonsense\n")
         let wrong = try box.quire("profiles", "--explain", box.path("a.json"))
-        #expect(wrong.status == 65 && wrong.err.contains("a.json.headers: line 2 is no header: \"nonsense\""))
+        #expect(
+            wrong.status == 65 && wrong.err.contains("a.json.headers: line 2 is not a header: \"nonsense\""))
     }
 
     /// Only the headers tell that a page is missing: the names of the files do not.
