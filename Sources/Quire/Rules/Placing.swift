@@ -171,7 +171,7 @@ extension Draft {
         return page.contains { places[$0] != nil } ? try hasKeys(page) : false
     }
 
-    /// R10. Returns the refusal of an answer that shows entries above its border: fill a gap above first.
+    /// R10. Refuses an answer that shows entries above its border. A gap above, if any, must be filled first.
     private func aboveFirst(_ at: Int) -> Interruption {
         .refused(.contradiction, help: rows[..<at].contains(where: \.isGap) ? .fillFirst : nil)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireDumps
 
-/// How a command ends, in the words of sysexits.h.
+/// The exit status of a command, as in sysexits.h.
 enum ExitStatus: Int32 {
     case ok = 0
     case findings = 1
@@ -12,7 +12,7 @@ enum ExitStatus: Int32 {
     case cannotCreate = 73
     case io = 74
     case temporary = 75
-    /// As after Ctrl-C.
+    /// The shell's status after Ctrl-C.
     case interrupted = 130
 
     init(_ error: QuireError) {
@@ -32,7 +32,7 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// Why a command stops: one line for stderr, and the exit code.
+/// Stops a command: one line for stderr, and the exit status.
 struct Failure: Error {
     let status: ExitStatus
     let message: String

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first ends the work where it can stop, the second ends the tool.
+/// Handles Ctrl-C and SIGTERM: the first one ends the work at a safe point, the second one ends the tool.
 enum Interruption {
     private static let signal = Atomic<Int32>(0)
 
-    /// The signal that came, or 0.
+    /// The signal received, or 0.
     static var received: Int32 { signal.load(ordering: .relaxed) }
 
     static func watch() {
-        _ = received  // a handler must not be the one that creates the variable
+        _ = received  // the handler must not be the one that creates the variable
         var watched = sigset_t()
         sigemptyset(&watched)
         for number in [SIGINT, SIGTERM] {
@@ -25,6 +25,6 @@ enum Interruption {
             #endif
             sigaction(number, &action, nil)
         }
-        pthread_sigmask(SIG_UNBLOCK, &watched, nil)  // who started us may have blocked them
+        pthread_sigmask(SIG_UNBLOCK, &watched, nil)  // the parent process may have blocked them
     }
 }

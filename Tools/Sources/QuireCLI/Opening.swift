@@ -2,16 +2,16 @@ import ArgumentParser
 import Foundation
 import Quire
 
-/// The argument of commands that look at a whole cache.
+/// The argument of commands for a whole cache.
 struct CacheArgument: ParsableArguments {
     @Argument(help: "The file of the cache.", completion: .file())
     var cache: String
 
-    /// The cache, which must exist.
+    /// Opens the cache, which must exist.
     func open() throws -> Cache { try openCache(cache) }
 }
 
-/// The arguments of commands that look at one feed.
+/// The arguments of commands for one feed.
 struct FeedArguments: ParsableArguments {
     @Argument(help: "The file of the cache.", completion: .file())
     var cache: String
@@ -19,7 +19,7 @@ struct FeedArguments: ParsableArguments {
     @Argument(help: "The name of the feed.")
     var feed: String
 
-    /// The feed, which must exist.
+    /// Opens the feed, which must exist.
     func open() throws -> Feed { try openFeed(feed, in: openCache(cache)) }
 }
 
@@ -28,7 +28,7 @@ struct JSONOption: ParsableArguments {
     var isOn = false
 }
 
-/// Opening a cache would create it; a command that only reads must not.
+/// Opens a cache that must exist. Without this check, opening would create it.
 func openCache(_ path: String) throws -> Cache {
     guard FileManager.default.fileExists(atPath: path) else {
         throw Failure(.noInput, "\(path): no such cache")
@@ -43,19 +43,19 @@ func openFeed(_ name: String, in cache: Cache) throws -> Feed {
     return feed
 }
 
-/// A new cache at a path where there is none.
+/// Creates a cache at a path where there is none.
 func createCache(_ path: String) throws -> Cache {
     do throws(QuireError) {
         return try Cache(at: path)
     } catch {
         guard error.code == .noPermission || error.code == .io else { throw error }
-        // The engine builds a new cache under another name, which would only puzzle here.
+        // The engine's message names the temporary file, which would confuse the user.
         let reason = error.osError == 0 ? error.message : String(cString: strerror(error.osError))
         throw Failure(.cannotCreate, "\(path): the cache cannot be created: \(reason)")
     }
 }
 
-/// True if there is anything at the path, be it a link that leads nowhere.
+/// Returns true if there is anything at the path, even a dangling link.
 func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

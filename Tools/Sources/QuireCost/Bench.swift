@@ -1,18 +1,18 @@
 import Quire
 
-/// The cache as it is before an operation is measured.
+/// The cache before an operation is measured.
 final class Bench {
     let path: String
     private var opened: Cache?
     private(set) var feeds: [Feed] = []
     var workload = Workload()
-    /// Added up from everything that was read, so that nothing read can be left out.
+    /// A sum over everything that was read, so that the compiler cannot skip a read.
     var sum: UInt64 = 0
 
-    /// A map that fits wherever the program runs; a larger one would be tried in vain first.
+    /// Uses a map that fits on any machine. A larger one might first fail and be tried again.
     static let options = CacheOptions(durability: .relaxed, mapSize: 1 << 28)
 
-    /// Fills the cache in the folder, or takes the one that an earlier run has filled there.
+    /// Fills the cache in the folder, or uses one that an earlier run has filled.
     init(folder: String) throws {
         path = folder + "/cost.quire"
         let cache = try Cache(at: path, options: Self.options)
@@ -31,10 +31,10 @@ final class Bench {
     /// The open cache.
     var cache: Cache { opened! }
 
-    /// Lets the file be opened anew.
+    /// Closes the file, so that it can be opened again.
     func close() { (opened, feeds) = (nil, []) }
 
-    /// Pages at the tails of their feeds, or at the head of those that are empty, in one commit.
+    /// Ingests pages at the tails of their feeds, or at the head of empty ones, in one commit.
     func ingest(_ arrivals: [Workload.Arrival]) throws {
         try cache.batch { batch in
             for (feed, answer) in arrivals {
@@ -51,7 +51,7 @@ final class Bench {
         if outcome.verdict != .ok { throw Unexpected(what: "\(place): \(outcome)") }
     }
 
-    /// Adds up every byte of these bodies.
+    /// Adds every byte of these bodies to the sum.
     func touch(_ rows: [PostRow], in snapshot: borrowing Snapshot) throws {
         for row in rows {
             try snapshot.body(of: row).withUnsafeBytes { bytes in
@@ -66,7 +66,7 @@ final class Bench {
     }
 }
 
-/// An operation did something else than the workload asks for; its cost would mean nothing.
+/// An operation did not do what the workload expects, so its cost would have no meaning.
 struct Unexpected: Error {
     let what: String
 }

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Bytes this process has handed to write calls, as Linux counts them; nil where it does not.
+/// Returns the bytes that this process has passed to write calls, as Linux counts them; nil elsewhere.
 func bytesWritten() -> Int? {
     guard let file = fopen("/proc/self/io", "r") else { return nil }
     defer { fclose(file) }

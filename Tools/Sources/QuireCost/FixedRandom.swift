@@ -1,6 +1,6 @@
-/// Takes the place of the standard library's source of random numbers in this program: the seed of the
-/// cache and the secret that spreads post ids are the same in each run, and so is what they cost. Always
-/// the same number, so that it does not matter who asks first.
+/// Replaces the standard library's source of random numbers in this program. So the seed of the cache and the
+/// secret of post hashes are the same in each run, and their cost too. It is always the same number, so the
+/// order of calls does not matter.
 @_cdecl("swift_stdlib_random")
 public func fixedRandom(_ bytes: UnsafeMutableRawPointer, _ count: Int) {
     let number: UInt64 = 0x9E37_79B9_7F4A_7C15

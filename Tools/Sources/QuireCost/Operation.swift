@@ -1,35 +1,35 @@
 import Quire
 
-/// What is measured, a number of times, on a cache that ``Bench`` has filled.
+/// An operation that is measured a number of times on a cache filled by ``Bench``.
 enum Operation: String, CaseIterable {
     /// 32 pages in one commit.
     case bulk
     /// One page at the tail of a feed: plan and ingest in one commit.
     case page
-    /// One page on top of a feed, the last of its posts known.
+    /// One page on top of a feed, whose last post is known.
     case refresh
-    /// A page by its number, every byte of its bodies.
+    /// A page by its number, with every byte of its bodies.
     case read
-    /// 20 screens of 30 rows from the top of a feed, every byte of the bodies.
+    /// 20 screens of 30 rows from the top of a feed, with every byte of the bodies.
     case scroll
-    /// 100 ids asked of a feed that has half of them.
+    /// A look-up of 100 ids in a feed that has half of them.
     case contains
     /// A post by its id, with its body.
     case post
-    /// A new body for a post, a commit each.
+    /// A new body for a post, in a commit of its own.
     case update
-    /// A page in the middle of a feed forgotten, a commit each.
+    /// A page in the middle of a feed is evicted, in a commit of its own.
     case evict
-    /// The last page of a feed forgotten, a commit each.
+    /// The last page of a feed is pruned, in a commit of its own.
     case prune
-    /// The file opened and its first page read.
+    /// The file is opened and its first page read.
     case open
 
-    /// More repetitions than this are refused. What arrives is prepared for all of them, however few are
-    /// asked for, so that it costs the same in every run.
+    /// The maximum number of repetitions. Pages are always prepared for all of them, so that preparation
+    /// costs the same in every run.
     var limit: Int { self == .bulk ? 8 : self == .page || self == .refresh ? 96 : 10_000 }
 
-    /// Prepares the operation; the closure it returns does it once, the n-th time.
+    /// Prepares the operation. The returned closure runs it once, for the n-th time.
     func prepare(_ bench: Bench) throws -> (Int) throws -> Void {
         switch self {
         case .bulk, .page, .refresh: arrivals(bench)

@@ -6,8 +6,8 @@
     import Darwin
 #endif
 
-/// Does one operation a number of times on a fixed cache, for `Scripts/check-cost`, which counts
-/// instructions. Prints the bytes that were written meanwhile.
+/// Runs one operation a number of times on a fixed cache, for `Scripts/check-cost`, which counts
+/// instructions. Prints the number of bytes written.
 @main
 struct QuireCost {
     static func main() {

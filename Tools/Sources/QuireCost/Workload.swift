@@ -1,11 +1,11 @@
 import Quire
 
-/// The fixed feeds and the pages that arrive for them. Everything follows from serial numbers; no page
+/// The fixed feeds and the pages that arrive for them. Everything is derived from serial numbers; no page
 /// depends on how the cache stores it.
 struct Workload {
     static let feeds = 6
     static let pageSize = 30
-    /// Pages in the cache before an operation is measured, and pages and batches in which they come.
+    /// The number of pages in the cache before a measurement, and the pages and batches in which they come.
     static let pages = 256
     static let session = 8
     static let batch = 32
@@ -32,7 +32,7 @@ struct Workload {
         filler = (0..<4096).map { UInt8(truncatingIfNeeded: Self.mix($0)) }
     }
 
-    /// One step of splitmix64: 64 bits without order.
+    /// One step of splitmix64: 64 random-looking bits.
     static func mix(_ number: UInt64) -> UInt64 {
         var mixed = number &+ 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -40,7 +40,7 @@ struct Workload {
         return mixed ^ (mixed >> 31)
     }
 
-    /// The id of the post with this serial number: 63 bits.
+    /// Returns the id of the post with this serial number: 63 bits.
     static func id(_ serial: UInt64) -> UInt64 { mix(serial) >> 1 }
 
     static func order(of feed: Int) -> OrderClass {
@@ -48,14 +48,14 @@ struct Workload {
         return orders[feed % orders.count]
     }
 
-    /// Posts of a feed, those that arrived first in front.
+    /// Returns the posts of a feed, in order of arrival.
     func ids(of feed: Int) -> [UInt64] { known[feed].ids }
 
-    /// Pages a feed got.
+    /// Returns the number of pages that a feed has received.
     func pages(of feed: Int) -> Int { known[feed].pages }
 
-    /// The next page at the tail of a feed: half of all sessions are for feed 0, the others in turn.
-    /// It starts with up to six posts of the page before, and has one post of another feed.
+    /// Returns the next page at the tail of a feed: half of all sessions are for feed 0, the others in turn.
+    /// It starts with up to six posts of the previous page, and has one post of another feed.
     mutating func nextPage() -> Arrival {
         let number = arrivals / Self.session
         arrivals += 1
@@ -76,7 +76,7 @@ struct Workload {
         return (feed, answer)
     }
 
-    /// The next page on top of a feed; its last post is the one that was on top.
+    /// Returns the next page on top of a feed; its last post is the previous top.
     mutating func refresh(of feed: Int) -> Arrival {
         var answer = Answer(next: .token("page=2"))
         answer.bytes.reserveCapacity(Self.pageSize * 1100)
@@ -90,7 +90,7 @@ struct Workload {
         return (feed, answer)
     }
 
-    /// The body of a post: 382 to 1,098 bytes, 740 on average, different for each.
+    /// Appends the body of a post: 382 to 1,098 bytes, 740 on average, different for each.
     func appendBody(of id: UInt64, variant: UInt64 = 0, to bytes: inout [UInt8]) {
         let mixed = Self.mix(id ^ variant << 1)
         withUnsafeBytes(of: mixed) { bytes.append(contentsOf: $0) }
@@ -103,7 +103,7 @@ struct Workload {
         return Self.id(serial)
     }
 
-    /// A post of the next feed that this one has not.
+    /// Returns a post of the next feed that this one does not have.
     private func foreign(to feed: Int) -> UInt64? {
         let others = known[(feed + 1) % Self.feeds].ids
         if others.isEmpty { return nil }

@@ -1,6 +1,6 @@
 import Quire
 
-/// The rows of a feed as its changes tell them.
+/// The rows of a feed, maintained from its changes only.
 struct Mirror {
     typealias Name = RowID
 

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Two threads count in one number.
+/// Two threads that increment the same number.
 private struct Racers {
     var number = 0
-    /// Both live at once, and take turns: ThreadSanitizer forgets a thread that is gone before the next
-    /// begins.
+    /// Keeps both threads alive at once and in turn, because ThreadSanitizer forgets a thread that has ended
+    /// before the next begins.
     var start = pthread_barrier_t()
 }
 
-/// A data race that a sanitizer must see.
+/// Runs a data race that a sanitizer must detect.
 func race() -> Never {
     nonisolated(unsafe) let racers = UnsafeMutablePointer<Racers>.allocate(capacity: 1)
     racers.initialize(to: Racers())

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a process that runs for years must not collect.
+/// Resources that a long-running process must not accumulate.
 struct Resources {
     let memory: Int
     let descriptors: Int
-    /// Reader slots that were ever in use at a time.
+    /// The largest number of reader slots in use at a time.
     let slots: Int
     let file: Int
 
@@ -19,8 +19,8 @@ struct Resources {
         file = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
 
-    /// What grew from the second quarter of a run to the last; a little more memory is the allocator's. Under
-    /// a sanitizer memory means nothing, and the feeds are not full yet.
+    /// Returns what grew from the second quarter of a run to the last. A little more memory may be due to the
+    /// allocator. Under a sanitizer memory is not compared, and the feeds are not full yet.
     static func growth(_ samples: [Resources], isSlow: Bool) -> [String] {
         let quarter = samples.count / 4
         let quarters = (samples.dropFirst(quarter).prefix(quarter), samples.suffix(quarter))

@@ -2,7 +2,7 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// What all threads of a soak share.
+/// The state shared by all threads of a soak.
 final class Soak: Sendable {
     let path: String
     let end: Date
@@ -18,7 +18,7 @@ final class Soak: Sendable {
     var found: [String] { lock.withLock { mistakes } }
     private var goesOn: Bool { Date() < end && found.isEmpty }
 
-    /// Runs the body again and again on a thread of its own; an error ends the soak.
+    /// Runs the body repeatedly on a thread of its own. An error ends the soak.
     func thread(_ name: String, seed: UInt64, _ body: @escaping @Sendable (inout SplitMix64) throws -> Void)
         -> Thread
     {
@@ -41,11 +41,11 @@ final class Soak: Sendable {
     // MARK: Writing
 
     static let feeds = ["one", "two", "three"]
-    /// How many posts a feed keeps when it is pruned: the soak's file must stay as it is.
+    /// How many posts a feed keeps when it is pruned, so that the soak's file does not grow.
     private static let most = 200
 
-    /// A page of a server whose posts are all numbers up to one that grows, or a change by the user. Writers
-    /// of several threads share commits.
+    /// Writes a page from a server whose posts are all numbers up to a growing one, or a change by the user.
+    /// Writers of several threads share commits.
     func write(_ cache: Cache, _ random: inout SplitMix64) throws {
         let feed = try cache.feed(named: random.pick(Self.feeds), options: FeedOptions(order: .stable))
         let id = PostID(UInt64(totals["writes", default: 0] + 100 - random.below(60)))
@@ -89,7 +89,7 @@ final class Soak: Sendable {
 
     struct Mistake: Error { let what: String }
 
-    /// A reader sees whole bodies of the posts it asked for, however long it takes.
+    /// Reads posts. A reader must see whole bodies of the requested posts, however long it takes.
     func read(_ cache: Cache, _ random: inout SplitMix64) throws {
         try cache.withSnapshot { snapshot in
             for feed in try cache.feeds() {
@@ -109,7 +109,7 @@ final class Soak: Sendable {
         if random.chance(0.02), let finding = try cache.check().first { throw Mistake(what: "\(finding)") }
     }
 
-    /// An observer knows the rows of a feed by the changes alone.
+    /// Observes a feed. Its rows must follow from the changes alone.
     func observe(_ cache: Cache, _ mirror: inout Mirror) throws {
         try cache.withSnapshot { snapshot in
             guard let feed = try cache.existingFeed(named: Self.feeds[0]) else { return }
@@ -123,7 +123,7 @@ final class Soak: Sendable {
         }
     }
 
-    /// Caches come and go, this one and another that is new each time.
+    /// Opens and closes caches: this one, and each time another new one.
     func open(_ random: inout SplitMix64) throws {
         _ = try Cache(at: path).feeds()
         let other = path + ".other-\(random.below(2))"

@@ -2,8 +2,9 @@ import Foundation
 import Quire
 import QuireSimulator
 
-// Many threads use one cache for a while: writers that share commits, readers, observers, threads that open
-// and close. Run under a sanitizer by Scripts/soak; `race` is a data race that a sanitizer must see.
+// Many threads use one cache for a while: writers that share commits, readers, observers, and threads that
+// open and close it. Scripts/soak runs it under a sanitizer; `race` is a data race that a sanitizer must
+// detect.
 //
 //     quire-soak SECONDS SEED FOLDER [sanitized | race]
 

@@ -4,8 +4,8 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// Memory runs out in the midst of an operation. Swift ends the process then, LMDB returns an error: either
-/// way, what was committed is there, and the cache goes on.
+/// Lets memory run out during an operation. Swift then ends the process, LMDB returns an error. In both cases
+/// committed data must be there, and the cache must remain usable.
 struct Allocations: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Let memory run out.")
 
@@ -42,13 +42,13 @@ struct Allocations: TortureCommand {
 
     private static let threw: Int32 = 1
 
-    /// 0: none fails.
+    /// Makes this allocation fail; 0 means none.
     private func fail(
         _ stage: Stage, at allocation: Int, _ digests: [UInt64]
     ) throws -> (ending: Child.Ending, allocations: Int) {
         try stage.reset()
         let child = Child { tell in
-            if allocation > 0 { dup2(open("/dev/null", O_WRONLY), STDERR_FILENO) }  // last words
+            if allocation > 0 { dup2(open("/dev/null", O_WRONLY), STDERR_FILENO) }  // discard crash messages
             do {
                 var history = try stage.open()
                 _ = recorder_fail_allocation(allocation)

@@ -4,11 +4,11 @@
     import Musl
 #endif
 
-/// A forked child: what happens to it is observed, not suffered. This program has one thread and opens no
-/// cache itself, so a fork is a fresh process.
+/// A forked child, whose crashes the parent observes. This program has one thread and opens no cache itself,
+/// so a fork is a fresh process.
 struct Child {
     let process: pid_t
-    /// What the child writes with ``tell(_:)``.
+    /// Receives what the child writes with ``tell(_:)``.
     private let input: Int32
 
     enum Ending: Equatable {
@@ -16,7 +16,7 @@ struct Child {
         case killed(signal: Int32)
     }
 
-    /// Runs `body` in a child that SIGALRM stops after a number of seconds.
+    /// Runs `body` in a child that SIGALRM ends after a number of seconds.
     init(seconds: UInt32 = 20, _ body: (_ tell: (UInt64) -> Void) -> Int32) {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0, "no pipe")
@@ -38,7 +38,7 @@ struct Child {
 
     func end() { kill(process, SIGKILL) }
 
-    /// The next number it told; nil if it has ended.
+    /// Returns the next number that it told; nil if it has ended.
     func heard() -> UInt64? {
         var number: UInt64 = 0
         while true {
@@ -48,7 +48,7 @@ struct Child {
         }
     }
 
-    /// Waits for the end; also returns the numbers not yet heard.
+    /// Waits for the end. Also returns the numbers not read yet.
     func wait() -> (ending: Ending, numbers: [UInt64]) {
         var numbers: [UInt64] = []
         while let number = heard() { numbers.append(number) }
@@ -60,7 +60,7 @@ struct Child {
     }
 }
 
-/// A message from a child, which must not share the parent's buffers.
+/// Prints a message from a child, which must not share the parent's buffers.
 func complain(_ message: String) {
     let line = message + "\n"
     _ = write(STDERR_FILENO, line, line.utf8.count)

@@ -6,13 +6,13 @@
     import Musl
 #endif
 
-/// A cache that goes through the same states in every run: state n + 1 follows from state n alone. So a
-/// cache that was interrupted anywhere can be compared with one that never was, and goes on from there.
+/// A cache that goes through the same states in every run: state n + 1 depends on state n alone. So a cache
+/// that was interrupted anywhere can be compared with an undisturbed one, and can continue.
 struct CommitHistory {
     let cache: Cache
-    /// Most operations are about this one.
+    /// The feed of most operations.
     let feed: Feed
-    /// Has posts of the other one, and is reset now and then.
+    /// A feed that shares posts of the other one, and is reset from time to time.
     let mirror: Feed
     let crawl: Feed
 
@@ -28,7 +28,7 @@ struct CommitHistory {
         crawl = try cache.feed(named: "crawl", options: FeedOptions(paging: .page, pageSize: 8))
     }
 
-    /// In which state the cache is: how often `next` was committed.
+    /// Returns the state of the cache: how often `next` was committed.
     func state() throws -> UInt64 {
         let bytes = try cache.withSnapshot { try $0.attribute("state", of: feed) } ?? []
         return bytes.reduce(0) { $0 << 8 | UInt64($1) }
@@ -49,7 +49,7 @@ struct CommitHistory {
         return number
     }
 
-    /// Where its compact copy is.
+    /// Returns the path of its compact copy.
     static func copyPath(of path: String) -> String { path + ".copied" }
 
     func copy() throws {
@@ -58,7 +58,7 @@ struct CommitHistory {
         try cache.copy(to: path)
     }
 
-    /// A number for all that a reader sees of the feeds.
+    /// Returns a digest of everything that a reader sees of the feeds.
     func digest() throws -> UInt64 {
         try cache.withSnapshot { snapshot in
             var digest = Digest()
@@ -82,7 +82,7 @@ struct CommitHistory {
         if let likes = try snapshot.post(post.id)?.fields["likes"] { digest.add(likes) }
     }
 
-    /// The digests of states 0, 1, 2 …, of a run that nothing interrupts.
+    /// Returns the digests of states 0, 1, 2 … of an undisturbed run.
     static func digests(upTo count: Int, in folder: String) throws -> [UInt64] {
         let path = folder + "/undisturbed.quire"
         let child = Child(seconds: 300) { tell in

@@ -3,8 +3,8 @@ import CRecorder
 import Foundation
 import QuireSimulator
 
-/// Real file systems are stopped under a writer, as if their power were cut, and mounted again. Nothing
-/// acknowledged may be missing. Each lies in a file; where mounting is not permitted all of this is skipped.
+/// Shuts down real file systems under a writer, as if by a power cut, and mounts them again. Everything
+/// acknowledged must be there. Each file system is in a file. If mounting is not permitted, this is skipped.
 struct FileSystems: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "shutdown", abstract: "Stop real file systems under a writer.")
@@ -68,7 +68,7 @@ private struct Mount {
     let image: String
     let folder: String
 
-    /// Nil if such a file system cannot be made or mounted here.
+    /// Returns nil if such a file system cannot be created or mounted here.
     init?(_ image: String, _ kind: String) throws {
         (self.image, folder) = (image, image + ".mounted")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -90,7 +90,7 @@ private struct Mount {
         if !isDone("umount", folder) { throw Violation(what: "cannot unmount \(image)") }
     }
 
-    /// Runs a program; true if it succeeds.
+    /// Runs a program. Returns true if it succeeds.
     private func isDone(_ command: String...) -> Bool {
         let child = Child(seconds: 120) { _ in
             dup2(open("/dev/null", O_WRONLY), STDERR_FILENO)

@@ -4,8 +4,8 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// A disk fills up under a writer, at its creation or later. That is reported as what it is, the cache can be
-/// read meanwhile, and the same handle goes on when there is room again.
+/// Fills a disk under a writer, at the creation of the cache or later. The error must say so, the cache must
+/// be readable meanwhile, and the same handle must work again when there is room.
 struct FullDisk: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "full", abstract: "Fill a disk of 1 to 4 MiB under a writer.")
@@ -53,7 +53,7 @@ struct FullDisk: TortureCommand {
         return summary
     }
 
-    /// Goes on from this state, nil: from nothing, until the disk is full, and then once more with room.
+    /// Continues from this state (nil: from nothing) until the disk is full, and then once more with room.
     private static func fill(
         _ path: String, from start: Int?, leaving room: Int, _ digests: [UInt64]
     ) throws -> UInt64 {

@@ -3,8 +3,8 @@ import Foundation
 @_spi(Unstable) import Quire
 import QuireSimulator
 
-/// Two processes with maps of 1 MiB write bodies of half of that, in turns, while the other holds a snapshot:
-/// each must notice that the other has made the file larger than its map.
+/// Two processes with maps of 1 MiB write bodies of half that size in turns, while the other holds a
+/// snapshot. Each must notice that the other has made the file larger than its map.
 struct Growth: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Let a file outgrow the maps of two processes.")
 
@@ -16,7 +16,7 @@ struct Growth: TortureCommand {
         case read, begin, end
     }
 
-    /// A file is large enough after this many bodies.
+    /// The number of bodies after which a file is large enough.
     private static let chapter = 20
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
@@ -32,7 +32,7 @@ struct Growth: TortureCommand {
                 try ask(processes[1 - writer], holds ? .begin : .read, posts - 1)
                 try ask(processes[writer], .write, posts)
                 summary.count += 1
-                // The other has not noticed yet. It will by reading, or by writing in the next round.
+                // The other process has not noticed yet. It will by reading, or by writing in the next round.
                 if holds { try ask(processes[1 - writer], .end, posts - 1) }
                 if random.chance(0.5) { try ask(processes[1 - writer], .read, posts) }
                 orders += 3
@@ -44,7 +44,7 @@ struct Growth: TortureCommand {
         return summary
     }
 
-    /// The process must find this number of posts.
+    /// Sends an order to the process, which must find this number of posts.
     private func ask(_ process: HelperProcess, _ order: Order, _ posts: Int) throws {
         let answer = process.ask(order.rawValue)
         if answer != UInt64(posts) {
@@ -53,7 +53,7 @@ struct Growth: TortureCommand {
         }
     }
 
-    /// Answers with the number of posts that it sees, in its snapshot if it has one.
+    /// Starts a process that answers with the number of posts it sees, in its snapshot if it has one.
     private static func process(_ path: String) -> HelperProcess {
         HelperProcess { order in
             let cache = try Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
@@ -64,7 +64,7 @@ struct Growth: TortureCommand {
                 switch Order(rawValue: number) {
                 case .write:
                     snapshot = nil
-                    // Nothing is read before: it is the write that finds the file larger than the map.
+                    // No read before: the write must find the file larger than the map.
                     try cache.batch { batch in
                         let post = 1 + (try batch[feed].attribute("posts")?.first ?? 0)
                         let body = [UInt8](repeating: post, count: 1 << 19)
@@ -80,7 +80,7 @@ struct Growth: TortureCommand {
         }
     }
 
-    /// Looks at each body.
+    /// Counts the posts and reads each body.
     private static func count(_ feed: Feed, in snapshot: OpenSnapshot) throws -> Int {
         let posts = try snapshot.read { try $0.rows(of: feed, limit: .max).compactMap(\.post) }
         for post in posts {

@@ -4,17 +4,17 @@
     import Musl
 #endif
 
-/// A process that lives through several steps of a torture and does its work when it is told to.
+/// A process that takes part in several steps of a torture and works on command.
 final class HelperProcess {
     private let child: Child
     private let orders: Int32
 
-    /// How the body hears of orders.
+    /// How the body receives orders.
     struct Order {
         fileprivate let input: Int32
         fileprivate let tell: (UInt64) -> Void
 
-        /// Says that what was ordered is done, and waits for the next order; nil when there is none.
+        /// Reports that the last order is done, and waits for the next one; nil if there is none.
         func wait(_ answer: UInt64 = 1) -> UInt8? {
             var order: UInt8 = 0
             tell(answer)
@@ -41,17 +41,17 @@ final class HelperProcess {
         _ = child.heard()
     }
 
-    /// Has it carry out an order, which is not 0, and returns its answer; nil if it could not.
+    /// Sends an order, which is not 0, and returns its answer; nil if it failed.
     func ask(_ order: UInt8 = 1) -> UInt64? {
         var order = order
         return write(orders, &order, 1) == 1 ? child.heard() : nil
     }
 
-    /// Has it do its work once; false if it could not.
+    /// Lets the process do its work once. Returns false if it failed.
     func works() -> Bool { ask() != nil }
 
     func stop() {
-        // Not only by closing the pipe: other children may have inherited this end.
+        // Send an order, because closing the pipe is not enough: other children may have inherited this end.
         var order: UInt8 = 0
         _ = write(orders, &order, 1)
         close(orders)

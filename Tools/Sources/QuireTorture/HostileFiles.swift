@@ -3,9 +3,9 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// Forged files, many of them with right checksums. `verify` survives each of them, and the
-/// engine each that `verify` accepts. The others are refused by `Cache(verifying:)`. What the engine does
-/// with them without it is counted: LMDB trusts what it maps, and opening does only the cheap part of
+/// Changes files, many of them with correct checksums afterwards. `verify` must survive each of them, and the
+/// engine each that `verify` accepts. `Cache(verifying:)` must refuse the others. What the engine does with
+/// them without `verify` is only counted: LMDB trusts what it maps, and opening does only the quick part of
 /// `verify`.
 struct HostileFiles: TortureCommand {
     static let configuration = CommandConfiguration(
@@ -16,14 +16,14 @@ struct HostileFiles: TortureCommand {
     @Option(help: "How many commits the cache has before it is damaged.") var commits = 60
 
     private static let pageSize = 4096
-    /// Files that one child verifies.
+    /// The number of files that one child verifies.
     private static let atOnce = 100
 
     private enum Verdict: Int32 {
         case sound, refused, reported, other
     }
 
-    /// What became of the files.
+    /// The counts of verdicts.
     private struct Tally {
         var accepted = 0
         var refused = 0
@@ -72,7 +72,7 @@ struct HostileFiles: TortureCommand {
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// What `verify` says, in a child: nothing in a file may end it.
+    /// Returns the verdicts of `verify`, run in a child: no file may make it crash.
     private func verdicts(of paths: [String]) throws -> [Verdict] {
         let (ending, numbers) = Child(seconds: 600) { tell in
             for path in paths { tell(UInt64(Self.verify(path).rawValue)) }
@@ -92,7 +92,7 @@ struct HostileFiles: TortureCommand {
             isSound = false
         }
         if isSound { return .sound }
-        // A program that opens untrusted files asks for this, and gets an error that says why.
+        // A program that opens untrusted files uses this and gets an error with the reason.
         do throws(QuireError) {
             _ = try Cache(verifying: path)
         } catch {
@@ -106,7 +106,7 @@ struct HostileFiles: TortureCommand {
     private func use(_ path: String, _ verdict: Verdict, _ tally: inout Tally) throws {
         let isAccepted = verdict == .sound
         if isAccepted { tally.accepted += 1 }
-        // On a file that verify rejects LMDB may as well go in circles.
+        // On a file that verify rejects, LMDB may loop for ever.
         let used = Child(seconds: isAccepted ? 60 : 2) { _ in Self.use(path) }.wait().ending
         switch used {
         case .exited(Verdict.refused.rawValue): tally.refused += 1
@@ -119,12 +119,12 @@ struct HostileFiles: TortureCommand {
         }
     }
 
-    /// Everything a program does with a cache.
+    /// Does everything that a program does with a cache.
     private static func use(_ path: String) -> Int32 {
         var limit = rlimit(rlim_cur: 1 << 28, rlim_max: 1 << 28)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         let stderr = dup(STDERR_FILENO)
-        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO)  // LMDB's last words
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO)  // discards LMDB's messages
         var isOpen = false
         do {
             let history = try CommitHistory(at: path, durability: .relaxed)
@@ -146,7 +146,7 @@ struct HostileFiles: TortureCommand {
         }
     }
 
-    /// The history, as far as it goes: a forged record may tell another one, in which there is nothing to do.
+    /// Continues the history if possible: a forged record may give one with nothing left to do.
     private static func goOn(_ history: CommitHistory) throws {
         if try history.state() >= 1 << 32 { return }
         do {
@@ -154,7 +154,7 @@ struct HostileFiles: TortureCommand {
         } catch is Unexpected {}
     }
 
-    /// What the history does not do.
+    /// Tries what the history does not do.
     private static func tryEverything(_ history: CommitHistory) throws {
         let (cache, feed) = (history.cache, history.feed)
         let rows = try cache.withSnapshot { try $0.rows(of: feed, limit: .max) }
@@ -193,7 +193,7 @@ struct HostileFiles: TortureCommand {
         for _ in 0...random.below(3) {
             switch random.below(12) {
             case 0: file = Array(file.prefix(random.number(in: 1...pages) * pageSize))
-            case 1:  // a page from elsewhere, or an older state of one
+            case 1:  // a page from elsewhere, or an older version of one
                 let (from, to) = (random.below(pages) * pageSize, random.below(pages) * pageSize)
                 if max(from, to) + pageSize <= file.count {
                     file.replaceSubrange(to..<to + pageSize, with: whole[from..<from + pageSize])

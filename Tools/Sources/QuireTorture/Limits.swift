@@ -9,15 +9,16 @@ import QuireSimulator
     import Musl
 #endif
 
-/// A process reaches its limit of file sizes anywhere in a commit or while a cache is being opened. That is
-/// an error which says so, and no signal ends the process; without the limit, the same cache goes on.
+/// Lets a process reach its file size limit anywhere in a commit, or while it opens a cache. That must cause
+/// an error that says so, and no signal may end the process. Without the limit, the same cache must work
+/// again.
 struct Limits: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Limit the size of files.")
 
     @OptionGroup var common: CommonOptions
     @Option(help: "How many processes have a limit.") var count = 60
 
-    /// Longest that is tried to run into the limit.
+    /// The maximum number of commits to reach the limit.
     private static let chapter = 60
     /// How many commits follow when there is room again.
     private static let later = 3
@@ -43,7 +44,7 @@ struct Limits: TortureCommand {
         return summary
     }
 
-    /// Of files that this process writes.
+    /// Limits the size of files that this process writes.
     private static func limitFiles(to size: UInt) {
         let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
         var limit = rlimit()
@@ -52,7 +53,7 @@ struct Limits: TortureCommand {
         setrlimit(kind, &limit)
     }
 
-    /// 1 if it met the limit, 0 if the history went on without; anything else is wrong.
+    /// Returns 1 if it reached the limit, 0 if the history continued without; anything else is wrong.
     private static func child(
         _ path: String, _ start: Int, _ limit: UInt, _ tell: (UInt64) -> Void
     ) -> Int32 {

@@ -2,8 +2,8 @@ import ArgumentParser
 import QuireSimulator
 import TestSupport
 
-/// Random operations before servers that page by position, of every kind, judged by the server's list and its
-/// answers: the histories of `NumberedServerTests`, optimised and many more.
+/// Runs random operations with servers that page by position, of every kind, and compares with the server's
+/// list and answers: the histories of `NumberedServerTests`, optimised and many more.
 struct NumberedHistories: TortureCommand {
     static let configuration = CommandConfiguration(
         commandName: "numbered", abstract: "Servers that page by number or offset, judged by their truth.")

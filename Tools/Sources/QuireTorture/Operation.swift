@@ -1,19 +1,19 @@
 @_spi(Unstable) import Quire
 import QuireSimulator
 
-/// Every kind of write that a program can ask of a cache. The state of a history decides which one is next,
-/// and each finds what it needs: a gap is opened before one is filled.
+/// Every kind of write that a program can request of a cache. The state of a history decides which one is
+/// next, and each has what it needs: a gap is opened before one is filled.
 enum Operation: String, CaseIterable {
     case refresh, update, append, pin, jump, fields, delete, enlarge, shrink, reclaim, local, run, fill, batch
     case evict, attribute, ticket, prune, feed, copy, reset
 
-    /// The one that leads to this state.
+    /// The operation that leads to this state.
     init(leadingTo state: UInt64) {
         self = Self.allCases[Int((state - 1) % UInt64(Self.allCases.count))]
     }
 }
 
-/// An operation of a history that had nothing to do, or was refused: the history would show nothing.
+/// An operation of a history had nothing to do, or was refused, so the history would prove nothing.
 struct Unexpected: Error {
     let what: String
     init(_ what: String) { self.what = what }
@@ -36,7 +36,7 @@ struct Step {
         gap = rows.compactMap(\.gap).first
     }
 
-    /// What makes commits of its own. A history that is interrupted after them does it once more.
+    /// Makes separate commits first. A history that is interrupted after them makes them again.
     func prelude(_ operation: Operation) throws {
         switch operation {
         case .feed: _ = try history.cache.feed(named: "feed \(state)")
@@ -62,7 +62,7 @@ struct Step {
             try take(batch, at: .tail)
         case .run: try record(batch)
         case .update: try update(batch, [random.pick(posts)], size: 900)
-        // Most of what `enlarge` stored: little of its record is in use then.
+        // Most of what `enlarge` stored, so that little of its record remains in use.
         case .shrink: try update(batch, Array(serverPosts.prefix(7)), size: 30)
         case .fields:
             let value = (0..<random.below(60)).map { _ in UInt8(random.below(256)) }
@@ -105,12 +105,12 @@ struct Step {
         if !isDone { throw Unexpected("\(Operation(leadingTo: state)) had nothing to do") }
     }
 
-    // MARK: What the server says
+    // MARK: The server's answers
 
-    /// Those with a key; an optimistic post has none.
+    /// The posts with a key, which optimistic posts lack.
     private var serverPosts: [PostRow] { posts.filter { $0.key != nil } }
 
-    /// `new` posts are on top. The page ends with `joining` known ones, or above them if that is
+    /// Refreshes with `new` posts on top. The page ends with `joining` known ones, or above them if that is
     /// negative.
     private mutating func refresh(
         _ batch: borrowing Batch, by new: UInt64, joining: Int64, size: Int
@@ -120,7 +120,7 @@ struct Step {
         try take(answer, batch, at: .head, of: history.feed)
     }
 
-    /// The page that a link leads to.
+    /// Takes in the page at a link.
     private mutating func take(_ batch: borrowing Batch, at place: Place) throws {
         guard case .link(.token(let token)) = try batch[history.feed].plan(place).request?.target,
             let border = UInt64(token.dropFirst("below ".count))
@@ -128,7 +128,7 @@ struct Step {
         try take(page(from: border - 1, downTo: border - 10, size: 500), batch, at: place, of: history.feed)
     }
 
-    /// Posts of the history that another feed shows, too.
+    /// Ingests posts of the history that another feed shows too.
     private mutating func mirror(_ batch: borrowing Batch) throws {
         let top = serverPosts.first?.id.number ?? 100_000
         try take(page(from: top, downTo: top - 9, size: 300), batch, at: .head, of: history.mirror)
@@ -148,7 +148,7 @@ struct Step {
         return answer
     }
 
-    /// Two pages of a crawl that another process can go on with at any time.
+    /// Records two pages of a crawl that another process can continue at any time.
     private mutating func record(_ batch: borrowing Batch) throws {
         let feed = history.crawl
         var run =

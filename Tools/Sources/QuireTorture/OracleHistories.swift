@@ -2,7 +2,7 @@ import ArgumentParser
 import QuireSimulator
 import TestSupport
 
-/// Random operations on every kind of feed, judged by what the simulated server's list and its answers imply:
+/// Runs random operations on every kind of feed, and compares with the simulated server's list and answers:
 /// the histories of `OracleTests`, optimised and many more.
 struct OracleHistories: TortureCommand {
     static let configuration = CommandConfiguration(

@@ -1,25 +1,25 @@
 import Foundation
 import Quire
 
-/// What a cache is like after an accident.
+/// Checks a cache after an accident.
 enum PostCrashCheck {
-    /// Which states may be found.
+    /// The states that are allowed.
     enum Promise {
         /// Everything acknowledged, and perhaps the commit that was under way.
         case all
-        /// Any earlier state will do as well (`durability: .relaxed`).
+        /// Any earlier state is also allowed (`durability: .relaxed`).
         case someBeginning
     }
 
     struct Reopened {
         let state: UInt64
-        /// From the opening of the file to its first row.
+        /// The time from opening the file to its first row.
         let microseconds: UInt64
     }
 
-    /// Opens the cache in a child: `verify` and `check` find nothing, and it is in a state from
-    /// `acknowledged` to one later, exactly as the undisturbed run was. So is its copy, if there is one. A
-    /// violation says at which place of the torture it was.
+    /// Opens the cache in a child. `verify` and `check` must find nothing, and the cache must be in a state
+    /// from `acknowledged` to one later, exactly as in the undisturbed run. So must its copy, if there is
+    /// one. A violation names the place in the torture.
     @discardableResult
     static func inspect(
         _ path: String, acknowledged: UInt64, digests: [UInt64], promise: Promise = .all,
@@ -64,7 +64,7 @@ enum PostCrashCheck {
         return Reopened(state: numbers[0], microseconds: numbers[1])
     }
 
-    /// A copy that has its name is whole: one of the states there were.
+    /// Checks a copy. If it has its name it must be whole: one of the earlier states.
     private static func inspectCopy(of path: String, _ digests: [UInt64]) throws -> Bool {
         let copy = CommitHistory.copyPath(of: path)
         if access(copy, F_OK) != 0 { return true }

@@ -3,8 +3,8 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// What a process writes to a cache is recorded, and files are built as a power cut may leave them: of what
-/// was written since the last sync any part may have reached the disk, in any order.
+/// Records what a process writes to a cache, and builds files as a power cut may leave them: any part of what
+/// was written since the last sync may have reached the disk, in any order.
 ///
 ///     synced so far | written since:  a b c       a file for each of:  - a b c ab ac bc abc (a sample)
 struct PowerCut: TortureCommand {
@@ -16,16 +16,16 @@ struct PowerCut: TortureCommand {
     @Option(help: "Commits in each recording.") var commits = 4
 
     private static let pieces = [4096, 512]
-    /// How often the history goes through all operations before a recording: free pages are used again then.
+    /// How often the history runs through all operations before a recording, so that free pages are reused.
     private static let rounds = 3
 
-    /// What was recorded: a few commits, and the first is this act.
+    /// A recording of a few commits, of which the first is this act.
     private struct Workload {
         let act: Stage.Act
         let durability: CacheOptions.Durability
         let piece: Int
 
-        /// All there are: more often with the full promise than with the relaxed one.
+        /// All workloads, more of them with full durability than with relaxed.
         static let all = pieces.flatMap { piece in
             Stage.Act.all.filter { $0 != .opening }.flatMap { act in
                 [CacheOptions.Durability.full, .relaxed].map {
@@ -45,7 +45,7 @@ struct PowerCut: TortureCommand {
         random.shuffle(&workloads)
         while summary.count < count {
             let workload = workloads[recordings % workloads.count]
-            // An even share of those that are left to build.
+            // An even share of the files left to build.
             let left = max(1, workloads.count - recordings)
             let quota = min(count - summary.count, max(50, (count - summary.count) / left))
             var stage = try Stage(workload.act, round: random.below(Self.rounds), in: folder)
@@ -99,7 +99,7 @@ struct PowerCut: TortureCommand {
         return (files, missing, beyond)
     }
 
-    /// True if a commit is there that was not acknowledged.
+    /// Checks a file. Returns true if a commit is there that was not acknowledged.
     private func inspect(
         _ image: [UInt8], _ acknowledged: UInt64, _ workload: Workload, _ digests: [UInt64],
         _ folder: String, _ place: String

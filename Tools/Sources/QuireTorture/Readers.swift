@@ -3,8 +3,8 @@ import Foundation
 import Quire
 import QuireSimulator
 
-/// Readers are killed while they hold a snapshot. What they saw is used again all the same: the file stays
-/// below twice of what a compact copy of it needs.
+/// Kills readers while they hold a snapshot. The space they saw must be reused: the file stays below twice
+/// the size of a compact copy.
 struct Readers: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Kill readers in the midst of a snapshot.")
 
@@ -12,7 +12,7 @@ struct Readers: TortureCommand {
     @Option(help: "How many readers are killed.") var count = 20
     @Option(help: "Commits after each.") var commits = 500
 
-    /// Each commit replaces the body of one of these; all together have about a megabyte.
+    /// Each commit replaces the body of one of these. All together have about a megabyte.
     private static let (posts, size) = (500, 2_000)
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {

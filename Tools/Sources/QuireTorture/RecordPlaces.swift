@@ -1,7 +1,7 @@
 @_spi(Unstable) import Quire
 import QuireSimulator
 
-/// Where the records of a sound cache lie in its file: what can be forged, with a right checksum.
+/// The positions of the records in a sound cache's file, to forge them with correct checksums.
 struct RecordPlaces {
     /// The bytes of each value.
     private(set) var values: [Range<Int>] = []
@@ -10,7 +10,7 @@ struct RecordPlaces {
 
     init(of file: [UInt8]) {
         file.withUnsafeBytes { bytes in
-            // of the two meta pages the one with the higher transaction number counts
+            // the meta page with the higher transaction number counts
             let newest = [0, 1].max {
                 Self.word(bytes, at: $0 * Self.pageSize + 144)
                     < Self.word(bytes, at: $1 * Self.pageSize + 144)
@@ -41,19 +41,19 @@ struct RecordPlaces {
         }
     }
 
-    /// Changes some bytes of a record and writes the checksum that they then have.
+    /// Changes some bytes of a record and writes the new checksum.
     func forge(_ file: inout [UInt8], _ random: inout SplitMix64) {
         let value = values[random.below(values.count)]
         guard value.upperBound <= file.count, value.count > 4 else { return }
         for _ in 0...random.below(3) {
-            // what records begin with decides how the rest is read
+            // the first bytes of a record decide how the rest is read
             let room = value.count - 4
             let place = value.lowerBound + random.below(random.chance(0.5) ? min(room, 24) : room)
             switch random.below(5) {
             case 0: file[place] = UInt8(random.below(256))
             case 1: file[place] ^= 1 << UInt8(random.below(8))
             case 2: file[place] = random.chance(0.5) ? 0 : 1
-            case 3:  // a number that goes on
+            case 3:  // a number that continues
                 for each in place..<min(place + random.below(9), value.upperBound - 5) { file[each] |= 0x80 }
             default: file[place] = file[value.lowerBound + random.below(room)]
             }

@@ -2,7 +2,7 @@ import CRecorder
 import Foundation
 import Quire
 
-/// One call of a recorded process.
+/// One system call of a recorded process.
 struct Recorded {
     enum Kind: UInt8 {
         case written = 0x57
@@ -17,10 +17,10 @@ struct Recorded {
     let isSynced: Bool
     let offset: UInt64
     let bytes: [UInt8]
-    /// Its number in the file system.
+    /// The file's inode number.
     private let file: UInt64
 
-    /// What a process does to a cache in a child: this act and the commits that follow.
+    /// Records what a process does to a cache in a child: this act and the commits that follow.
     static func record(_ stage: Stage, commits: Int) throws -> [Recorded] {
         try stage.reset()
         let logPath = stage.path + ".log"
@@ -40,7 +40,7 @@ struct Recorded {
         if child.wait().ending != .exited(0) { throw Violation(what: "the crawl failed") }
         var status = stat()
         stat(stage.path, &status)
-        // Not what was done to other files, such as a copy.
+        // Leave out calls on other files, such as a copy.
         return read([UInt8](try Data(contentsOf: URL(fileURLWithPath: logPath))))
             .filter { $0.file == UInt64(status.st_ino) || [.folderSynced, .acknowledged].contains($0.kind) }
     }
@@ -64,17 +64,17 @@ struct Recorded {
     }
 }
 
-/// What is surely on the disk, and what may be.
+/// What is certainly on the disk, and what may be.
 struct Disk {
-    /// What reaches the disk at once: a page, or a sector of one.
+    /// The size of an atomic write: a page, or a sector of one.
     let piece: Int
     private var durable: [UInt8]
     private var pending: [(offset: Int, bytes: ArraySlice<UInt8>)] = []
     private(set) var acknowledged: UInt64
-    /// The file has its name, and surely so.
+    /// True if the file has its name, and if the name is durable.
     private(set) var (isNamed, isNameDurable): (Bool, Bool)
 
-    /// A disk that holds a cache in this state; nil: none.
+    /// Creates a disk that holds a cache in this state; nil: no cache.
     init(piece: Int, holding contents: [UInt8]?, state: UInt64) {
         (self.piece, durable, acknowledged) = (piece, contents ?? [], state)
         (isNamed, isNameDurable) = (contents != nil, contents != nil)
@@ -99,8 +99,8 @@ struct Disk {
         }
     }
 
-    /// A file that may be found after a cut at this moment. `chance` decides for each piece that was not
-    /// synced whether it is there.
+    /// Returns a file that may be found after a cut at this moment. `chance` decides for each unsynced piece
+    /// whether it is there.
     func image(_ chance: () -> Bool) -> [UInt8] {
         var image = durable
         for piece in pending where chance() { Self.put(piece, into: &image) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Quire
 
-/// A cache just before something happens to it. Each accident meets a copy of it.
+/// A cache just before an accident. Each accident happens to a copy of it.
 struct Stage {
     enum Act: Hashable, CustomStringConvertible {
         /// There is no file yet.
@@ -19,13 +19,13 @@ struct Stage {
             }
         }
 
-        /// It writes to a cache that is open, and to nothing else.
+        /// True if it writes to an open cache, and to nothing else.
         var isCommit: Bool { if case .operation(let operation) = self { operation != .copy } else { false } }
 
         static let all = [.creation, .opening] + Operation.allCases.map(Self.operation)
     }
 
-    /// Which of them a torture is about.
+    /// The acts that a torture covers.
     struct Choice: ParsableArguments {
         @Option(help: "One of creation, opening and the operations; all if there is none.")
         var act: [String] = []
@@ -34,14 +34,14 @@ struct Stage {
     }
 
     let act: Act
-    /// The state it is in.
+    /// The state of the cache.
     let state: UInt64
     private let prepared: String
-    /// Where the accident happens.
+    /// The path where the accident happens.
     let path: String
     var durability = CacheOptions.Durability.full
 
-    /// The cache before an act for the n-th time, 0 is the first.
+    /// Prepares the cache before an act for the n-th time, from 0.
     init(_ act: Act, round: Int, in folder: String) throws {
         let kinds = Operation.allCases.count
         let place =
@@ -66,17 +66,17 @@ struct Stage {
         if child.wait().ending != .exited(0) { throw Violation(what: "no cache to begin with") }
     }
 
-    /// Puts the cache in place as it was.
+    /// Restores the cache.
     func reset() throws {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        // drafts of those who died, too
+        // also removes drafts of killed processes
         for file in try FileManager.default.contentsOfDirectory(atPath: folder)
         where file.hasPrefix(name) { unlink(folder + "/" + file) }
         if act != .creation { try FileManager.default.copyItem(atPath: prepared, toPath: path) }
     }
 
-    /// What is there before the act.
+    /// Returns the contents before the act.
     func contents() throws -> [UInt8] {
         act == .creation ? [] : [UInt8](try Data(contentsOf: URL(fileURLWithPath: prepared)))
     }
@@ -87,7 +87,7 @@ struct Stage {
         return try CommitHistory(at: path, durability: durability)
     }
 
-    /// Does what is to be done, and returns the state the cache is in then.
+    /// Performs the act, and returns the state of the cache afterwards.
     func perform(on history: inout CommitHistory?) throws -> UInt64 {
         if let history { return try history.next() }
         let opened = try CommitHistory(at: path, durability: durability)

@@ -9,15 +9,15 @@ import QuireSimulator
     import Musl
 #endif
 
-/// Writers are stopped, mostly in the midst of a commit. Others wait as long as they may and say for whom;
-/// when the writer goes on, or is killed, so do they.
+/// Stops writers, mostly during a commit. Others must wait up to their limit and name the stopped process.
+/// When the writer continues, or is killed, they must continue too.
 struct Suspended: TortureCommand {
     static let configuration = CommandConfiguration(abstract: "Stop writers with SIGSTOP.")
 
     @OptionGroup var common: CommonOptions
     @Option(help: "How many writers are stopped.") var count = 40
 
-    /// The history starts anew after this many commits.
+    /// The history starts again after this many commits.
     private static let chapter = 120
 
     func run(in folder: String, _ random: inout SplitMix64) throws -> Summary {
@@ -45,7 +45,7 @@ struct Suspended: TortureCommand {
                 throw Violation(what: "cycle \(cycle): while the writer stood still: \(answer ?? 0)")
             }
             if random.chance(0.5) { kill(writer.process, SIGCONT) } else { writer.end() }
-            // It lets go of its turn now, sooner or later.
+            // It gives up its turn now, sooner or later.
             var answer = other.ask()
             while let process = answer, process != 0 { answer = other.ask() }
             if answer == nil { throw Violation(what: "cycle \(cycle): the other process failed") }
@@ -60,7 +60,7 @@ struct Suspended: TortureCommand {
         return summary
     }
 
-    /// Goes through the history; in the commit with this number it stops itself.
+    /// Runs through the history. In the commit with this number it stops itself.
     private static func writer(_ path: String, stopping: Int?) -> Child {
         Child { tell in
             do {
@@ -82,7 +82,7 @@ struct Suspended: TortureCommand {
         }
     }
 
-    /// Reads and writes when asked to, with little patience. Answers 0, or for which process it waited.
+    /// Reads and writes on command, with a short time limit. Answers 0, or the process for which it waited.
     private static func other(_ path: String) -> HelperProcess {
         HelperProcess { order in
             let history = try CommitHistory(at: path, writeTimeout: .milliseconds(100))

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 @_spi(Unstable) import Quire
 
-/// One of several processes that change a cache: carries out what it reads, an operation a line, and says
-/// what came of each. `Tests/Processes` has the same in C and in Python, and the program that gives the
+/// One of several processes that change a cache. It reads operations, one on each line, carries them out and
+/// prints the results. `Tests/Processes` has the same program in C and in Python, and the one that gives the
 /// orders.
 struct TurnTaking: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -77,7 +77,7 @@ private struct Turns {
         }
     }
 
-    /// Exactly one commit: what happened is marked even if it changed nothing else. A snapshot inside of a
+    /// Makes exactly one commit: what happened is marked even if nothing else changed. A snapshot inside of a
     /// batch sees the commit before it.
     private func commit(_ order: Order, _ feed: Feed) throws -> [String: Any] {
         try cache.batch { batch in
@@ -179,7 +179,7 @@ private struct Turns {
         ]
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     private func look(at feed: Feed) throws -> [String: Any] {
         let open = try OpenSnapshot(cache)
@@ -200,7 +200,7 @@ private struct Turns {
         }
     }
 
-    /// The one-line picture of a feed that conformance.json compares with (Bindings/README.md).
+    /// Returns the one-line picture of a feed that conformance.json compares with (Bindings/README.md).
     private static func picture(
         of feed: Feed, _ snapshot: borrowing Snapshot, _ overlaps: (head: Bool, tail: Bool)
     ) throws -> String {

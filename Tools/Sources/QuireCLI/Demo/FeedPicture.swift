@@ -1,6 +1,6 @@
 import Quire
 
-/// A feed in one line: `[41 … 30] ~<30~ [20 19] |<19`.
+/// Draws a feed on one line: `[41 … 30] ~<30~ [20 19] |<19`.
 enum FeedPicture {
     static func draw(_ feed: Feed, _ snapshot: borrowing Snapshot) throws -> String {
         let info = try snapshot.info(of: feed)
@@ -19,7 +19,7 @@ enum FeedPicture {
         return (parts + [segment(run), "|\(shown(info.tail))"]).joined(separator: " ")
     }
 
-    /// Numbers that count down by one are shortened to the first and the last.
+    /// Returns the ids, with numbers that count down by one shortened to the first and the last.
     private static func segment(_ ids: [PostID]) -> String {
         var words: [String] = []
         var start = ids.startIndex

@@ -1,11 +1,11 @@
 import Quire
 import QuireDumps
 
-/// Which profiles fit a response, and why.
+/// Explains which profiles fit a response, and why.
 struct FitExplanation {
     private let file: PageFile
     private let bytes: [UInt8]
-    /// The best first.
+    /// The profiles tried, best first.
     private let candidates: [ProfileFit]
 
     init(of path: String, profiles: [Profile]) throws {
@@ -71,7 +71,7 @@ struct FitExplanation {
         return lines
     }
 
-    /// The keys at both ends, and whether the posts are in their order.
+    /// Returns the first and last key, and whether the posts are ordered by them.
     private func keys(_ answer: Answer) -> String? {
         let keys = answer.posts.compactMap(\.key)
         guard let first = keys.first, let last = keys.last else { return nil }

@@ -1,6 +1,6 @@
 import Quire
 
-/// What `ingest` and `fill` print in the end.
+/// The final lines of `ingest` and `fill`.
 struct ClosingLine: Encodable {
     let againstOrder: Int
     let bytes: Int
@@ -23,7 +23,7 @@ struct ClosingLine: Encodable {
     let pagesFailed: Int
     let received: Int
     let removed: Int
-    /// Posts that were received and stand nowhere; not more than 256.
+    /// Received posts that were not placed; at most 256.
     let unplaced: [String]
     let unplacedCount: Int
     let updated: Int
@@ -54,10 +54,10 @@ struct ClosingLine: Encodable {
         updated = totals.updated
     }
 
-    /// Nothing says that a post may be missing.
+    /// True if nothing suggests that a post may be missing.
     var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 }
 
-    /// The same for people.
+    /// Returns the lines for people.
     func summary(feed name: String, _ continuity: Continuity) -> [String] {
         let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
         let end = evidence + ["  now \(continuity.sentence)"]
@@ -79,7 +79,7 @@ struct ClosingLine: Encodable {
         ] + end
     }
 
-    /// What contradicts the order of the feed.
+    /// The lines about evidence against the order of the feed.
     private var evidence: [String] {
         var lines: [String] = []
         if againstOrder > 0 {

@@ -1,10 +1,10 @@
 import Quire
 import QuireDumps
 
-/// The feed that pages go to. It comes into being with the first page that it takes: a run of bad files, or a
-/// first page that is refused, leaves nothing behind. An empty feed is as good as none: it begins anew.
+/// The feed that receives the pages. It is created with the first page that it accepts, so a run of bad
+/// files, or a refused first page, leaves nothing behind. An empty feed counts as none and is replaced.
 final class Destination {
-    /// As it was named; a dry run works on a copy elsewhere.
+    /// The path as given; a dry run works on a copy elsewhere.
     let path: String
     let name: String
     let profile: Profile
@@ -12,14 +12,14 @@ final class Destination {
     private let asked: IngestOptions
     private let place: String
     private var cache: Cache?
-    /// Nil until the commit of its first page.
+    /// Nil until its first page is committed.
     private(set) var feed: Feed?
-    /// A feed without posts that was asked for with other options.
+    /// A feed without posts that has other options than the requested ones.
     private var empty: Feed?
-    /// What the feed is created with.
+    /// The options for creating the feed.
     private var planned = FeedOptions()
 
-    /// Looks for the feed, without creating it. `place` is where the cache is, if not at its path.
+    /// Looks up the feed without creating it. `place` is the path of the cache, if not `path`.
     init(cache path: String, at place: String? = nil, feed name: String, _ asked: IngestOptions) throws {
         (self.path, self.name, self.asked, self.place) = (path, name, asked, place ?? path)
         if name.isEmpty || name.utf8.count > 255 {
@@ -37,7 +37,7 @@ final class Destination {
         }
     }
 
-    /// What was asked for that a feed with posts cannot become.
+    /// Returns the requested options that a feed with posts cannot change to, in words.
     private func difference(from options: FeedOptions) -> String? {
         if let order = asked.order, order != options.order {
             return "was created with --order \(options.order.rawValue), which cannot become \(order.rawValue)"
@@ -51,11 +51,11 @@ final class Destination {
 
     var keyIsVersion: Bool { parsing.keyIsVersion }
 
-    /// JSON Feed is recognised by its content, unless the user named a profile.
+    /// True if JSON Feed is recognised, because the options do not say what the responses are.
     var recognisesJSONFeed: Bool { parsing.isByDefault }
 
-    /// The cache, created for pages of this kind if need be; nil if there is neither a feed nor a page for
-    /// one.
+    /// Returns the cache, which is created if pages of this kind are to be stored; nil if there is neither a
+    /// feed nor a page for one.
     func open(for kind: InputPage.Kind?) throws -> Cache? {
         if let feed { return feed.cache }
         guard let kind else { return nil }
@@ -67,8 +67,9 @@ final class Destination {
         return cache
     }
 
-    /// A collection that no feed is in: the name of the feed, or that and a number. Whether the ids of two
-    /// feeds come from one server only the user knows; a collection of its own is right either way.
+    /// Returns the name of a collection without feeds: the feed's name, with a number if necessary. Only the
+    /// user knows whether the ids of two feeds come from one server; a separate collection is right in any
+    /// case.
     private func freeCollection(in cache: Cache) throws -> String {
         let taken = Set(try cache.feeds().map(\.options.collection))
         if !taken.contains(name) { return name }
@@ -76,7 +77,7 @@ final class Destination {
         return (2...).lazy.map { "\(start) \($0)" }.first { !taken.contains($0) }!
     }
 
-    /// The feed in a batch on the cache, which makes it if it does not exist.
+    /// Returns the feed in a batch on the cache, and creates it if necessary.
     func feed(in batch: borrowing Batch) throws -> Feed {
         if let feed { return feed }
         let feed =
@@ -86,7 +87,7 @@ final class Destination {
         return feed
     }
 
-    /// The batch that made the feed is committed.
+    /// Keeps the feed, after the batch that created it was committed.
     func hold(_ feed: Feed) { self.feed = feed }
 
     private func options(for kind: InputPage.Kind) throws -> FeedOptions {
@@ -111,7 +112,7 @@ final class Destination {
         return options
     }
 
-    /// A feed holds one kind of thing.
+    /// Throws if the page is of another kind than the feed.
     func require(_ page: InputPage) throws {
         let (held, given) = (parsing.kind, ParsingOptions.name(of: page.kind))
         if held == given { return }
@@ -119,7 +120,7 @@ final class Destination {
         throw Failure(.data, "\(page.place): \(words(given)), but feed \(name) holds \(words(held))")
     }
 
-    /// What is in the feed, nil if it does not exist.
+    /// Returns the contents of the feed; nil if it does not exist.
     func info() throws -> FeedInfo? {
         try feed.map { try info(of: $0) }
     }

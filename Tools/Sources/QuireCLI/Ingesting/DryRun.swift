@@ -1,12 +1,12 @@
 import Foundation
 import Quire
 
-/// A copy of a cache to try things on, which goes away with this object.
+/// A temporary copy of a cache for dry runs, which is removed with this object.
 final class DryRun {
     let path: String
     private let folder: String
 
-    /// A copy of the cache at this path, or nothing if there is none.
+    /// Copies the cache at this path, if there is one.
     init(of path: String) throws {
         folder = NSTemporaryDirectory() + "quire-dry-run-" + UUID().uuidString
         self.path = folder + "/copy.quire"

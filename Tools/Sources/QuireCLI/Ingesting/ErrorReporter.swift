@@ -1,7 +1,7 @@
 import Foundation
 import QuireDumps
 
-/// What could not be taken: told, counted, and the end of the run when it becomes too much.
+/// Reports and counts what could not be taken in, and ends the run if there are too many errors.
 final class ErrorReporter {
     private let limit: Int?
     private let path: String?
@@ -14,7 +14,7 @@ final class ErrorReporter {
         let place: String
     }
 
-    /// `count` were made before, by the run that is resumed.
+    /// Creates a reporter. The resumed run had `count` errors.
     init(_ options: RunOptions, after count: Int) throws {
         limit = options.strict ? 0 : options.maxErrors
         path = options.errorsTo
@@ -32,7 +32,7 @@ final class ErrorReporter {
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// True if one more would be too many after this many others that have not been told yet.
+    /// Returns true if one more error would be too many, after this many that were not reported yet.
     func isTooMuch(after others: Int) -> Bool { limit.map { count + others >= $0 } ?? false }
 
     func tell(_ message: String, at place: String) throws {

@@ -1,7 +1,7 @@
 import Quire
 import QuireDumps
 
-/// What a run of pages did.
+/// The totals of a run.
 struct IngestTotals: Codable {
     var pages = 0
     var pagesFailed = 0
@@ -9,7 +9,8 @@ struct IngestTotals: Codable {
     var new = 0
     var duplicates = 0
     var duplicatesInPage = 0
-    /// Not placed: deleted or outdated meanwhile, or above a post the server says lies above them (R9).
+    /// Posts not placed: deleted or outdated meanwhile, or above a post that the server says is above them
+    /// (R9).
     var ignored = 0
     var updated = 0
     var moved = 0
@@ -19,7 +20,7 @@ struct IngestTotals: Codable {
     var bytes = 0
     var evidence: OrderEvidence? = OrderEvidence()
 
-    /// A page with nothing in it, where its request was recorded.
+    /// Counts a page without anything new, whose request was recorded.
     mutating func addNothingNew() { pages += 1 }
 
     mutating func add(_ outcome: Outcome, _ answer: Answer, _ page: InputPage) {
@@ -36,7 +37,7 @@ struct IngestTotals: Codable {
         gapsOpened += outcome.gapsOpened
         gapsClosed += outcome.gapsClosed
         if case .rows = page.kind {
-            // While a table comes in from the bottom up, each page closes the gap the one before left.
+            // While a table comes in from the bottom up, each page closes the gap left by the previous one.
             let both = min(gapsOpened, gapsClosed)
             (gapsOpened, gapsClosed) = (gapsOpened - both, gapsClosed - both)
         }

@@ -2,22 +2,22 @@ import Foundation
 import Quire
 import QuireDumps
 
-/// Takes the pages of one crawl into a feed, several to a commit, each with how far the crawl has come.
+/// Takes the pages of one crawl into a feed, several in a commit, together with the progress of the crawl.
 struct Ingestion {
     private let destination: Destination
     private let errors: ErrorReporter
     private let progress: Progress
-    /// Where the crawl stands once the last batch is committed.
+    /// The progress of the crawl as of the last committed batch.
     private(set) var point: ResumePoint
     private var crawl: Crawl
     private var merging: RowMerging
-    /// By which order the pages of an API came.
+    /// The order of the pages received from an API.
     private(set) var fit: OrderFit
     private var watch = OrderWatch()
-    /// Why the crawl ended early, if it did.
+    /// True if the crawl ended early because of too many errors.
     private(set) var hasGivenUp = false
 
-    /// Pages that share a commit.
+    /// The number of pages in a commit.
     private static let batchPages = 32
 
     init(
@@ -33,12 +33,12 @@ struct Ingestion {
     private struct Page {
         var input: InputPage
         let number: Int?
-        /// It shows posts in another order than a page before it.
+        /// True if it shows posts in another order than an earlier page.
         let isContradiction: Bool
     }
 
-    /// Commits what comes out of the queue, in batches of limited size, until its end, an
-    /// interruption, or one complaint too many.
+    /// Commits the pages of the queue in batches of limited size, until its end, an interruption, or too many
+    /// errors.
     mutating func take(_ queue: PageQueue, batchBytes: Int) throws {
         defer { progress.clear() }
         var (pages, bytes) = ([Page](), 0)
@@ -66,7 +66,7 @@ struct Ingestion {
                     failures += 1
                 }
                 if page.response?.namesPost == true && !pages.isEmpty {
-                    // What it attaches to must be committed.
+                    // The posts that it attaches to must be committed first.
                     try commit(pages, numbering, isLast: false)
                     (pages, bytes, failures) = ([], 0, 0)
                     if hasGivenUp { return queue.cancel() }
@@ -100,7 +100,7 @@ struct Ingestion {
 
     // MARK: A batch
 
-    /// What a batch changes, besides the cache; it counts only once the batch is committed.
+    /// The changes of a batch outside the cache. They count only once the batch is committed.
     private struct Effect {
         var point: ResumePoint
         var crawl: Crawl
@@ -117,7 +117,7 @@ struct Ingestion {
             let before = effect
             do {
                 let feed = try cache.batch { batch in
-                    effect = before  // this may be the second time
+                    effect = before  // the closure may run twice
                     let feed = try destination.feed(in: batch)
                     for page in pages where !effect.isTooMuch {
                         try take(page, at: now, into: feed, batch, &effect)
@@ -130,7 +130,7 @@ struct Ingestion {
                 }
                 destination.hold(feed)
             } catch is NothingTaken {
-                // the feed that was made for these pages was never there
+                // the feed that was created for these pages no longer exists
             }
         } else {
             for page in pages where !effect.isTooMuch {
@@ -148,12 +148,12 @@ struct Ingestion {
         for problem in effect.problems { try complain(problem.message, at: problem.place) }
     }
 
-    /// No feed is created for pages that it would not take: of the first page with posts.
+    /// Returns the kind of the first page with posts. No feed is created for pages that it would not accept.
     private func kind(of pages: [Page]) -> InputPage.Kind? {
         pages.first { !($0.input.answer?.posts.isEmpty ?? true) }?.input.kind
     }
 
-    /// The first of these pages may name a post; then it says how it attaches to what is there.
+    /// Attaches the first of these pages to the cached posts, if its request names a post.
     private func attached(_ pages: [Page]) throws -> [Page] {
         guard let response = pages.first?.input.response, response.namesPost, let feed = destination.feed
         else { return pages }
@@ -167,10 +167,10 @@ struct Ingestion {
         return pages
     }
 
-    /// Each page of a batch was refused that would have created the feed.
+    /// All pages of the batch that would have created the feed were refused.
     private struct NothingTaken: Error {}
 
-    /// Why a page that is not worth a feed is not.
+    /// Returns why no feed is created for this page.
     private static func problem(of page: Page) -> String {
         guard case .failure(let error) = page.input.content else {
             return refusal(of: page, .empty)
@@ -189,7 +189,7 @@ struct Ingestion {
         effect.point.position = page.input.position
     }
 
-    /// Records a page; returns why it could not be.
+    /// Records a page. Returns why it could not be recorded, or nil.
     private func record(
         _ page: Page, at now: Int64, in feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws -> String? {
@@ -212,7 +212,7 @@ struct Ingestion {
         return nil
     }
 
-    /// Takes a page in where it belongs; nil if nothing can be asked there.
+    /// Takes a page in at its place; nil if nothing can be requested there.
     private func outcome(
         of page: Page, _ response: Response, in feed: Feed, _ batch: borrowing Batch, _ effect: inout Effect
     ) throws -> (Outcome, Answer)? {
@@ -229,7 +229,7 @@ struct Ingestion {
         let counted = page.number.map { $0 + (effect.point.shift ?? 0) }
         let (answer, number) = response.place(number: counted, in: &advanced)
         let outcome = try batch[feed].ingest(answer, page: number, of: &advanced)
-        // The crawl goes on as if a refused page had never been there.
+        // The crawl continues as if a refused page did not exist.
         if !outcome.isUnchanged {
             effect.crawl = advanced
             if let number, let given = page.number { effect.point.shift = number - given }
@@ -254,7 +254,7 @@ struct Ingestion {
 }
 
 extension InputPage {
-    /// A request was recorded, and its answer has no posts: nothing is new, or nothing follows.
+    /// True if a request was recorded and its answer has no posts: nothing is new, or nothing follows.
     fileprivate var saysNothingNew: Bool {
         guard let response else { return false }
         return response.asked != nil && response.answer.posts.isEmpty

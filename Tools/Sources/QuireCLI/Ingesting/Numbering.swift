@@ -1,32 +1,32 @@
 import Quire
 import QuireDumps
 
-/// How the pages of a run are numbered.
+/// The page numbers of a run.
 struct Numbering: Codable, Equatable {
-    /// Files are numbered by their names, as long as each of them is one page.
+    /// True if files are numbered by their names, while each of them is one page.
     private var hasNames: Bool
-    /// The number of the next page; nil if it follows what was there.
+    /// The number of the next page; nil if it follows the cached ones.
     private var next: Int?
     private var count = 0
 
-    /// By their names.
+    /// Numbers from the file names.
     static let names = Numbering(hasNames: true, next: nil)
-    /// One after the other from a number on.
+    /// Consecutive numbers from this one on.
     static func consecutive(from first: Int) -> Numbering { Numbering(hasNames: false, next: first) }
-    /// One after the other; the first takes over the link of the place where the run starts.
+    /// Consecutive numbers. The first page takes over the link of the place where the run starts.
     static let following = Numbering(hasNames: false, next: nil)
 
     private init(hasNames: Bool, next: Int?) { (self.hasNames, self.next) = (hasNames, next) }
 
-    /// By their names if all of them have a number, else as given.
+    /// Uses the file names if all of them have a number, else the given numbering.
     init(_ inputs: [Input], otherwise: Numbering) {
         self = inputs.allSatisfy { Self.isNumber($0.file.number) } ? .names : otherwise
     }
 
     private static func isNumber(_ number: Int?) -> Bool { number.map { $0 <= Crawl.numberLimit } ?? false }
 
-    /// The number of the next page of the run, which may be the first of a file with a number; nil for
-    /// one that follows what was there.
+    /// Returns the number of the next page, which may be the first of a file with a number. Nil for a page
+    /// that follows the cached ones.
     mutating func number(of page: InputPage) -> Int? {
         if page.number == nil { hasNames = false }
         let number = hasNames ? page.number : next

@@ -1,29 +1,29 @@
 import Quire
 import QuireDumps
 
-/// What a run saw that contradicts the order class of its feed, and the posts that were received but found no
-/// place.
+/// The evidence of a run against the order class of its feed, and the received posts that could not be
+/// placed.
 struct OrderEvidence: Codable {
-    /// Answers that showed known posts in another order than the class permits.
+    /// The number of answers that showed known posts in an order that the class forbids.
     private(set) var answers = 0
-    /// Posts that were not placed when they came; a later page may have.
+    /// Posts that were not placed when they came. A later page may have placed them.
     private(set) var unplaced: [String] = []
-    /// Those beyond the limit of names.
+    /// The number of such posts beyond the limit of names.
     private(set) var moreUnplaced = 0
-    /// Posts whose newer state is cached.
+    /// The number of posts of which a newer version is cached.
     private(set) var outdated = 0
 
     private static let nameLimit = 256
-    /// The attribute that they are kept in is small.
+    /// Limits the names, because the attribute that stores them is small.
     private static let nameBytes = 64
 
-    /// Adds what became of a page; `isContradiction` if it showed posts in another order than a page before
-    /// it.
+    /// Adds the outcome of a page. `isContradiction` is true if it showed posts in another order than an
+    /// earlier page.
     mutating func add(_ outcome: Outcome, isContradiction: Bool, in order: OrderClass) {
         let hasMoved = order != .bump && order != .ranked && !outcome.moved.isEmpty
         let contradicts = isContradiction && order != .ranked
         if contradicts || hasMoved || !outcome.disorder.isEmpty { answers += 1 }
-        // What a bump feed drops stands at the place of its larger key.
+        // A post that a bump feed drops is at the place of its larger key.
         if order == .bump { outdated += outcome.ignored.count }
         for id in (order == .bump ? [] : outcome.ignored) + outcome.unplaced {
             let name = id.description
@@ -35,7 +35,7 @@ struct OrderEvidence: Codable {
         }
     }
 
-    /// Without the posts that a later page has placed.
+    /// Returns the evidence without the posts that a later page has placed.
     func withoutPlaced(in feed: Feed) throws -> OrderEvidence {
         var rest = self
         let ids = unplaced.compactMap { PostID($0) }
@@ -47,13 +47,14 @@ struct OrderEvidence: Codable {
         return rest
     }
 
-    /// The options of a feed that would not have met this evidence; nil without any, or if nothing better is
-    /// known.
+    /// Returns feed options that do not contradict this evidence; nil if there is no evidence or no better
+    /// order is known.
     func fittingOrder(_ fit: OrderFit, insteadOf order: OrderClass) -> String? {
         guard !isEmpty, var suggestion = fit.suggestion else { return nil }
-        // Known posts were shown in another order, and the field was in order on every page: it has changed.
+        // Known posts came in another order while the field was in order on every page, so the field has
+        // changed.
         if suggestion.order == .stable && answers > 0 { suggestion.order = .bump }
-        // The pages contradict the very order that they seem to have.
+        // The pages contradict the order that they seem to have.
         if suggestion.order == order { suggestion = .none }
         if suggestion.order == order { return nil }
         return "--order \(suggestion.order.rawValue)" + (suggestion.key.map { " --key \($0)" } ?? "")

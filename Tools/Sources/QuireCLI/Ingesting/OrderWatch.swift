@@ -1,7 +1,7 @@
 import Quire
 
-/// Notices pages of a run that show posts in another order than an earlier page did. Recorded pages may have
-/// been fetched in any order, so the rules make nothing of it; people should know.
+/// Detects pages of a run that show posts in another order than an earlier page. Recorded pages may have been
+/// fetched in any order, so the rules ignore this, but the user should know.
 struct OrderWatch {
     private struct Sighting {
         let page: Int
@@ -12,11 +12,11 @@ struct OrderWatch {
     private var seen: [PostID: Sighting] = [:]
     private var page = 0
 
-    /// How many posts are remembered; then it begins anew.
+    /// How many posts are remembered before it starts again.
     private static let limit = 100_000
 
-    /// True if two posts of the page stood the other way round on the last page that showed both, with the
-    /// same keys. Posts of one key may change places.
+    /// Returns true if two posts of the page were in the opposite order on the last page that showed both,
+    /// with the same keys. Posts with equal keys may change places.
     mutating func contradicts(_ answer: Answer) -> Bool {
         if seen.count > Self.limit { seen = [:] }
         page += 1

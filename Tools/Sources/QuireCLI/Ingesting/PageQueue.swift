@@ -1,10 +1,10 @@
 import Foundation
 import QuireDumps
 
-/// Pages on their way from the thread that reads them to the one that commits them. The thread that is ahead
-/// waits: the queue never holds more than its limit, or one page.
+/// Passes pages from the parsing thread to the committing one. The faster thread waits: the queue never holds
+/// more than its limit, or one page.
 final class PageQueue: @unchecked Sendable {
-    // Everything below is only touched while the condition is locked.
+    // Everything below is accessed only while the condition is locked.
     private let condition = NSCondition()
     private var pages: [InputPage] = []
     private var bytes = 0
@@ -35,7 +35,7 @@ final class PageQueue: @unchecked Sendable {
         return queue
     }
 
-    /// Returns false if no more pages are wanted.
+    /// Adds a page. Returns false if no more pages are wanted.
     private func push(_ page: InputPage) -> Bool {
         condition.withLock {
             while !isCancelled && !pages.isEmpty && bytes + page.size > limit { condition.wait() }
@@ -54,7 +54,7 @@ final class PageQueue: @unchecked Sendable {
         }
     }
 
-    /// The next page; waits for it a while.
+    /// Returns the next page, waiting up to `patience` for it.
     func pop(patience: TimeInterval) -> Arrival {
         condition.withLock {
             let deadline = Date(timeIntervalSinceNow: patience)
@@ -69,7 +69,7 @@ final class PageQueue: @unchecked Sendable {
         }
     }
 
-    /// The parsing thread stops after its current page.
+    /// Stops the parsing thread after its current page.
     func cancel() {
         condition.withLock {
             isCancelled = true

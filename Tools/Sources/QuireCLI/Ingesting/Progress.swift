@@ -1,7 +1,7 @@
-/// How far an ingest has come.
+/// The progress of an ingest.
 final class Progress {
     private let line: ProgressLine
-    /// What there is to read, as stored; nil if that is not known.
+    /// The stored size of everything to read; nil if it is not known.
     private let total: Int?
     private var first: Int?
 
@@ -10,7 +10,7 @@ final class Progress {
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Draws, if it is time: bytes read, as stored, and posts committed.
+    /// Draws the progress if it is time: stored bytes read, and posts committed.
     func show(read: Int, posts: Int) {
         let first = first ?? read
         self.first = first

@@ -2,19 +2,19 @@ import Foundation
 import Quire
 import QuireDumps
 
-/// How far a crawl has come. It is written in the commit of the pages it counts, so it is never wrong.
+/// The progress of a crawl. It is written in the same commit as the pages it counts, so it is always right.
 struct ResumePoint: Codable {
-    /// Tells these inputs and this place of the feed from others.
+    /// Identifies these inputs and this place of the feed.
     var inputs: UInt64
     var position = InputPage.Position()
     var numbering: Numbering
-    /// By how much the numbers of the crawl's pages differ from those of the files, since a request said
-    /// where one lies.
+    /// The difference between the page numbers of the crawl and of the files, once a request told where a
+    /// page lies.
     var shift: Int?
     var totals = IngestTotals()
     var isDone = false
 
-    /// The attributes of the feed: this as JSON, and the crawl's checkpoint.
+    /// The attributes of the feed: this as JSON, and the checkpoint of the crawl.
     private static let attribute = "quire.resume"
     private static let crawlAttribute = "quire.resume.run"
 
@@ -38,7 +38,7 @@ struct ResumePoint: Codable {
         try batch[feed].setAttribute(Self.crawlAttribute, to: crawl.checkpoint)
     }
 
-    /// A number that other files, or files that have changed, do not have.
+    /// Returns a number that differs for other files or changed ones.
     static func identity(of inputs: [Input], _ start: Crawl.Start) -> UInt64 {
         let text = inputs.map(\.identity).joined(separator: "\n") + "\n\(start)"
         // FNV-1a

@@ -1,9 +1,9 @@
 import Quire
 import QuireDumps
 
-/// Puts the pages of a whole table, which come from the bottom up, into a feed ordered by id. A page
-/// speaks for everything between its ids (R9): what is cached there and not shown is gone. Above what is
-/// cached a page is a refresh (R7), elsewhere a jump (R18); each ends with the top of the page below it.
+/// Merges the pages of a whole table, which come from the bottom up, into a feed ordered by id. A page covers
+/// everything between its ids (R9): cached posts that it does not show are gone. Above the cached posts a
+/// page is a refresh (R7), elsewhere a jump (R18). Each page ends with the top post of the page below it.
 struct RowMerging {
     /// The highest id in the feed.
     private var top: Int64?
@@ -15,7 +15,7 @@ struct RowMerging {
         }
     }
 
-    /// What became of the page, which has posts; nil if the feed takes none there.
+    /// Returns the outcome for a page with posts; nil if nothing can be requested there.
     mutating func merge(
         _ answer: Answer, isTop: Bool, in feed: Feed, _ batch: borrowing Batch
     ) throws -> Outcome? {

@@ -1,13 +1,13 @@
 import Quire
 
-/// Is anything missing? One answer for all commands (R25): a feed is in sequence if it has no gap and its
-/// head is closed. An open head is a gap above the first post; only an answer to the request for the head
-/// closes it.
+/// Whether anything is missing, computed in one way for all commands (R25): a feed is in sequence if it has
+/// no gap and its head is closed. An open head is a gap above the first post. Only the answer to a request
+/// for the head closes it.
 struct Continuity {
     private(set) var gaps = 0
     private(set) var openHeads = 0
     private(set) var unverified = 0
-    /// Answers that contradicted the order of their feed.
+    /// The number of answers that contradicted the order of their feed.
     private(set) var againstOrder = 0
 
     init(_ infos: FeedInfo...) {
@@ -23,7 +23,7 @@ struct Continuity {
 
     var isWhole: Bool { gaps + openHeads == 0 }
 
-    /// The answer in words, with the unverified joins.
+    /// The result in words, with the unverified joins.
     var sentence: String {
         var missing: [String] = []
         if gaps > 0 { missing.append(counted(gaps, "gap")) }

@@ -1,8 +1,8 @@
 import Foundation
 import Quire
 
-/// Prints values as JSON, one object per line: names in snake case and in alphabetical order, and
-/// nothing that steers a terminal, whatever the data says.
+/// Prints values as JSON, one object per line, with snake-case names in alphabetical order. No data in it can
+/// control a terminal.
 struct JSONLines {
     private let encoder: JSONEncoder
     private let output: Output
@@ -18,7 +18,7 @@ struct JSONLines {
         try output.line(Self.escaped(String(decoding: encoder.encode(value), as: UTF8.self)))
     }
 
-    /// What is not harmless stands only inside strings, where `\u` means the same.
+    /// Escapes harmful characters. They occur only inside strings, where `\u` means the same.
     private static func escaped(_ json: String) -> String {
         if json.unicodeScalars.allSatisfy(\.isHarmless) { return json }
         var result = ""
@@ -33,7 +33,7 @@ struct JSONLines {
     }
 }
 
-/// A value whose name is printed even if there is none: null.
+/// A value that is printed as null if there is none.
 @propertyWrapper
 struct OrNull<Value: Encodable>: Encodable {
     var wrappedValue: Value?
@@ -51,7 +51,7 @@ struct OrNull<Value: Encodable>: Encodable {
 }
 
 extension Link {
-    /// Tells a token that reads `end` from the end.
+    /// The kind of link, which distinguishes a token `end` from the end.
     var kind: String {
         switch self {
         case .unknown: "unknown"

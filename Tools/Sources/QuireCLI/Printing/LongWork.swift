@@ -1,4 +1,4 @@
-/// Work on a whole cache: draws how far it has come, until it is done or Ctrl-C stops it.
+/// Runs work on a whole cache, draws its progress, and stops it after Ctrl-C.
 final class LongWork {
     private let line: ProgressLine
     /// True once it was told to stop.
@@ -9,7 +9,7 @@ final class LongWork {
         Interruption.watch()
     }
 
-    /// Draws, if it is time, that so much of 1 is done; false after Ctrl-C.
+    /// Draws the completed part, from 0 to 1, if it is time. Returns false after Ctrl-C.
     func goesOn(_ part: Double) -> Bool {
         line.draw { seconds in
             ProgressLine.Text(part, "", secondsLeft: part > 0 ? seconds * (1 - part) / part : nil)

@@ -3,19 +3,19 @@ import Foundation
 /// The reader of stdout has closed it.
 struct OutputClosed: Error {}
 
-/// Standard output, buffered. Every method throws ``OutputClosed`` once the reader has gone.
+/// Buffered standard output. Every method throws ``OutputClosed`` once the reader has closed it.
 final class Output {
     private var buffer: [UInt8] = []
-    /// Bytes of data must not steer a terminal; anything else gets them as they are.
+    /// Data must not control a terminal. Other readers get its bytes unchanged.
     private let isTerminal = isatty(STDOUT_FILENO) == 1
 
-    /// A line of our own making, in which text from data has been made ``shown(_:limit:)``.
+    /// Writes a line of the tool, in which ``shown(_:limit:)`` has escaped text from data.
     func line(_ text: String) throws {
         buffer.append(contentsOf: text.utf8)
         try endLine()
     }
 
-    /// Bytes of data, as they are unless they go to a terminal.
+    /// Writes bytes of data, escaped only for a terminal.
     func data(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try data($0) }
     }
@@ -53,10 +53,10 @@ final class Output {
 
 /// Standard error.
 enum Messages {
-    /// One line that starts with the name of the tool.
+    /// Writes a line that starts with the name of the tool.
     static func write(_ message: String) { writeLines("quire: " + shown(message)) }
 
-    /// Several lines; whatever else in them could steer a terminal is escaped.
+    /// Writes several lines, with everything escaped that could control a terminal.
     static func writeLines(_ text: String) {
         var bytes = Array((shown(text, keeping: ["\n"]) + "\n").utf8)[...]
         while !bytes.isEmpty {

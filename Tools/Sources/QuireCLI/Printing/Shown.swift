@@ -1,8 +1,8 @@
 import Foundation
 import Quire
 
-/// Foreign text for a terminal: nothing in it moves the cursor, ends the line or turns the direction of
-/// writing, save for what is to be kept, and it is cut after `limit` characters.
+/// Returns foreign text for a terminal, cut after `limit` characters. It cannot move the cursor, end the line
+/// or change the direction of writing, except by the characters to keep.
 func shown(_ text: some StringProtocol, limit: Int = .max, keeping kept: Set<Unicode.Scalar> = []) -> String {
     var result = ""
     var count = 0
@@ -35,7 +35,7 @@ func shown(_ id: PostID) -> String { shown(id.description, limit: 40) }
 
 func shown(_ link: Link) -> String { shown(link.description, limit: 40) }
 
-/// A number with its thousands apart: 1,727.
+/// Formats a number with separators: 1,727.
 func grouped(_ number: some BinaryInteger) -> String {
     let digits = String(number.magnitude)
     var groups = ""
@@ -46,12 +46,12 @@ func grouped(_ number: some BinaryInteger) -> String {
     return number < 0 ? "-" + groups : groups
 }
 
-/// A number and what is counted: `1 gap`, `2 gaps`.
+/// Formats a number and what it counts: `1 gap`, `2 gaps`.
 func counted(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
     "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// A size for people: 812 bytes, 3.4 MB.
+/// Formats a size: 812 bytes, 3.4 MB.
 func sized(_ bytes: some BinaryInteger) -> String {
     if bytes < 1_000 { return "\(bytes) bytes" }
     var size = Double(bytes) / 1_000
@@ -62,10 +62,10 @@ func sized(_ bytes: some BinaryInteger) -> String {
     return String(format: "%.1f TB", size)
 }
 
-/// A time for people, given in milliseconds since 1970.
+/// Formats a time given in milliseconds since 1970.
 func dated(_ milliseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601)
 }
 
-/// The time now in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 func millisecondsNow() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }

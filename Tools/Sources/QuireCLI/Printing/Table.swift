@@ -1,4 +1,4 @@
-/// Rows with aligned columns, for people.
+/// A table with aligned columns, for people.
 struct Table {
     enum Alignment { case left, right }
 
@@ -11,7 +11,7 @@ struct Table {
         case line(String)
     }
 
-    /// Titles that start with a space are aligned to the right.
+    /// Creates a table. Columns whose titles start with a space are aligned to the right.
     init(_ titles: String...) {
         columns = titles.map {
             $0.hasPrefix(" ") ? (String($0.dropFirst()), .right) : ($0, .left)
