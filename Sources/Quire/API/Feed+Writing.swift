@@ -1,12 +1,5 @@
-/// The writes of a feed. Each is one durable commit or, on a feed of a batch (``Batch/subscript(_:)``), a
-/// part of the batch's.
-///
-/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`,
-/// and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that
-/// throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
-///
-/// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
-/// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
+// The writes of a feed: each runs in the batch that the feed is bound to, else in a commit of its own.
+
 extension Feed {
     /// R1. Plans a request: what to ask the server at a place, or why nothing can be asked there.
     ///

@@ -1,14 +1,19 @@
 /// One server list in a cache. A value: keep it, copy it, use it from any thread.
 ///
-/// Each write is one durable commit; ``Cache/batch(_:)`` makes many of them one. Reading is done in a
-/// ``Snapshot``.
+/// Each write is one durable commit or, on a feed of a batch (``Batch/subscript(_:)``), a part of the
+/// batch's. Reading is done in a ``Snapshot``.
 ///
 ///     let plan = try feed.plan(.head)
 ///     if let request = plan.request {
 ///         let outcome = try feed.ingest(try await ask(request), for: request.ticket)
 ///     }
 ///
-/// Every method throws ``QuireError`` and may be called from any thread; writers take turns.
+/// Every method throws ``QuireError``: `.badArgument`, `.notFound`, `.diskFull`, `.io`, `.corrupt`, `.busy`,
+/// and `.wouldDeadlock` if a batch of the same thread is open and this is not part of it. A method that
+/// throws has changed nothing. They may be called from any thread; writers take turns, of all processes.
+///
+/// A call reads and writes the records around its place, not the feed: its cost does not grow with the length
+/// of the feed. A commit waits for the disk unless ``CacheOptions/durability`` says otherwise.
 public struct Feed: Sendable {
     /// The cache that holds it.
     public let cache: Cache

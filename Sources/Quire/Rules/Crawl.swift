@@ -5,7 +5,7 @@
 /// highest numbers, so its memory is bounded.
 ///
 ///     var crawl = Crawl(startingAt: .head(page: 1))
-///     for page in pages { try feed.ingest(page.answer, page: page.number, of: &crawl) }
+///     for page in pages { _ = try feed.ingest(page.answer, page: page.number, of: &crawl) }
 public struct Crawl: Sendable {
     /// The place of the crawl's first page.
     public enum Start: Sendable, Hashable {

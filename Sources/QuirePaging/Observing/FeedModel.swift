@@ -4,7 +4,7 @@ import Quire
 /// A feed as a screen shows it: its rows, the state of loading at each place, and the three actions of a
 /// reader.
 ///
-///     @State var model = try FeedModel(pager, as: Question.self)
+///     @State private var model: FeedModel<Question>
 ///
 ///     List(model.rows) { row in
 ///         RowView(row, model.state(at: row.missing))
