@@ -27,14 +27,24 @@ void require(int holds, const char *name);
 #define EXPECT(expected, call) expect(expected, call, #call)
 #define REQUIRE(condition) require(condition, #condition)
 
+/* For a row of a table: `what` is passed. A refusal must also say `says`. */
+void expect_row(quire_status expected, const char *says, quire_status status, const char *what);
+
+/* Values of rows. A row says only in what it differs from a structure that is right. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+#define COUNT(rows) (sizeof rows / sizeof *rows)
+#define BAD QUIRE_BAD_ARGUMENT
+#define BYTES(string) {string, sizeof(string) - 1}
+#define POST(...) {{.id = BYTES("p"), __VA_ARGS__}}
+#define ANSWER(...)                                                                                     \
+    {.struct_size = sizeof(quire_answer), .post_size = sizeof(quire_post), .count = 1, __VA_ARGS__}
+
 /* A file in the folder. */
 const char *path(const char *name);
 quire_bytes text(const char *string);
 quire_bytes sized(const void *data, size_t size);
 
-void misuse_handles(void);
-void misuse_paths(void);
-void misuse_feeds(void);
 void misuse_writes(void);
 void misuse_numbers(void);
 void misuse_reads(void);

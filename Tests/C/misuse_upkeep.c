@@ -9,10 +9,10 @@ static void totals(void)
     statistics.struct_size = 0;
     quire_list list = QUIRE_LIST_INIT;
     uint64_t number;
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_stats(cache, NULL));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_stats(cache, &statistics));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_reclaim(cache, SIZE_MAX, &number));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_feed_names(cache, NULL));
+    EXPECT(BAD, quire_stats(cache, NULL));
+    EXPECT(BAD, quire_stats(cache, &statistics));
+    EXPECT(BAD, quire_reclaim(cache, SIZE_MAX, &number));
+    EXPECT(BAD, quire_feed_names(cache, NULL));
     EXPECT(QUIRE_OK, quire_feed_names(cache, &list));
     REQUIRE(list.count >= 4);
     quire_list copy = list;
@@ -31,7 +31,7 @@ static void totals(void)
     REQUIRE(number > 0);
     EXPECT(QUIRE_TIMEOUT, quire_wait(cache, number, 20, &number));
     EXPECT(QUIRE_OK, quire_wait(cache, 0, UINT32_MAX, &number));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_wait(cache, 0, 0, NULL));
+    EXPECT(BAD, quire_wait(cache, 0, 0, NULL));
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------------- */
@@ -67,11 +67,11 @@ static void checks(void)
 {
     size_t count = 7;
     struct told told = {0, 0, 0, QUIRE_OK};
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, 0, 0, NULL, NULL, NULL, NULL));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, 0, SIZE_MAX, NULL, NULL, NULL, &count));
+    EXPECT(BAD, quire_check(cache, 0, 0, NULL, NULL, NULL, NULL));
+    EXPECT(BAD, quire_check(cache, 0, SIZE_MAX, NULL, NULL, NULL, &count));
     REQUIRE(count == 0);
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, 2, 0, NULL, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_check(cache, UINT32_MAX, 0, NULL, NULL, NULL, &count));
+    EXPECT(BAD, quire_check(cache, 2, 0, NULL, NULL, NULL, &count));
+    EXPECT(BAD, quire_check(cache, UINT32_MAX, 0, NULL, NULL, NULL, &count));
     EXPECT(QUIRE_BAD_HANDLE, quire_check(closed_cache, 0, 0, NULL, hear, &told, &count));
     REQUIRE(told.calls == 0);
     EXPECT(QUIRE_OK, quire_check(cache, 0, 0, NULL, NULL, NULL, &count));
@@ -108,16 +108,16 @@ static void files(void)
     quire_cache_options options = QUIRE_CACHE_OPTIONS_INIT;
     options.flags = QUIRE_VERIFY_ON_OPEN;
 
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(NULL, 0, NULL, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(path("text"), SIZE_MAX, NULL, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(path("text"), 0, NULL, NULL, NULL, NULL));
+    EXPECT(BAD, quire_verify(NULL, 0, NULL, NULL, NULL, &count));
+    EXPECT(BAD, quire_verify(path("text"), SIZE_MAX, NULL, NULL, NULL, &count));
+    EXPECT(BAD, quire_verify(path("text"), 0, NULL, NULL, NULL, NULL));
     EXPECT(QUIRE_NOT_A_CACHE, quire_verify(path("text"), 0, NULL, NULL, NULL, &count));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(NULL, 0, NULL, NULL, &report));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(path("text"), 2, NULL, NULL, &report));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_repair(path("text"), 0, NULL, NULL, NULL));
+    EXPECT(BAD, quire_repair(NULL, 0, NULL, NULL, &report));
+    EXPECT(BAD, quire_repair(path("text"), 2, NULL, NULL, &report));
+    EXPECT(BAD, quire_repair(path("text"), 0, NULL, NULL, NULL));
     EXPECT(QUIRE_NOT_A_CACHE, quire_repair(path("text"), 0, NULL, NULL, &report));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_compact(NULL, NULL, NULL, &freed));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_compact(path("text"), NULL, NULL, NULL));
+    EXPECT(BAD, quire_compact(NULL, NULL, NULL, &freed));
+    EXPECT(BAD, quire_compact(path("text"), NULL, NULL, NULL));
     EXPECT(QUIRE_NOT_A_CACHE, quire_compact(path("text"), NULL, NULL, &freed));
 
     snprintf(name, sizeof name, "%s", path("closed.quire"));
@@ -128,7 +128,7 @@ static void files(void)
     REQUIRE(quire_verify(name, 0, count_finding, hear, &told, &count) == 78);
     REQUIRE(count == 0 && told.calls == 1);
     EXPECT(QUIRE_OK, quire_open(name, &options, &tested));
-    EXPECT(QUIRE_BAD_ARGUMENT, quire_verify(name, 0, NULL, NULL, NULL, &count));
+    EXPECT(BAD, quire_verify(name, 0, NULL, NULL, NULL, &count));
     quire_close(tested);
     REQUIRE(quire_compact(name, stop, NULL, &freed) == 77);
     EXPECT(QUIRE_OK, quire_compact(name, NULL, NULL, &freed));
