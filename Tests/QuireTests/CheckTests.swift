@@ -60,11 +60,11 @@ import Testing
         try change("body-use", BodyUse.self) { $0.live += 1 }
         try change("body-use", BodyUse.self) { $0.total += 1 }
         try change("chunks", ChunkRecord.self) {
-            $0 = ChunkRecord(page: $0.page, ids: $0.ids.dropLast(), entries: $0.entries.dropLast())
+            $0 = ChunkRecord(page: $0.page, ids: PostIDs($0.ids.dropLast()), entries: $0.entries.dropLast())
         }
         try change("chunks", ChunkRecord.self) {
             $0 = ChunkRecord(
-                page: $0.page, ids: $0.ids + $0.ids[..<1], entries: $0.entries + $0.entries[..<1])
+                page: $0.page, ids: PostIDs(Array($0.ids) + $0.ids[..<1]), entries: $0.entries + $0.entries[..<1])
         }
         try change("chunks", ChunkRecord.self) { $0.entries[0].body.length += 1 }
         try change("chunks", ChunkRecord.self) {

@@ -121,7 +121,7 @@ import Testing
         },
         Violation("I6", .missing, "an empty chunk") {
             try $0.edit("chunks", ChunkRecord.self) {
-                $0 = ChunkRecord(page: $0.page, ids: [], entries: [])
+                $0 = ChunkRecord(page: $0.page, ids: PostIDs([]), entries: [])
                 return true
             }
         },
@@ -192,9 +192,9 @@ import Testing
         Violation("I12", .index, "an id twice in a page") {
             try $0.edit("chunks", ChunkRecord.self) {
                 guard $0.ids.count > 2 else { return false }
-                var ids = $0.ids
+                var ids = Array($0.ids)
                 ids[1] = ids[2]
-                $0 = ChunkRecord(page: $0.page, ids: ids, entries: $0.entries)
+                $0 = ChunkRecord(page: $0.page, ids: PostIDs(ids), entries: $0.entries)
                 return true
             }
         },

@@ -30,15 +30,17 @@ import Testing
             #expect(run.count == sorted.count)
             for (i, place) in Self.places.enumerated() {
                 let expected: UInt64? = set >> i & 1 == 0 ? nil : i == 4 ? 0 : UInt64(i * 10 + 1)
-                #expect(run.position(of: place) == expected, "subset \(set), place \(i)")
+                #expect(Self.position(of: place, in: run) == expected, "subset \(set), place \(i)")
                 let first = sorted.first { $0.address == place.address }
-                let found = run.first(place.address).flatMap(run.location)
-                #expect(found?.feed == first?.feed, "subset \(set), place \(i)")
+                var found: [UInt32] = []
+                run.forEach(at: place.address) { found.append($0.feed) }
+                #expect(found.first == first?.feed, "subset \(set), place \(i)")
+                if first != nil { #expect(run.mayHave(place.hash), "subset \(set), place \(i)") }
                 let ofHash = sorted.first { $0.hash == place.hash }
                 let foundHash = run.first(hash: place.hash).flatMap(run.location)
                 #expect(foundHash?.check == ofHash?.check, "subset \(set), place \(i)")
             }
-            for place in Self.absent { #expect(run.position(of: place) == nil, "subset \(set)") }
+            for place in Self.absent { #expect(Self.position(of: place, in: run) == nil, "subset \(set)") }
             #expect(Self.list(run) == sorted.map(Place.init), "subset \(set)")
         }
     }
@@ -83,14 +85,21 @@ import Testing
             }
         }
         model.sort { $0.location.precedes($1.location) }
-        let all = SortedRun.merged(older: newestFirst.map(\.run), dropsGone: false)
+        let all = SortedRun.merged(newestFirst: newestFirst.map(\.run), dropsGone: false)
         if all.map(Place.init) != model { Issue.record("\(what): \(all) is not \(model)") }
-        let living = SortedRun.merged(older: newestFirst.map(\.run), dropsGone: true)
+        let living = SortedRun.merged(newestFirst: newestFirst.map(\.run), dropsGone: true)
         if living.map(Place.init) != model.filter({ $0.position != 0 }) {
             Issue.record("\(what): \(living) keeps what is gone")
         }
         let again = FreshRun(all)
         if list(again.run) != model { Issue.record("\(what) is not written as merged") }
+    }
+
+    /// The position in a run of a post in a feed.
+    private static func position(of place: Location, in run: SortedRun) -> UInt64? {
+        var found: UInt64?
+        run.forEach(at: place.address) { if $0.feed == place.feed { found = $0.position } }
+        return found
     }
 
     private static func list(_ run: SortedRun) -> [Place] {
@@ -144,11 +153,12 @@ import Testing
     private static func ask(_ bytes: ArraySlice<UInt8>, _ memory: GuardedBytes, _ known: [Location]) {
         guard let run = SortedRun(memory.hold(bytes)) else { return }
         for location in known + absent {
-            _ = run.position(of: location)
+            _ = position(of: location, in: run)
+            _ = run.mayHave(location.hash)
             _ = run.first(hash: location.hash)
         }
         _ = PostIndex(runs: [run], 0).positions(withHash: known.first?.hash ?? 0)
-        let merged = SortedRun.merged(older: [run, run], dropsGone: false)
+        let merged = SortedRun.merged(newestFirst: [run, run], dropsGone: false)
         _ = FreshRun(merged)
     }
 
@@ -186,8 +196,8 @@ import Testing
         bytes.removeLast(24)
         bytes[8] -= 1
         let run = SortedRun(memory.hold(bytes[...]))
-        #expect(run?.position(of: Self.places.last!) == 1)
-        for place in Self.absent { #expect(run?.position(of: place) == nil) }
+        #expect(run.map { Self.position(of: Self.places.last!, in: $0) } == 1)
+        for place in Self.absent { #expect(run.flatMap { Self.position(of: place, in: $0) } == nil) }
     }
 
     // MARK: How many runs there are
@@ -202,24 +212,28 @@ import Testing
     ///     2 2 2 1 1 1 0 0 0 + 0   the fourth one merges with the three before it, and so on up
     ///
     /// Each run has a larger one among the three before it, so a list whose largest is of tier t is at
-    /// most 3 x (t + 1) long. (Indexes of more than 2¹⁷ locations also leave alone what is more than a
-    /// quarter of them.)
-    static func bound(_ counts: [Int]) -> Int { 3 * (tier(counts.max() ?? 0) + 1) }
+    /// most 3 x (t + 1) long. Runs of more than half of the limit are never merged again: of these there are as
+    /// many as the index is large.
+    static func bound(_ counts: [Int]) -> Int {
+        3 * (tier(counts.max() ?? 0) + 1) + 2 * counts.reduce(0, +) / PostIndex.mergeLimit
+    }
 
     @Test func mergesByTier() {
-        #expect(PostIndex.mergeStart([5]) == 0)
-        #expect(PostIndex.mergeStart([100, 100, 100]) == 2)
-        #expect(PostIndex.mergeStart([100, 100, 100, 100]) == 0)
-        #expect(PostIndex.mergeStart([127, 1, 1, 1]) == 0)
-        #expect(PostIndex.mergeStart([128, 1, 1, 1]) == 3)
-        #expect(PostIndex.mergeStart([600, 100, 100, 100]) == 3)
-        #expect(PostIndex.mergeStart([600, 100, 100, 100, 100]) == 1)
-        #expect(PostIndex.mergeStart([500, 500, 500, 60, 60, 60, 60]) == 0)
-        #expect(PostIndex.mergeStart([500, 500, 60, 60, 60, 60]) == 2)
-        #expect(PostIndex.mergeStart([1, 1, 1, 600]) == 0)
-        // more than a quarter of a large index is never moved at once
-        #expect(PostIndex.mergeStart([60_000, 60_000, 60_000, 60_000]) == 3)
-        #expect(PostIndex.mergeStart([30_000, 30_000, 30_000, 30_000]) == 0)
+        let limit = PostIndex.mergeLimit
+        for (counts, merged) in [
+            ([5], 0..<1), ([100, 100, 100], 2..<3), ([100, 100, 100, 100], 0..<4), ([127, 1, 1, 1], 0..<4),
+            ([128, 1, 1, 1], 3..<4), ([600, 100, 100, 100], 3..<4), ([600, 100, 100, 100, 100], 1..<5),
+            ([500, 500, 500, 60, 60, 60, 60], 0..<7), ([500, 500, 60, 60, 60, 60], 2..<6),
+            ([1, 1, 1, 600], 0..<4),
+            // no more than the limit is moved at once: as many as fit, if that is a large run
+            ([limit / 4, limit / 4, limit / 4, limit / 4], 0..<4),
+            ([limit / 3, limit / 3, limit / 3, limit / 3], 1..<4),
+            ([limit, limit / 2 + 1, limit / 2], 2..<3),
+            // what did not fit once is merged when nothing else is
+            ([60_000, 60_000, 60_000, 60_000, 5], 0..<4), ([9, 9, 9, 9, 600, 2], 0..<5),
+        ] as [([Int], Range<Int>)] {
+            #expect(PostIndex.merge(counts) == merged, "\(counts)")
+        }
     }
 
     @Test func runsStayFew() {
@@ -232,8 +246,7 @@ import Testing
                 let added = random.number(in: 1...largest)
                 total += added
                 counts.append(added)
-                let start = PostIndex.mergeStart(counts)
-                counts = counts[..<start] + [counts[start...].reduce(0, +)]
+                Self.merge(&counts)
                 if counts.count > Self.bound(counts) {
                     Issue.record("seed \(seed): \(counts.count) runs: \(counts)")
                     return
@@ -242,16 +255,22 @@ import Testing
         }
     }
 
-    /// Ten million posts, 300 at a time: a look-up visits some thirty runs, at most 43.
-    @Test func runsOfALargeIndexStayFew() {
+    private static func merge(_ counts: inout [Int]) {
+        let range = PostIndex.merge(counts)
+        counts.replaceSubrange(range, with: [counts[range].reduce(0, +)])
+    }
+
+    /// A million posts, 30 at a time, and ten million, 300 at a time: how many runs a look-up visits.
+    @Test(arguments: [(33_000, 30, 20), (33_000, 300, 56)]) func runsOfALargeIndexStayFew(
+        _ commits: Int, _ added: Int, _ expected: Int
+    ) {
         var counts: [Int] = []
         var most = 0
-        for _ in 0..<33_000 {
-            counts.append(300)
-            let start = PostIndex.mergeStart(counts)
-            counts = counts[..<start] + [counts[start...].reduce(0, +)]
+        for _ in 0..<commits {
+            counts.append(added)
+            Self.merge(&counts)
             most = max(most, counts.count)
         }
-        #expect(most <= 48, "\(most) runs")
+        #expect(most <= expected, "\(most) runs: \(counts)")
     }
 }

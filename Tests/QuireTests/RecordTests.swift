@@ -19,7 +19,7 @@ import Testing
             var values = RandomValues(seed: seed)
             let record = make(&values)
             let bytes = record.encoded()
-            #expect(bytes.withUnsafeBytes(ByteReader.isSealed), "\(type), seed \(seed)")
+            #expect(bytes.withUnsafeBytes(Checksum.isValid), "\(type), seed \(seed)")
             do throws(QuireError) {
                 let read = try R(memory.hold(bytes[...]), "a record")
                 if !isSame(read, record) {
@@ -94,8 +94,8 @@ import Testing
             entry.body = BodyReference(record: 5, offset: UInt32(i * 900), length: 900)
             entries.append(entry)
         }
-        let whole = ChunkRecord(page: 7, ids: ids, entries: entries).encoded().count
-        let rest = ChunkRecord(page: 7, ids: Array(ids[1...]), entries: Array(entries[1...]))
+        let whole = ChunkRecord(page: 7, ids: PostIDs(ids), entries: entries).encoded().count
+        let rest = ChunkRecord(page: 7, ids: PostIDs(ids[1...]), entries: Array(entries[1...]))
         let perEntry = whole - rest.encoded().count
         #expect(whole <= 16 + 30 * 11 && perEntry <= 11, "\(whole) bytes, \(perEntry) for one entry")
     }
@@ -143,7 +143,7 @@ import Testing
         let id = PostID(bytes: values.bytes(PostID.byteLimit))!
         var entry = Entry(key: .min)
         (entry.page, entry.version) = (.max, .max)
-        let chunk = ChunkRecord(page: .max, ids: [id, "x", id], entries: [entry, Entry(page: .max), entry])
+        let chunk = ChunkRecord(page: .max, ids: PostIDs([id, "x", id]), entries: [entry, Entry(page: .max), entry])
         let read = try ChunkRecord(memory.hold(chunk.encoded()[...]), "a chunk")
         #expect(Self.isSame(read, chunk))
         for link in [Link.below(id), .above(id)] {
@@ -177,7 +177,8 @@ import Testing
                 for seed in Self.seeds {
                     var values = RandomValues(seed: seed)
                     let commit = values.list(upTo: 3) { (feed: $0.short(), changes: $0.changes()) }
-                    try log.append(commit, generation: 5)
+                    try log.append(
+                        commit.map { ($0.feed, ChangeList.encoded($0.changes)) }, generation: 5)
                     let read = try log.changes(since: 4, now: 5)!
                     #expect(read.map(\.feed) == commit.map(\.feed), "seed \(seed)")
                     #expect(read.map(\.changes) == commit.map(\.changes), "seed \(seed)")
@@ -201,7 +202,8 @@ import Testing
             changes.append(.inserted(.post(PostID(UInt64(40_000_000 + i))), below: upper))
         }
         let count = try storage.cache.environment.write { transaction in
-            try ChangeLog(transaction: transaction).append([(1, changes)], generation: 1)
+            try ChangeLog(transaction: transaction).append(
+                [(1, ChangeList.encoded(changes))], generation: 1)
             return try transaction.get(.log, NumberKey(1))!.count
         }
         #expect(count <= 10 + 30 * 7, "\(count) bytes")
@@ -216,7 +218,8 @@ import Testing
         try storage.cache.environment.write { transaction in
             let log = ChangeLog(transaction: transaction)
             for generation in 1...1300 as ClosedRange<UInt64> {
-                try log.append([(1, [.updated(PostID(generation))])], generation: generation)
+                let commit = ChangeList.encoded([.updated(PostID(generation))])
+                try log.append([(1, commit)], generation: generation)
                 let oldest = generation > 1024 ? generation - 1024 : 0
                 if generation < 1000, generation % 100 != 0 { continue }
                 let changes = try log.changes(since: oldest, now: generation)

@@ -162,7 +162,6 @@ struct UnloadedWorld {
             case .ingest(let ticket, let answer):
                 let judged = try state.ingest(answer, ticket)
                 text = "\(judged.outcome) "
-                if let changed = judged.draft?.state ?? judged.lesson { state = changed }
             }
             try state.requireSameNeighbours(since: old)
             return .success(text)

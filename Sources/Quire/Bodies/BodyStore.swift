@@ -82,15 +82,23 @@ struct OpenBodies {
 
     init(number: UInt64) { self.number = number }
 
-    /// Adds the bytes that the following bodies refer to.
-    mutating func add(source: [UInt8]) { sources.append(source) }
-
-    mutating func add(_ range: Range<Int>, for address: PostAddress) -> BodyReference {
-        let reference = BodyReference(record: number, offset: UInt32(size), length: UInt32(range.count))
-        bodies.append((size, sources.count - 1, range))
-        hashes.append(address.hash)
-        size += range.count
-        return reference
+    /// Adds bodies, which are ranges of these bytes, and returns the reference of each.
+    mutating func add(
+        _ added: [(address: PostAddress, range: Range<Int>)], of source: [UInt8]
+    ) -> [BodyReference] {
+        sources.append(source)
+        hashes.reserveCapacity(hashes.count + added.count)
+        bodies.reserveCapacity(bodies.count + added.count)
+        var references: [BodyReference] = []
+        references.reserveCapacity(added.count)
+        for (address, range) in added {
+            references.append(
+                BodyReference(record: number, offset: UInt32(size), length: UInt32(range.count)))
+            bodies.append((size, sources.count - 1, range))
+            hashes.append(address.hash)
+            size += range.count
+        }
+        return references
     }
 
     func isEqual(_ reference: BodyReference, _ other: ArraySlice<UInt8>) -> Bool {

@@ -164,10 +164,12 @@ struct FeedCheck {
             find(.ahead, "a chunk of epoch \(epoch) of \(record.shifts.epoch)")
         }
         var seen = Set<PostID>(minimumCapacity: chunk.ids.count)
-        index.prefetch(chunk.ids)
-        for (id, entry) in zip(chunk.ids, chunk.entries) {
+        let everywhere = index.places(of: chunk.ids).sorted { $0.id < $1.id }
+        var next = everywhere.startIndex
+        for (i, (id, entry)) in zip(chunk.ids, chunk.entries).enumerated() {
             counts.add(entry, 1)
-            let places = index.positions(of: id)
+            let places = everywhere[next...].prefix { $0.id == i }
+            next = places.endIndex
             if places.first(where: { $0.feed == feed })?.position != position
                 || !seen.insert(id).inserted
             {
@@ -201,7 +203,7 @@ struct FeedCheck {
     /// Checks that all entries of a post show the same body, except placeholders. The feed with the lowest
     /// number that shows a body counts it.
     private mutating func checkBody(
-        of id: PostID, _ entry: Entry, _ places: [(feed: UInt32, position: UInt64)],
+        of id: PostID, _ entry: Entry, _ places: ArraySlice<PostIndex.Place>,
         _ bodies: BodyUsage
     ) throws {
         if !places.contains(where: { $0.feed < feed }) { posts.count += 1 }
@@ -210,7 +212,7 @@ struct FeedCheck {
             return
         }
         var isCounted = false
-        for (other, position) in places where other != feed {
+        for (_, other, position) in places where other != feed {
             guard let shown = try? transaction.entry(of: id, at: position, of: other) else {
                 find(.index, "post \(id) is not where the index has it in feed number \(other)")
                 continue

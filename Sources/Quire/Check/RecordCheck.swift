@@ -15,7 +15,7 @@ struct RecordCheck {
         guard let (table, feed) = Table.owner(of: key), let rest = table.key(key) else {
             return context.find(.orphan, Self.name(key), "a record of no table")
         }
-        if !ByteReader.isSealed(value) {
+        if !Checksum.isValid(value) {
             return context.find(.checksum, table.name.description, Self.name(key))
         }
         if let feed, !feeds.contains(feed) {
@@ -79,7 +79,7 @@ struct RecordCheck {
         case "log":
             try require((Self.number(key) ?? 0) > 0)
             let entries = try ChangeLog.entries(value, "")
-            try require(ChangeLog.encoded(entries).withUnsafeBytes(value.isEqual(to:)))
+            try require(ChangeLog.encoded(entries.map { ($0.feed, ChangeList.encoded($0.changes)) }).withUnsafeBytes(value.isEqual(to:)))
         case "locations":
             try require(Self.number(key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)
         case "bodies": try require(Self.number(key) != nil && BodyStore.contents(value) != nil)

@@ -9,18 +9,19 @@ final class FeedLoader {
     private var opened: PostIndex?
     private(set) var gaps: KnownGaps { didSet { rows = nil } }
     /// The loaded chunks. `next` is the position of the following chunk, loaded or not.
-    private(set) var chunks: [UInt64: Chunk] = [:] { didSet { rows = nil } }
+    private(set) var chunks = NumberTable<Chunk>() { didSet { rows = nil } }
     /// The result of ``loadedRows()``, if it is still valid.
     private var rows: FeedState?
     typealias Chunk = (record: ChunkRecord, next: UInt64?)
-    private(set) var pages: [UInt64: PageRecord] = [:]
+    private(set) var pages = NumberTable<PageRecord>()
     var tombstones: [PostID: UInt64] = [:]
     var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
     private var stride = 2
     private var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
     /// The locations, in other feeds of the collection, of posts that were loaded by id.
-    private(set) var elsewhere: [PostID: [(feed: UInt32, position: UInt64)]] = [:]
+    typealias Elsewhere = [PostID: [(feed: UInt32, position: UInt64)]]
+    private(set) var elsewhere: Elsewhere = [:]
 
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
@@ -47,7 +48,7 @@ final class FeedLoader {
     /// chunks, and does not read and decode them again.
     func replace(
         record: FeedRecord, gaps known: [KnownGaps.Known],
-        chunks: [UInt64: Chunk], pages: [UInt64: PageRecord]
+        chunks: NumberTable<Chunk>, pages: NumberTable<PageRecord>
     ) {
         self.record = record
         gaps.replace(known)
@@ -69,16 +70,18 @@ final class FeedLoader {
     /// Loads the chunks of those posts that are known, and their tombstones.
     func load(posts ids: some Collection<PostID>) throws {
         if ids.isEmpty { return }
-        let index = try index()
-        index.prefetch(ids)
-        let hasTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() != nil }
-        for id in ids {
-            var positions = index.positions(of: id)
-            if let own = positions.firstIndex(where: { $0.feed == feed }) {
-                try load(positions.remove(at: own).position)
+        for (i, holder, position) in try index().places(of: ids) {
+            if holder == feed {
+                try load(position)
+            } else {
+                let id = ids[ids.index(ids.startIndex, offsetBy: i)]
+                let isKnown = elsewhere[id]?.contains { $0.feed == holder } ?? false
+                if !isKnown { elsewhere[id, default: []].append((holder, position)) }
             }
-            if !positions.isEmpty { elsewhere[id] = positions }
-            if !hasTombstones { continue }
+        }
+        let hasTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() != nil }
+        if !hasTombstones { return }
+        for id in ids {
             if let value = try transaction.get(.tombstones(of: feed), PostKey.bytes(id)) {
                 tombstones[id] = try ByteReader.number(value, "the tombstone of post \(id)")
             }
@@ -244,14 +247,15 @@ final class FeedLoader {
     /// request and its answer in one batch share it.
     private func loadedRows() throws -> FeedState {
         if let rows { return rows }
-        if gaps.areHidden { try gaps.load(around: chunks.keys.sorted()) }
+        if gaps.areHidden { try gaps.load(around: chunks.map(\.number)) }
         var state = FeedState(options: record.options)
-        let count = chunks.values.reduce(0) { $0 + $1.record.entries.count }
+        let count = chunks.reduce(0) { $0 + $1.value.record.entries.count }
         state.entries.reserveCapacity(count + 64)  // with room for an answer
         state.index.reserveCapacity(count + 64)
         try appendRows(to: &state)
-        for chunk in chunks.values where chunk.record.page != 0 {
-            state.pages[chunk.record.page] = try page(chunk.record.page).page
+        for (_, chunk) in chunks where chunk.record.page != 0 {
+            let number = chunk.record.page
+            if state.pages[number] == nil { state.pages[number] = try page(number).page }
         }
         rows = state
         return state
@@ -265,7 +269,7 @@ final class FeedLoader {
     }
 
     private func appendRows(to state: inout FeedState) throws {
-        var loaded = chunks.keys.sorted()
+        var loaded = chunks.map(\.number)
         var at = 0
         var expected = try position(atOrAfter: 0)
         let gaps = gaps.all
@@ -288,7 +292,7 @@ final class FeedLoader {
                 let last = try self.position(before: bound) ?? position
                 if try hasOnlyDetached(position...last) {
                     try load(from: position, count: .max, upTo: last)
-                    loaded = chunks.keys.sorted()
+                    loaded = chunks.map(\.number)
                     continue
                 }
                 let hidesGaps = gap?.hidesOthers ?? false

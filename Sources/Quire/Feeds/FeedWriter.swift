@@ -8,9 +8,9 @@ struct FeedWriter {
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
     // The chunks that remain loaded after the write.
-    private var chunks: [UInt64: FeedLoader.Chunk] = [:]
+    private var chunks = NumberTable<FeedLoader.Chunk>()
     private var gaps: [KnownGaps.Known] = []
-    private var pages: [UInt64: PageRecord] = [:]
+    private var pages = NumberTable<PageRecord>()
 
     private var transaction: Transaction { loader.transaction }
     private var feed: UInt32 { loader.feed }
@@ -57,12 +57,13 @@ struct FeedWriter {
             case .unloaded(let range): next = range.lowerBound
             case .chunk(let number):
                 let chunk = layout.chunks[number]
-                if isChanged(chunk, changed) {
+                if isChanged(chunk, layout.entries(of: chunk), changed) {
+                    let entries = layout.entries(of: chunk)
                     let stored = ChunkRecord(
-                        page: chunk.page, ids: chunk.entries.map { new.id(of: $0) },
-                        entries: chunk.entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
+                        page: chunk.page, ids: new.index.ids[entries],
+                        entries: entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
                     try transaction.put(.chunks(of: feed), NumberKey(chunk.position), stored.encoded())
-                    let isFresh = chunk.entries.contains { $0 >= old.entries.count }
+                    let isFresh = entries.contains { $0 >= old.entries.count }
                     if isFresh { chunks[chunk.position] = (stored, next) }
                 }
                 next = chunk.position
@@ -70,25 +71,27 @@ struct FeedWriter {
         }
         if loader.chunks.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
         let kept = Set(layout.chunks.map(\.position))
-        for position in loader.chunks.keys where !kept.contains(position) {
+        for (position, _) in loader.chunks where !kept.contains(position) {
             try transaction.delete(.chunks(of: feed), NumberKey(position))
         }
     }
 
-    private func isChanged(_ chunk: Layout.Chunk, _ changed: EntrySet) -> Bool {
+    private func isChanged(
+        _ chunk: Layout.Chunk, _ entries: ArraySlice<Int>, _ changed: EntrySet
+    ) -> Bool {
         guard let stored = loader.chunks[chunk.position]?.record, stored.page == chunk.page,
-            stored.ids.count == chunk.entries.count
+            stored.ids.count == entries.count
         else { return true }
         if writesPositions && stored.epoch != nil { return true }
-        if chunk.entries.contains(where: changed.contains) { return true }
-        return !zip(chunk.entries, stored.ids).allSatisfy { old.id(of: $0) == $1 }
+        if entries.contains(where: changed.contains) { return true }
+        return old.index.ids[entries] != stored.ids
     }
 
     private func locations(_ layout: Layout) throws -> [Location] {
         let index = try loader.index()
         var locations: [Location] = []
         for chunk in layout.chunks where chunk.position != chunk.home {
-            for entry in chunk.entries where new.entries[entry].chunk != chunk.position {
+            for entry in layout.entries(of: chunk) where new.entries[entry].chunk != chunk.position {
                 let address = index.address(of: new.id(of: entry))
                 locations.append(Location(address, feed: feed, position: chunk.position))
             }
@@ -159,7 +162,7 @@ struct FeedWriter {
     /// Writes the pages whose entries or links changed, and removes those without entries. Returns by how
     /// many pages the feed grew.
     private mutating func writePages(_ layout: Layout) throws -> Int {
-        var starts: [UInt64: UInt64] = [:]
+        var starts = NumberTable<UInt64>()
         for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
             starts[chunk.page] = chunk.position
         }
@@ -167,15 +170,15 @@ struct FeedWriter {
         var added = 0
         for (number, page) in new.pages {
             let before = loader.pages[number]
-            if change[number] == nil, page == before?.page, starts[number] == nil {
+            if change[number] == nil, starts[number] == nil, page == before?.page {
                 pages[number] = before
                 continue
             }
             let key = NumberKey(newestFirst: number)
-            let start = [starts[number], before?.start].compactMap(\.self).min() ?? 0
+            let start = min(starts[number] ?? .max, before?.start ?? .max)
             let record = PageRecord(
-                page: page, entries: (before?.entries ?? 0) + change[number, default: 0],
-                start: start)
+                page: page, entries: (before?.entries ?? 0) + (change[number] ?? 0),
+                start: start == .max ? 0 : start)
             if record.entries == 0 {
                 if before != nil {
                     try transaction.delete(.pages(of: feed), key)
@@ -192,26 +195,24 @@ struct FeedWriter {
 
     /// Returns by how many entries each page grew. Adjacent entries with the same change are counted
     /// together.
-    private func pageChanges() -> [UInt64: Int] {
-        var change: [UInt64: Int] = [:]
+    private func pageChanges() -> NumberTable<Int> {
+        var change = NumberTable<Int>()
         var (from, to, count): (UInt64, UInt64, Int) = (0, 0, 0)
-        for i in changed.indices {
-            let entry = changed[i]
-            from = entry < old.entries.count ? old.entries[entry].page : 0
-            to = new.entries[entry].isCached ? new.entries[entry].page : 0
-            count += 1
-            if i + 1 < changed.count {
-                let next = changed[i + 1]
-                let nextFrom = next < old.entries.count ? old.entries[next].page : 0
-                let nextTo = new.entries[next].isCached ? new.entries[next].page : 0
-                if nextFrom == from && nextTo == to { continue }
-            }
-            if from != to {
-                change[from, default: 0] -= count
-                change[to, default: 0] += count
-            }
-            count = 0
+        func note() {
+            if from == to { return }
+            change[from] = (change[from] ?? 0) - count
+            change[to] = (change[to] ?? 0) + count
         }
+        for entry in changed {
+            let nextFrom = entry < old.entries.count ? old.entries[entry].page : 0
+            let nextTo = new.entries[entry].isCached ? new.entries[entry].page : 0
+            if nextFrom != from || nextTo != to {
+                note()
+                (from, to, count) = (nextFrom, nextTo, 0)
+            }
+            count += 1
+        }
+        note()
         return change
     }
 

@@ -6,7 +6,8 @@ struct PositionsExhausted: Error {}
 struct Layout {
     struct Chunk {
         var page: UInt64
-        var entries: [Int]
+        /// Its entries, as a range of ``Layout/entries``.
+        var range: Range<Int>
         /// The chunk from which these entries were read; 0 if they are new or changed their page.
         var home: UInt64
         var position: UInt64 = 0
@@ -18,11 +19,16 @@ struct Layout {
         case unloaded(ClosedRange<UInt64>)
     }
 
+    /// The entries of all chunks, in order.
+    private(set) var entries: [Int] = []
     private(set) var chunks: [Chunk] = []
     private(set) var items: [Item] = []
 
-    init(_ state: FeedState, homePages: [UInt64: UInt64], tuning: Tuning, spreadsAnew: Bool) throws {
-        cut(state, homePages, tuning.chunkLimit)
+    /// `homePage` returns the page of a stored chunk.
+    init(
+        _ state: FeedState, tuning: Tuning, spreadsAnew: Bool, homePage: (UInt64) -> UInt64?
+    ) throws {
+        cut(state, homePage, tuning.chunkLimit)
         if spreadsAnew {
             spread(tuning)
         } else {
@@ -31,15 +37,18 @@ struct Layout {
         }
     }
 
+    func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
+
     /// Cuts the rows into chunks: consecutive entries of one page and one home.
-    private mutating func cut(_ state: FeedState, _ homePages: [UInt64: UInt64], _ limit: Int) {
-        var open: [Int] = []
+    private mutating func cut(_ state: FeedState, _ homePage: (UInt64) -> UInt64?, _ limit: Int) {
+        entries.reserveCapacity(state.rows.count)
+        var start = 0
         var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
         func close(_ layout: inout Layout) {
-            if open.isEmpty { return }
+            if start == layout.entries.count { return }
             layout.items.append(.chunk(layout.chunks.count))
-            layout.chunks.append(Chunk(page: page, entries: open, home: home))
-            open.removeAll(keepingCapacity: true)
+            layout.chunks.append(Chunk(page: page, range: start..<layout.entries.count, home: home))
+            start = layout.entries.count
         }
         for row in state.rows {
             switch row {
@@ -51,14 +60,14 @@ struct Layout {
                 items.append(.unloaded(state.unloaded[run].chunks))
             case .entry(let entry):
                 let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
-                if open.isEmpty || nextPage != page || nextChunk != chunk {
-                    let isHome = nextChunk != 0 && homePages[nextChunk] == nextPage
+                if start == entries.count || nextPage != page || nextChunk != chunk {
+                    let isHome = nextChunk != 0 && homePage(nextChunk) == nextPage
                     let nextHome = isHome ? nextChunk : 0
                     if nextPage != page || nextHome != home { close(&self) }
                     (page, chunk, home) = (nextPage, nextChunk, nextHome)
                 }
-                if open.count == limit { close(&self) }
-                open.append(entry)
+                if entries.count - start == limit { close(&self) }
+                entries.append(entry)
             }
         }
         close(&self)

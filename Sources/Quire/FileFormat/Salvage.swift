@@ -202,7 +202,7 @@ final class Salvage {
 
     private func value(_ node: Node) throws(QuireError) -> [UInt8]? {
         let stored = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(open.bytes)[node.value])
-        if !node.isElsewhere { return ByteReader.isSealed(stored) ? Array(stored) : nil }
+        if !node.isElsewhere { return Checksum.isValid(stored) ? Array(stored) : nil }
         let first = stored.loadUnaligned(as: UInt64.self)
         let needed = UInt64((PageHeader.size + node.valueSize - 1) / file.pageSize + 1)
         guard first >= 2, first < pageCount, needed <= pageCount - first,
@@ -214,6 +214,6 @@ final class Salvage {
         defer { bytes.deallocate() }
         guard try file.read(first, into: bytes) else { return nil }
         let value = UnsafeRawBufferPointer(rebasing: bytes[PageHeader.size...])
-        return ByteReader.isSealed(value) ? Array(value) : nil
+        return Checksum.isValid(value) ? Array(value) : nil
     }
 }

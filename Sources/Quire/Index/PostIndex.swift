@@ -17,8 +17,10 @@ struct PostIndex {
     init(_ transaction: Transaction, of collection: UInt32, fresh: [FreshRun] = []) throws {
         (self.fresh, self.collection) = (fresh, collection)
         seed = transaction.file.seed
-        var runs = fresh.reversed().map(\.run)
-        runs += try Self.stored(transaction).reversed().map(\.run)
+        var runs: [SortedRun] = []
+        runs.reserveCapacity(fresh.count + 24)
+        for run in fresh.reversed() { runs.append(run.run) }
+        try Self.forEachStored(transaction, newestFirst: true) { runs.append($1) }
         self.runs = runs
     }
 
@@ -34,21 +36,79 @@ struct PostIndex {
 
     /// Returns the stored runs, oldest first.
     static func stored(_ transaction: Transaction) throws -> [(number: UInt64, run: SortedRun)] {
+        var runs: [(number: UInt64, run: SortedRun)] = []
+        runs.reserveCapacity(24)
+        try forEachStored(transaction, newestFirst: false) { runs.append(($0, $1)) }
+        return runs
+    }
+
+    private static func forEachStored(
+        _ transaction: Transaction, newestFirst: Bool, _ body: (UInt64, SortedRun) -> Void
+    ) throws {
         try transaction.withCursor(.locations) { cursor in
-            var runs: [(number: UInt64, run: SortedRun)] = []
-            var found = try cursor.first()
+            var found = try newestFirst ? cursor.last() : cursor.first()
             while let (key, value) = found {
                 guard let key = NumberKey(key), let run = SortedRun(value) else {
                     throw QuireError.corrupt("the id index")
                 }
-                runs.append((key.number, run))
-                found = try cursor.next()
+                body(key.number, run)
+                found = try newestFirst ? cursor.previous() : cursor.next()
             }
-            return runs
         }
     }
 
     func address(of id: PostID) -> PostAddress { PostAddress(id, in: collection, seed: seed) }
+
+    // MARK: Looking up
+
+    /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
+    /// first. If it returns true, older runs are not asked for this id.
+    private func lookUp(_ ids: some Collection<PostID>, _ body: (Int, Location) -> Bool) {
+        withUnsafeTemporaryAllocation(of: PostAddress.self, capacity: ids.count) { addresses in
+            var count = 0
+            for id in ids {
+                addresses.initializeElement(at: count, to: address(of: id))
+                count += 1
+            }
+            lookUp(UnsafeBufferPointer(rebasing: addresses[..<count]), body)
+        }
+    }
+
+    private func lookUp(_ addresses: UnsafeBufferPointer<PostAddress>, _ body: (Int, Location) -> Bool) {
+        // the ids that are still asked for, and behind them those that the run may have
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * addresses.count) { open in
+            let likely = open.baseAddress! + addresses.count
+            var rest = addresses.count
+            for i in 0..<rest { open[i] = Int32(truncatingIfNeeded: i) }
+            for run in runs {
+                for i in 0..<rest { run.prefetchFilter(addresses[Int(open[i])].hash) }
+                var found = 0
+                for i in 0..<rest {
+                    let hash = addresses[Int(open[i])].hash
+                    if !run.mayHave(hash) { continue }
+                    run.prefetch(hash)
+                    likely[found] = Int32(truncatingIfNeeded: i)
+                    found += 1
+                }
+                var isDone = false
+                for i in 0..<found {
+                    let at = Int(likely[i])
+                    let id = Int(open[at])
+                    var isAnswered = false
+                    run.forEach(at: addresses[id]) { if body(id, $0) { isAnswered = true } }
+                    if isAnswered { (open[at], isDone) = (-1, true) }
+                }
+                if isDone {
+                    var kept = 0
+                    for i in 0..<rest where open[i] >= 0 {
+                        open[kept] = open[i]
+                        kept += 1
+                    }
+                    rest = kept
+                }
+            }
+        }
+    }
 
     /// Returns the chunk in which this feed holds the post; nil if it does not hold it.
     func position(of id: PostID, in feed: UInt32) -> UInt64? { positions(of: [id], in: feed)[0] }
@@ -56,81 +116,74 @@ struct PostIndex {
     /// Returns the chunk of each of these posts; nil where the feed does not hold it.
     func positions(of ids: [PostID], in feed: UInt32) -> [UInt64?] {
         var found = [UInt64?](repeating: nil, count: ids.count)
-        var open = ids.enumerated().map { i, id in
-            (i, Location(address(of: id), feed: feed, position: Location.gone))
-        }
-        for run in runs {
-            for (_, place) in open { run.prefetch(place.address) }
-            open.removeAll { i, place in
-                guard let position = run.position(of: place) else { return false }
-                found[i] = position == Location.gone ? nil : position
-                return true
-            }
+        lookUp(ids) { i, location in
+            if location.feed != feed { return false }
+            if location.position != Location.gone { found[i] = location.position }
+            return true
         }
         return found
     }
 
-    /// Prefetches memory for the look-ups of these posts.
-    func prefetch(_ ids: some Sequence<PostID>) {
-        for id in ids {
-            let address = address(of: id)
-            for run in runs { run.prefetch(address) }
+    /// A feed that holds a post, and the chunk. `id` is the index of the post among those that were asked for.
+    typealias Place = (id: Int, feed: UInt32, position: UInt64)
+
+    /// Returns the feeds that hold each of these posts.
+    func places(of ids: some Collection<PostID>) -> [Place] {
+        var known: [Place] = []
+        known.reserveCapacity(ids.count)
+        // for each id the last of its places in `known`, and for each place the one before it
+        var last = [Int32](repeating: -1, count: ids.count)
+        var previous: [Int32] = []
+        previous.reserveCapacity(ids.count)
+        var hasLeft = false
+        lookUp(ids) { i, location in
+            var at = last[i]
+            while at >= 0 {
+                if known[Int(at)].feed == location.feed { return false }  // a newer run has told
+                at = previous[Int(at)]
+            }
+            previous.append(last[i])
+            last[i] = Int32(known.count)
+            known.append((i, location.feed, location.position))
+            if location.position == Location.gone { hasLeft = true }
+            return false
         }
+        if hasLeft { known.removeAll { $0.position == Location.gone } }
+        return known
     }
 
     /// Returns the feeds that hold the post, and the chunk in each.
     func positions(of id: PostID) -> [(feed: UInt32, position: UInt64)] {
-        positions(at: address(of: id))
-    }
-
-    /// Returns the locations of all posts with this hash, in any collection.
-    func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
-        var addresses: Set<PostAddress> = []
-        for run in runs {
-            guard var slot = run.first(hash: hash) else { continue }
-            while let location = run.location(slot), location.hash == hash {
-                addresses.insert(location.address)
-                slot += 1
-            }
-        }
-        return addresses.flatMap(positions(at:))
-    }
-
-    private func positions(at address: PostAddress) -> [(feed: UInt32, position: UInt64)] {
+        let address = address(of: id)
+        for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
-        for run in runs { run.prefetch(address) }
-        for run in runs {
-            guard var slot = run.first(address) else { continue }
-            while let location = run.location(slot), location.address == address {
+        for run in runs where run.mayHave(address.hash) {
+            run.forEach(at: address) { location in
                 if !known.contains(where: { $0.feed == location.feed }) {
                     known.append((location.feed, location.position))
                 }
-                slot += 1
             }
         }
         known.removeAll { $0.position == Location.gone }
         return known
     }
 
-    /// Calls `body` with the newest location of each post in each feed, until it returns false. Visits all
-    /// runs in one pass, in the order of hashes.
-    func forEachPlace(_ body: (Location) -> Bool) {
-        var heads: [(run: SortedRun, slot: Int, location: Location)] = []
+    /// Returns the locations of all posts with this hash, in any collection.
+    func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
+        var known: [Location] = []
         for run in runs {
-            if let head = run.next(from: 0) { heads.append((run, head.slot, head.location)) }
-        }
-        while var least = heads.first?.location {
-            for head in heads.dropFirst() where head.location.precedes(least) { least = head.location }
-            if !body(least) { return }
-            for at in heads.indices.reversed() where heads[at].location.isSamePlace(as: least) {
-                if let next = heads[at].run.next(from: heads[at].slot + 1) {
-                    (heads[at].slot, heads[at].location) = next
-                } else {
-                    heads.remove(at: at)
-                }
+            guard var slot = run.first(hash: hash) else { continue }
+            while let location = run.location(slot), location.hash == hash {
+                if !known.contains(where: { $0.isSamePlace(as: location) }) { known.append(location) }
+                slot += 1
             }
         }
+        return known.filter { $0.position != Location.gone }.map { ($0.feed, $0.position) }
     }
+
+    /// Calls `body` with the newest location of each post in each feed, until it returns false. Visits all
+    /// runs in one pass, in the order of hashes.
+    func forEachPlace(_ body: (Location) -> Bool) { SortedRun.forEach(ofNewestFirst: runs, body) }
 
     // MARK: Other feeds
 
@@ -138,12 +191,10 @@ struct PostIndex {
     /// it. Most posts are in one feed: asking this first halves the cost of the question in a prune.
     func mayBeElsewhere(_ id: PostID, than feed: UInt32) -> Bool {
         let address = address(of: id)
-        for run in runs {
-            guard var slot = run.first(address) else { continue }
-            while let location = run.location(slot), location.address == address {
-                if location.feed != feed { return true }
-                slot += 1
-            }
+        var isElsewhere = false
+        for run in runs where run.mayHave(address.hash) {
+            run.forEach(at: address) { if $0.feed != feed { isElsewhere = true } }
+            if isElsewhere { return true }
         }
         return false
     }
@@ -154,22 +205,32 @@ struct PostIndex {
     /// a location is written 7 instead of 5 times before it is in the largest one.
     private static let fanOut = 4
     private static let smallest = 32
+    /// How many locations a merge may move, which bounds the time and the memory of one commit.
+    static let mergeLimit = 1 << 19
 
-    /// Returns the start of the suffix of `counts` to merge when a new run, the last one, joins. A merge
-    /// takes at most a quarter of the index, because later commits carry what it frees in LMDB's free list
-    /// until it is reused.
-    static func mergeStart(_ counts: [Int]) -> Int {
-        let limit = max(1 << 17, counts.reduce(0, +) / 4)
+    /// Returns which adjacent runs to merge when a new one, the last of `counts`, joins. A range of one run
+    /// means none. Runs that were too large together may fit later, when nothing else is to be merged.
+    static func merge(_ counts: [Int]) -> Range<Int> {
+        for end in stride(from: counts.count, to: 1, by: -1) {
+            let start = mergeStart(counts[..<end])
+            if start < end - 1 { return start..<end }
+        }
+        return counts.count - 1..<counts.count
+    }
+
+    /// Returns the start of the suffix of `counts` to merge.
+    private static func mergeStart(_ counts: ArraySlice<Int>) -> Int {
         var start = counts.count - 1
         var total = counts[start]
         while true {
             var first = start
             var sum = total
-            while first > 0, tier(counts[first - 1]) <= tier(total), sum + counts[first - 1] <= limit {
+            while first > 0, tier(counts[first - 1]) <= tier(total), sum + counts[first - 1] <= mergeLimit {
                 first -= 1
                 sum += counts[first]
             }
-            if start - first + 1 < fanOut { return start }
+            let isFull = first > 0 && tier(counts[first - 1]) <= tier(total) && sum > mergeLimit / 2
+            if first == start || start - first + 1 < fanOut && !isFull { return start }
             (start, total) = (first, sum)
         }
     }
@@ -185,21 +246,28 @@ struct PostIndex {
     static func store(_ fresh: [FreshRun], in transaction: Transaction, live: UInt64) throws {
         if fresh.isEmpty { return }
         let stored = try stored(transaction)
-        let added = SortedRun.merged(older: fresh.reversed().map(\.run), dropsGone: stored.isEmpty)
-        let counts = stored.map(\.run.count) + [added.count]
-        var start = mergeStart(counts)
-        if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { start = 0 }
-        var result = added
-        if start < stored.count {
-            result = SortedRun.merged(
-                added, older: stored[start...].reversed().map(\.run), dropsGone: start == 0)
-        }
+        let new = fresh.reversed().map(\.run)
+        let counts = stored.map(\.run.count) + [new.reduce(0) { $0 + $1.count }]
+        var range = merge(counts)
+        if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { range = 0..<counts.count }
+        let isNewMerged = range.upperBound > stored.count
+        let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
+        let merged = SortedRun.merged(
+            newestFirst: (isNewMerged ? new : []) + older.reversed().map(\.run),
+            dropsGone: range.lowerBound == 0)
+        let added = isNewMerged ? [] : SortedRun.merged(newestFirst: new, dropsGone: stored.isEmpty)
+        for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
         let number = (stored.last?.number ?? 0) + 1
-        for (number, _) in stored[start...] { try transaction.delete(.locations, NumberKey(number)) }
-        if result.isEmpty { return }
-        try transaction.put(.locations, NumberKey(number), count: SortedRun.size(of: result)) {
+        if let newest = older.last, !isNewMerged { try put(merged, newest.number, in: transaction) }
+        try put(isNewMerged ? merged : added, number, in: transaction)
+    }
+
+    private static func put(_ locations: [Location], _ number: UInt64, in transaction: Transaction) throws {
+        if locations.isEmpty { return }
+        let size = SortedRun.size(of: locations)
+        try transaction.put(.locations, NumberKey(number), count: size) {
             $0.initializeMemory(as: UInt8.self, repeating: 0)
-            SortedRun.write(result, into: $0)
+            SortedRun.write(locations, into: $0)
         }
     }
 }

@@ -19,8 +19,8 @@ struct PostAddress: Hashable {
             word = (word ^ word >> 33) &* 0xC4CE_B9FE_1A85_EC53
             (hash, check) = (word ^ word >> 33, collection << 1)
         case .bytes(let bytes):
-            hash = bytes.withUnsafeBytes { Checksum.of($0, seed: seed) }
-            let other = bytes.withUnsafeBytes { Checksum.of($0, seed: ~seed) }
+            hash = bytes.withUnsafeBytes { IDHash.of($0, seed: seed) }
+            let other = bytes.withUnsafeBytes { IDHash.of($0, seed: ~seed) }
             check = UInt32(truncatingIfNeeded: other) | 1
         }
     }
@@ -60,11 +60,12 @@ struct Location {
     }
 }
 
-/// Locations in the order of their hashes, each in the slot of its hash or the next free one. Hashes are
-/// evenly distributed, so a look-up is one jump and a short scan, with one cache miss, found or not, and
-/// without a Bloom filter. Two runs are merged in one pass.
+/// Locations in the order of their hashes, each in the slot of its hash or the next free one, and a Bloom filter
+/// behind them. Hashes are evenly distributed, so a look-up is one jump and a short scan; most look-ups of posts
+/// that the run does not have end at one word of the filter. Several runs are merged in one pass.
 ///
-///     count u64le | slots u64le | slots x (hash u64le, position u64le, feed u32le, check u32le) | checksum u32le
+///     count u64le | slots u64le | slots x (hash u64le, position u64le, feed u32le, check u32le)
+///         | words x u64le | checksum u32le
 struct SortedRun {
     private static let head = 16
     private static let stride = 24
@@ -74,18 +75,22 @@ struct SortedRun {
     let count: Int
     private let slots: Int
     private let scale: UInt64
+    private let filter: UnsafeRawPointer
+    private let words: UInt64
 
     /// Reads the run in these bytes, which must outlive it. Returns nil if they are not a run.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= Self.head + 4, let start = bytes.baseAddress else { return nil }
+        guard bytes.count >= Self.head + Checksum.size, let start = bytes.baseAddress else { return nil }
         let count = UInt64(littleEndian: start.loadUnaligned(as: UInt64.self))
         let slots = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        guard count < slots, slots == UInt64((bytes.count - Self.head - 4) / Self.stride) else {
-            return nil
-        }
+        guard count < slots, slots <= UInt64(bytes.count / Self.stride),
+            bytes.count == Self.size(slots: Int(slots), count: Int(count))
+        else { return nil }
         base = start + Self.head
         (self.count, self.slots) = (Int(count), Int(slots))
         scale = Self.scale(self.count)
+        filter = base + self.slots * Self.stride
+        words = UInt64(Self.words(self.count))
     }
 
     // MARK: Looking up
@@ -95,11 +100,27 @@ struct SortedRun {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: scale).high)
     }
 
-    /// Prefetches what a look-up reads first. Look-ups mostly wait for memory: a hundred prefetches together
-    /// take as long as a few.
-    func prefetch(_ address: PostAddress) {
-        quire_prefetch(base + home(of: address.hash) &* Self.stride)
+    @inline(__always)
+    private func word(of hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: words).high) &* 8
     }
+
+    /// Prefetches what ``mayHave(_:)`` reads. Look-ups mostly wait for memory: a hundred prefetches together
+    /// take as long as a few.
+    @inline(__always)
+    func prefetchFilter(_ hash: UInt64) { quire_prefetch(filter + word(of: hash)) }
+
+    /// Returns false if the run has no location with this hash. One of 200 times it returns true then, too.
+    @inline(__always)
+    func mayHave(_ hash: UInt64) -> Bool {
+        let bits = Self.bits(hash)
+        return UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: word(of: hash), as: UInt64.self))
+            & bits == bits
+    }
+
+    /// Prefetches what a look-up in the slots reads first.
+    @inline(__always)
+    func prefetch(_ hash: UInt64) { quire_prefetch(base + home(of: hash) &* Self.stride) }
 
     /// Returns the slot of the first location with this hash; nil if there is none.
     @inline(__always)
@@ -115,39 +136,36 @@ struct SortedRun {
         return nil
     }
 
-    /// Returns the slot of the first location with this address; nil if there is none.
-    func first(_ address: PostAddress) -> Int? {
-        guard var slot = first(hash: address.hash) else { return nil }
-        while check(slot) != address.check {
-            slot += 1
-            guard slot < slots, feed(slot) != 0, hash(slot) == address.hash else { return nil }
+    /// Calls `body` with each location of this address. There is one for each feed.
+    @inline(__always)
+    func forEach(at address: PostAddress, _ body: (Location) -> Void) {
+        guard var slot = first(hash: address.hash) else { return }
+        while slot < slots, feed(slot) != 0, hash(slot) == address.hash {
+            if check(slot) == address.check { body(stored(slot)) }
+            slot &+= 1
         }
-        return slot
     }
 
     /// Returns the location in a slot; nil if the slot is empty or after the last.
+    @inline(__always)
     func location(_ slot: Int) -> Location? {
         guard slot < slots, feed(slot) != 0 else { return nil }
+        return stored(slot)
+    }
+
+    @inline(__always)
+    private func stored(_ slot: Int) -> Location {
         let address = PostAddress(hash: hash(slot), check: check(slot))
         return Location(address, feed: feed(slot), position: position(slot))
     }
 
-    /// Returns the position in this run of a post in a feed; nil if the run has none.
-    func position(of place: Location) -> UInt64? {
-        guard var slot = first(place.address) else { return nil }
-        while let location = location(slot), location.address == place.address {
-            if location.feed == place.feed { return location.position }
-            slot += 1
-        }
-        return nil
-    }
-
     /// Returns the first location in this slot or after it.
+    @inline(__always)
     func next(from slot: Int) -> (slot: Int, location: Location)? {
         var slot = slot
         while slot < slots {
-            if let location = location(slot) { return (slot, location) }
-            slot += 1
+            if feed(slot) != 0 { return (slot, stored(slot)) }
+            slot &+= 1
         }
         return nil
     }
@@ -179,8 +197,25 @@ struct SortedRun {
     /// and a location takes 30 bytes.
     private static func scale(_ count: Int) -> UInt64 { UInt64(count + count / 4) }
 
+    @inline(__always)
     private static func ideal(_ hash: UInt64, _ scale: UInt64) -> Int {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: scale).high)
+    }
+
+    /// Returns the words of the filter for `count` locations: 16 bits for each.
+    private static func words(_ count: Int) -> Int { count / 4 + 1 }
+
+    /// Returns the four bits of a hash in its word of the filter. The word follows from the highest bits of
+    /// the hash, so these are taken from the others.
+    @inline(__always)
+    private static func bits(_ hash: UInt64) -> UInt64 {
+        let mixed = hash &* 0x9E37_79B9_7F4A_7C15
+        return 1 << (mixed >> 58) | 1 << (mixed >> 52 & 63) | 1 << (mixed >> 46 & 63)
+            | 1 << (mixed >> 40 & 63)
+    }
+
+    private static func size(slots: Int, count: Int) -> Int {
+        head + slots * stride + words(count) * 8 + Checksum.size
     }
 
     /// Returns the size of a run of these locations in bytes.
@@ -188,15 +223,15 @@ struct SortedRun {
         let scale = scale(sorted.count)
         var next = 0
         for location in sorted { next = max(next, ideal(location.hash, scale)) + 1 }
-        return head + (next + 1) * stride + 4
+        return size(slots: next + 1, count: sorted.count)
     }
 
     /// Returns true if the bytes are as ``write(_:into:)`` writes them. Only then can every location be
     /// found.
     func isAsWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
-        if bytes.count != Self.head + slots * Self.stride + 4 { return false }
         var (next, found) = (0, 0)
         var last: Location?
+        var expected = [UInt64](repeating: 0, count: Int(words))
         for slot in 0..<slots {
             guard let location = location(slot) else {
                 if hash(slot) | position(slot) | UInt64(check(slot)) != 0 { return false }
@@ -205,63 +240,95 @@ struct SortedRun {
             if let last, !last.precedes(location) { return false }
             next = max(next, home(of: location.hash))
             if slot != next { return false }
+            expected[word(of: location.hash) / 8] |= Self.bits(location.hash)
             (last, next, found) = (location, next + 1, found + 1)
         }
-        return found == count && slots == next + 1
+        let isFilter = expected.indices.allSatisfy {
+            UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) == expected[$0]
+        }
+        return isFilter && found == count && slots == next + 1
     }
 
     /// Writes ordered locations without duplicates as a run into zeroed bytes, ``size(of:)`` of them.
     static func write(_ sorted: [Location], into target: UnsafeMutableRawBufferPointer) {
-        let slots = UInt64((target.count - head - 4) / stride)
-        target.storeBytes(of: UInt64(sorted.count).littleEndian, as: UInt64.self)
-        target.storeBytes(of: slots.littleEndian, toByteOffset: 8, as: UInt64.self)
+        let words = words(sorted.count)
+        let slots = (target.count - head - words * 8 - Checksum.size) / stride
+        let start = target.baseAddress!
+        start.storeBytes(of: UInt64(sorted.count).littleEndian, as: UInt64.self)
+        start.storeBytes(of: UInt64(slots).littleEndian, toByteOffset: 8, as: UInt64.self)
+        let filter = start + head + slots * stride
         let scale = scale(sorted.count)
         var next = 0
         for location in sorted {
             next = max(next, ideal(location.hash, scale))
-            let at = head + next * stride
-            target.storeBytes(of: location.hash.littleEndian, toByteOffset: at, as: UInt64.self)
-            target.storeBytes(of: location.position.littleEndian, toByteOffset: at + 8, as: UInt64.self)
-            target.storeBytes(of: location.feed.littleEndian, toByteOffset: at + 16, as: UInt32.self)
-            target.storeBytes(of: location.check.littleEndian, toByteOffset: at + 20, as: UInt32.self)
-            next += 1
+            let at = start + (head &+ next &* stride)
+            at.storeBytes(of: location.hash.littleEndian, as: UInt64.self)
+            at.storeBytes(of: location.position.littleEndian, toByteOffset: 8, as: UInt64.self)
+            at.storeBytes(of: location.feed.littleEndian, toByteOffset: 16, as: UInt32.self)
+            at.storeBytes(of: location.check.littleEndian, toByteOffset: 20, as: UInt32.self)
+            let word = filter + ideal(location.hash, UInt64(words)) &* 8
+            let before = UInt64(littleEndian: word.loadUnaligned(as: UInt64.self))
+            word.storeBytes(of: (before | bits(location.hash)).littleEndian, as: UInt64.self)
+            next &+= 1
         }
         Checksum.seal(target)
     }
 
     // MARK: Merging
 
-    /// Merges these ordered locations with older runs, newest run first, and keeps the newest location of
-    /// each post in each feed. Locations of posts that left are dropped if there is no older run that they
-    /// must override.
-    static func merged(
-        _ newest: [Location] = [], older newestFirst: [SortedRun], dropsGone: Bool
-    ) -> [Location] {
-        var result = newest
-        for run in newestFirst { result = merge(result, run) }
-        if dropsGone { result.removeAll { $0.position == Location.gone } }
-        return result
-    }
-
-    private static func merge(_ newer: [Location], _ older: SortedRun) -> [Location] {
-        let limit = newer.count + older.slots  // a damaged run may have more than its count
-        return [Location](unsafeUninitializedCapacity: limit) { target, count in
-            var at = 0
-            for slot in 0..<older.slots where older.feed(slot) != 0 {
-                let location = older.location(slot)!
-                while at < newer.count, newer[at].precedes(location) {
-                    target.initializeElement(at: count, to: newer[at])
-                    (at, count) = (at + 1, count + 1)
-                }
-                if at < newer.count, newer[at].isSamePlace(as: location) { continue }
-                target.initializeElement(at: count, to: location)
-                count += 1
+    /// Calls `body` with the locations of all these runs in order, and of each post in each feed with that of
+    /// the newest run, until it returns false.
+    @inline(__always)
+    static func forEach(ofNewestFirst runs: [SortedRun], _ body: (Location) -> Bool) {
+        withUnsafeTemporaryAllocation(of: Head.self, capacity: runs.count) { heads in
+            var open = 0
+            for run in runs {
+                guard let first = run.next(from: 0) else { continue }
+                heads.initializeElement(at: open, to: Head(run: run, slot: first.slot, location: first.location))
+                open += 1
             }
-            while at < newer.count {
-                target.initializeElement(at: count, to: newer[at])
-                (at, count) = (at + 1, count + 1)
+            while open > 0 {
+                var least = 0
+                var i = 1
+                while i < open {
+                    if heads[i].location.precedes(heads[least].location) { least = i }
+                    i &+= 1
+                }
+                let location = heads[least].location  // the newest, as the first of equal ones
+                if !body(location) { return }
+                i = least
+                while i < open {
+                    if !heads[i].location.isSamePlace(as: location) {
+                        i &+= 1
+                    } else if let next = heads[i].run.next(from: heads[i].slot &+ 1) {
+                        (heads[i].slot, heads[i].location) = next
+                        i &+= 1
+                    } else {
+                        open -= 1
+                        for later in i..<open { heads[later] = heads[later + 1] }
+                    }
+                }
             }
         }
+    }
+
+    /// The next location of a run that is being merged.
+    private struct Head {
+        let run: SortedRun
+        var slot: Int
+        var location: Location
+    }
+
+    /// Merges runs and keeps the newest location of each post in each feed. Locations of posts that left are
+    /// dropped if there is no older run that they must override.
+    static func merged(newestFirst runs: [SortedRun], dropsGone: Bool) -> [Location] {
+        var result: [Location] = []
+        result.reserveCapacity(min(runs.reduce(0) { $0 + $1.slots }, PostIndex.mergeLimit))
+        forEach(ofNewestFirst: runs) {
+            if !dropsGone || $0.position != Location.gone { result.append($0) }
+            return true
+        }
+        return result
     }
 }
 

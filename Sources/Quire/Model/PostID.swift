@@ -18,6 +18,9 @@ public struct PostID: Hashable, Sendable {
     /// The maximum length of an id in bytes.
     public static let byteLimit = 65_536
 
+    /// The storage must be as the cases say.
+    init(storage: Storage) { self.storage = storage }
+
     /// Creates the id whose text is this number in decimal.
     public init(_ number: UInt64) { storage = .integer(number) }
 

@@ -1,16 +1,16 @@
 /// Builds the value of a record. Unsigned integers are base-128 varints, signed ones zigzag-encoded varints.
 /// Lists and bytes follow their count. The last four bytes are a checksum.
 struct ByteWriter: ~Copyable {
-    private var bytes: UnsafeMutablePointer<UInt8>
+    private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var count = 0
 
     init(capacity: Int = 64) {
         self.capacity = capacity
-        bytes = .allocate(capacity: capacity)
+        start = .allocate(capacity: capacity)
     }
 
-    deinit { bytes.deallocate() }
+    deinit { start.deallocate() }
 
     @inline(__always)
     private mutating func reserve(_ more: Int) {
@@ -20,15 +20,15 @@ struct ByteWriter: ~Copyable {
     private mutating func grow(_ more: Int) {
         capacity = max(2 * capacity, count + more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-        larger.update(from: bytes, count: count)
-        bytes.deallocate()
-        bytes = larger
+        larger.update(from: start, count: count)
+        start.deallocate()
+        start = larger
     }
 
     @inline(__always)
     mutating func byte(_ value: UInt8) {
         reserve(1)
-        bytes[count] = value
+        start[count] = value
         count &+= 1
     }
 
@@ -37,11 +37,11 @@ struct ByteWriter: ~Copyable {
         reserve(10)
         var value = value
         while value >= 0x80 {
-            bytes[count] = UInt8(truncatingIfNeeded: value) | 0x80
+            start[count] = UInt8(truncatingIfNeeded: value) | 0x80
             count &+= 1
             value >>= 7
         }
-        bytes[count] = UInt8(truncatingIfNeeded: value)
+        start[count] = UInt8(truncatingIfNeeded: value)
         count &+= 1
     }
 
@@ -56,7 +56,7 @@ struct ByteWriter: ~Copyable {
         let size = value.count
         number(size)
         reserve(size)
-        UnsafeMutableRawBufferPointer(start: bytes + count, count: size).copyBytes(from: value)
+        UnsafeMutableRawBufferPointer(start: start + count, count: size).copyBytes(from: value)
         count += size
     }
 
@@ -72,12 +72,22 @@ struct ByteWriter: ~Copyable {
         if let value { each(&self, value) }
     }
 
+    /// Writes bytes without their count.
+    mutating func raw(_ value: [UInt8]) {
+        reserve(value.count)
+        UnsafeMutableRawBufferPointer(start: start + count, count: value.count).copyBytes(from: value)
+        count += value.count
+    }
+
+    /// Returns what was written.
+    consuming func bytes() -> [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+
     /// Adds the checksum and returns the finished value.
     consuming func sealed() -> [UInt8] {
         reserve(4)
         count += 4
-        Checksum.seal(UnsafeMutableRawBufferPointer(start: bytes, count: count))
-        return Array(UnsafeBufferPointer(start: bytes, count: count))
+        Checksum.seal(UnsafeMutableRawBufferPointer(start: start, count: count))
+        return Array(UnsafeBufferPointer(start: start, count: count))
     }
 }
 
@@ -88,7 +98,7 @@ struct ByteReader {
     private let end: Int
     private var at = 0
 
-    /// Leaves out the last four bytes, the checksum; `isSealed` checks it.
+    /// Leaves out the last four bytes, the checksum; ``Checksum/isValid(_:)`` checks it.
     init(_ value: UnsafeRawBufferPointer) throws(QuireError) {
         guard value.count >= 4 else { throw Self.damage }
         start = value.baseAddress!
@@ -116,13 +126,6 @@ struct ByteReader {
         _ value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String
     ) throws(QuireError) -> UInt64 {
         try read(value, what()) { reader throws(QuireError) in try reader.number() }
-    }
-
-    static func isSealed(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard value.count >= 4 else { return false }
-        let body = UnsafeRawBufferPointer(rebasing: value[..<(value.count - 4)])
-        let sum = value.loadUnaligned(fromByteOffset: value.count - 4, as: UInt32.self)
-        return UInt32(littleEndian: sum) == UInt32(truncatingIfNeeded: Checksum.of(body))
     }
 
     static var damage: QuireError { .corrupt("a record") }

@@ -1,61 +1,26 @@
-/// A fast 64-bit hash: four lanes of multiply and rotate over little-endian 8-byte words, described in
-/// Docs/on-disk.md. It detects damage, not deliberate changes.
+import CLMDB
+
+/// The last four bytes of a value: CRC32C of the others in four lanes, described in Docs/on-disk.md. It detects
+/// damage, not deliberate changes.
 @_spi(Unstable) public enum Checksum {
-    private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
-    private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+    static let size = 4
 
-    static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
-        var a = seed &+ prime1
-        var b = seed ^ prime2
-        var c = seed
-        var d = seed &- prime1
-        let count = bytes.count
-        guard count > 0, var next = bytes.baseAddress else {
-            return finish(mix(mix(mix(mix(a, b), c), d), 0))
-        }
-        let end = next + count
-        while end - next >= 32 {
-            a = mix(a, word(next))
-            b = mix(b, word(next + 8))
-            c = mix(c, word(next + 16))
-            d = mix(d, word(next + 24))
-            next += 32
-        }
-        var hash = mix(mix(mix(a, b), c), d) ^ UInt64(count)
-        while end - next >= 8 {
-            hash = mix(hash, word(next))
-            next += 8
-        }
-        var rest: UInt64 = 0
-        while next < end {
-            rest = rest << 8 | UInt64(next.load(as: UInt8.self))
-            next += 1
-        }
-        return finish(mix(hash, rest))
-    }
-
-    private static func finish(_ mixed: UInt64) -> UInt64 {
-        var hash = mixed
-        hash ^= hash >> 29
-        hash = hash &* prime2
-        return hash ^ hash >> 32
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        quire_checksum(bytes.baseAddress, bytes.count)
     }
 
     /// Replaces the last four bytes by the checksum of the others.
     @_spi(Unstable) public static func seal(_ bytes: UnsafeMutableRawBufferPointer) {
-        let end = bytes.count - 4
-        let sum = UInt32(truncatingIfNeeded: of(UnsafeRawBufferPointer(rebasing: bytes[..<end])))
+        let end = bytes.count - size
+        let sum = of(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
         bytes.storeBytes(of: sum.littleEndian, toByteOffset: end, as: UInt32.self)
     }
 
-    @inline(__always)
-    private static func mix(_ lane: UInt64, _ word: UInt64) -> UInt64 {
-        let product = (lane ^ word) &* prime1
-        return (product << 31 | product >> 33) &+ prime2
-    }
-
-    @inline(__always)
-    private static func word(_ bytes: UnsafeRawPointer) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+    /// Returns true if the last four bytes are the checksum of the others.
+    static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count >= size else { return false }
+        let end = value.count - size
+        let sum = value.loadUnaligned(fromByteOffset: end, as: UInt32.self)
+        return UInt32(littleEndian: sum) == of(UnsafeRawBufferPointer(rebasing: value[..<end]))
     }
 }

@@ -39,7 +39,7 @@ extension Crawl {
         let bytes = checkpoint  // a closure on a pointer cannot throw a typed error
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(QuireError) in
-                guard ByteReader.isSealed(bytes) else { throw .corrupt("the checkpoint of a crawl") }
+                guard Checksum.isValid(bytes) else { throw .corrupt("the checkpoint of a crawl") }
                 return try ByteReader.read(bytes, "the checkpoint of a crawl", Self.read)
             }
         }

@@ -7,13 +7,13 @@
 struct ChunkRecord: Record {
     var page: UInt64
     /// The ids of the posts. `entries` has the entry of each.
-    let ids: [PostID]
+    let ids: PostIDs
     var entries: [Entry]
     /// The epoch of ``PositionShifts`` when it was written; nil if no entry has a position in the server's
     /// list.
     var epoch: UInt64?
 
-    init(page: UInt64, ids: [PostID], entries: [Entry], epoch: UInt64 = 0) {
+    init(page: UInt64, ids: PostIDs, entries: [Entry], epoch: UInt64 = 0) {
         (self.page, self.ids, self.entries) = (page, ids, entries)
         let isPlaced = entries.contains { $0.spot != nil || $0.isChecked }
         self.epoch = isPlaced ? epoch : nil
@@ -90,7 +90,7 @@ struct ChunkRecord: Record {
                 | (hasDetails ? Feature.details : 0) | (arePushed ? Feature.pushed : 0))
         if let epoch { writer.number(epoch) }
         writer.number(entries.count)
-        for (id, entry) in zip(ids, entries) {
+        for (i, entry) in entries.enumerated() {
             let hasBody = entry.body.record != 0
             let jumps =
                 hasBody
@@ -102,7 +102,7 @@ struct ChunkRecord: Record {
                     | (entry.isUnverified ? Flag.unverified : 0)
                     | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
                     | (hasBody ? Flag.body : 0) | (jumps ? Flag.jump : 0))
-            id.encode(&writer)
+            ids.encode(i, &writer)
             writer.signed(Int64(bitPattern: entry.confirmed &- expected.confirmed))
             if isMixed { writer.signed(Int64(bitPattern: entry.asked &- expected.asked)) }
             if arePushed { writer.number(entry.pushed) }
@@ -166,7 +166,7 @@ struct ChunkRecord: Record {
         let head = try Head(&reader)
         page = head.page
         epoch = head.epoch
-        var ids: [PostID] = []
+        var ids = PostIDs()
         ids.reserveCapacity(head.count)
         entries = []
         entries.reserveCapacity(head.count)

@@ -81,7 +81,7 @@ enum PostKey {
         case .bytes(let bytes):
             key.append(3)
             for seed in [1, 2] as [UInt64] {
-                let hash = bytes.withUnsafeBytes { Checksum.of($0, seed: seed) }
+                let hash = bytes.withUnsafeBytes { IDHash.of($0, seed: seed) }
                 withUnsafeBytes(of: hash.bigEndian) { key.append(contentsOf: $0) }
             }
         }

@@ -12,6 +12,19 @@ extension PostID {
     }
 }
 
+extension PostIDs {
+    /// Writes the id at an index, like ``PostID/encode(_:)``.
+    @inline(__always)
+    func encode(_ i: Int, _ writer: inout ByteWriter) {
+        if let number = number(at: i) {
+            writer.number(0 as UInt64)
+            writer.number(number)
+        } else {
+            self[i].encode(&writer)
+        }
+    }
+}
+
 extension ByteReader {
     mutating func postID() throws(QuireError) -> PostID {
         let count = try count()

@@ -109,8 +109,9 @@ struct CacheRebuilder {
                     }
                 },
                 { state throws(Interruption) in
-                    let (placements, lost) = try now.append(to: &state)
-                    return WriteSession.RuleResult(result: lost, placements: placements, bytes: bytes)
+                    let (placements, posts, lost) = try now.append(to: &state)
+                    return WriteSession.RuleResult(
+                        result: lost, placements: placements, posts: posts, bytes: bytes)
                 })
         }
         part.beginNext()

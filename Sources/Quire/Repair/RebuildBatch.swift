@@ -82,13 +82,14 @@ struct RebuildBatch {
     /// stay, and how many posts left.
     func append(
         to state: inout FeedState
-    ) throws(Interruption) -> (placements: [WriteSession.PlacedPost], lost: Int) {
+    ) throws(Interruption) -> (placements: [Placement], posts: [Post], lost: Int) {
         if isFirst {
             state.take(record)
             state.deltaToken = nil  // the recovered data may be older than the token
         }
         for number in pageNumbers { state.pages[number] = state.pages[number] ?? page(number) }
-        var placements: [WriteSession.PlacedPost] = []
+        var placements: [Placement] = []
+        var posts: [Post] = []
         var leaving: [PostID] = []
         let before = state.gapRows.map { state.gaps[$0] }
         var lost = 0
@@ -99,7 +100,8 @@ struct RebuildBatch {
                 if entry.isPlaceholder { continue }
                 let post = Post(
                     id: id, key: entry.key, version: entry.version, detail: entry.detail, body: body)
-                placements.append(.init(entry: state.entries.count - 1, post: post))
+                placements.append(Placement(entry: state.entries.count - 1, post: posts.count))
+                posts.append(post)
             case .lost(let id, var entry) where state.cached(id) == nil:
                 entry.isPinned = false
                 place(id, entry, in: &state)
@@ -121,7 +123,7 @@ struct RebuildBatch {
         } else {
             try evict(leaving, from: &state)
         }
-        return (placements, lost)
+        return (placements, posts, lost)
     }
 
     /// Evicts lost entries. An eviction may restore an end that the server once reported above them. Here it

@@ -14,6 +14,8 @@ struct Draft {
     var tail: Edge
     let gapsBefore: [Gap]
 
+    /// The entry of each post of the answer.
+    let numbers: [Int]
     /// For each entry number, the index of its post in the answer; -1 if the answer does not show it.
     private var shownPost: [Int]
     /// The position of each shown entry in the server's answer, not counting sticky rows.
@@ -77,6 +79,10 @@ struct Draft {
         let count = state.entries.count + answer.posts.count
         self.state.entries.reserveCapacity(count)
         self.state.index.reserveCapacity(count)
+        var numbers: [Int] = []
+        numbers.reserveCapacity(answer.posts.count)
+        for post in answer.posts { numbers.append(self.state.number(of: post.id)) }
+        self.numbers = numbers
         self.ticket = ticket
         endsRange = ticket.isBounded && answer.next == .end
         var answer = answer
@@ -85,8 +91,8 @@ struct Draft {
         head = state.head
         tail = state.tail
         rows = state.serverRows
-        shownPost = [Int](repeating: -1, count: state.entries.count)
-        serverPosition = EntryMap(entries: state.entries.count)
+        shownPost = [Int](repeating: -1, count: self.state.entries.count)
+        serverPosition = EntryMap(entries: self.state.entries.count)
         gapsBefore = state.gapRows.map { state.gaps[$0] }
         for (i, row) in rows.enumerated() {
             guard case .gap(let gap) = row else { continue }
@@ -101,9 +107,9 @@ struct Draft {
         var page: [Int] = []
         var seen = EntrySet()
         var position = 0
-        for (i, post) in answer.posts.enumerated() {
-            let entry = number(of: post.id)
-            if state.sticky.contains(post.id) {
+        page.reserveCapacity(numbers.count)
+        for (i, entry) in numbers.enumerated() {
+            if isSticky(entry) {
                 if !sticky.contains(entry) { sticky.append(entry) }
                 continue
             }
@@ -114,7 +120,7 @@ struct Draft {
                 continue
             }
             shownPost[entry] = i
-            if let deleted = state.tombstones[post.id], deleted >= ticket.issued {
+            if let deleted = tombstone(entry), deleted >= ticket.issued {
                 ignored.append(entry)  // R5: deleted after the request left
                 continue
             }
@@ -130,10 +136,19 @@ struct Draft {
 
     /// Returns the number of a post's entry, creating the entry if needed.
     mutating func number(of id: PostID) -> Int {
-        if let entry = state.index[id] { return entry }
-        state.append(id, Entry(isCached: false))
-        shownPost.append(-1)
-        return state.entries.count - 1
+        let entry = state.number(of: id)
+        if entry == shownPost.count { shownPost.append(-1) }
+        return entry
+    }
+
+    /// R28. Returns true for an entry of a sticky post of the feed's options.
+    func isSticky(_ entry: Int) -> Bool {
+        !state.sticky.isEmpty && state.sticky.contains(state.id(of: entry))
+    }
+
+    /// Returns when the post was deleted, by the clock.
+    func tombstone(_ entry: Int) -> UInt64? {
+        state.tombstones.isEmpty ? nil : state.tombstones[state.id(of: entry)]
     }
 
     /// R6. Throws unless the page of a stable feed has strictly descending keys, none of them changed.
@@ -141,16 +156,18 @@ struct Draft {
         guard state.options.order == .stable, ticket.operation != .snapshot,
             ticket.operation != .bodies
         else { return }
-        let keys = page.map(key)
-        if keys.contains(nil) { throw .refused(.contradiction, help: .checkOptions) }
-        for entry in page where isEntry(entry) {
-            if let old = state.entries[entry].key, old != key(entry) {
+        var upper = Int64.max
+        var isFirst = true
+        for entry in page {
+            guard let key = key(entry) else { throw .refused(.contradiction, help: .checkOptions) }
+            if isEntry(entry), let old = state.entries[entry].key, old != key {
                 throw .refused(.contradiction, help: .checkOptions)
             }
-        }
-        if ticket.operation == .delta { return }  // the order has no meaning
-        for (upper, lower) in zip(keys, keys.dropFirst()) where upper! <= lower! {
-            throw .refused(.contradiction, help: .checkOptions)
+            // in the answer to a delta the order has no meaning
+            if !isFirst && upper <= key && ticket.operation != .delta {
+                throw .refused(.contradiction, help: .checkOptions)
+            }
+            (upper, isFirst) = (key, false)
         }
     }
 
@@ -176,10 +193,8 @@ struct Draft {
         shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]].key
     }
 
-    /// Returns the post of the answer from which an accepted entry was made.
-    func post(of entry: Int) -> Post? {
-        shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]]
-    }
+    /// Returns the index of the answer's post from which an accepted entry was made.
+    func post(of entry: Int) -> Int? { shownPost[entry] < 0 ? nil : shownPost[entry] }
 
     /// Returns the newest known key, ignoring that of an outdated post.
     func key(_ entry: Int) -> Int64? {
@@ -264,29 +279,26 @@ struct Draft {
     /// deleted or outdated meanwhile. Then the link begins beyond the entry.
     func isLoose(_ end: PageEnd, at entry: Int) -> Bool {
         if ignored.isEmpty { return false }
-        let items = answer.posts.lazy.filter { !state.sticky.contains($0.id) }
-        let outer = end == .first ? items.first : lastItem
-        guard let outer, let shown = state.index[outer.id], shown != entry else { return false }
-        return ignored.contains(shown)
+        let outer = end == .first ? numbers.first { !isSticky($0) } : lastItem
+        guard let outer, outer != entry else { return false }
+        return ignored.contains(outer)
     }
 
     enum PageEnd { case first, last }
 
     /// The last row that does not repeat one above it.
-    private var lastItem: Post? {
-        var last: (post: Post, position: Int)?
-        for post in answer.posts where !state.sticky.contains(post.id) {
-            guard let entry = state.index[post.id], let position = serverPosition[entry] else { continue }
-            if last.map({ position > $0.position }) ?? true { last = (post, position) }
+    private var lastItem: Int? {
+        var last: (entry: Int, position: Int)?
+        for entry in numbers where !isSticky(entry) {
+            guard let position = serverPosition[entry] else { continue }
+            if last.map({ position > $0.position }) ?? true { last = (entry, position) }
         }
-        return last?.post
+        return last?.entry
     }
 
     /// False if the last item of a recorded page was outdated. Then its link does not continue here.
     var isWhole: Bool {
-        guard ticket.operation == .recorded, let last = answer.posts.last,
-            let entry = state.index[last.id]
-        else { return true }
-        return !ignored.contains(entry)
+        guard ticket.operation == .recorded, let last = numbers.last else { return true }
+        return !ignored.contains(last)
     }
 }

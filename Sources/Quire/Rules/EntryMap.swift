@@ -21,33 +21,57 @@ struct EntryMap {
 
 /// A set of entry numbers, with a bit for each.
 struct EntrySet {
+    /// The first 128, so that most sets need no array.
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
     private var words: [UInt64] = []
 
-    init(_ entries: some Sequence<Int> = []) {
+    init() {}
+
+    init(_ entries: some Sequence<Int>) {
         for entry in entries { insert(entry) }
     }
 
     /// Correct because entries are never removed from the set.
-    var isEmpty: Bool { words.isEmpty }
+    var isEmpty: Bool { low | high == 0 && words.isEmpty }
 
+    @inline(__always)
     func contains(_ entry: Int) -> Bool {
-        entry / 64 < words.count && words[entry / 64] >> UInt64(entry % 64) & 1 != 0
+        let bit: UInt64 = 1 << UInt64(entry & 63)
+        switch entry >> 6 {
+        case 0: return low & bit != 0
+        case 1: return high & bit != 0
+        case let word: return word - 2 < words.count && words[word - 2] & bit != 0
+        }
     }
 
     /// Adds an entry. Returns false if it was already there.
+    @inline(__always)
     @discardableResult
     mutating func insert(_ entry: Int) -> Bool {
-        while words.count <= entry / 64 { words.append(0) }
-        let bit: UInt64 = 1 << UInt64(entry % 64)
-        defer { words[entry / 64] |= bit }
-        return words[entry / 64] & bit == 0
+        let bit: UInt64 = 1 << UInt64(entry & 63)
+        switch entry >> 6 {
+        case 0:
+            defer { low |= bit }
+            return low & bit == 0
+        case 1:
+            defer { high |= bit }
+            return high & bit == 0
+        case let word: return insert(bit, word: word - 2)
+        }
+    }
+
+    private mutating func insert(_ bit: UInt64, word: Int) -> Bool {
+        while words.count <= word { words.append(0) }
+        defer { words[word] |= bit }
+        return words[word] & bit == 0
     }
 }
 
 /// A map from ids to entry numbers, which follow the order of insertion. It is filled again for each
 /// operation, in a fifth of the time that a dictionary takes.
 struct EntryIndex {
-    private(set) var ids: [PostID] = []
+    private(set) var ids = PostIDs()
     /// Entry numbers in an open hash table; -1 marks a free slot. At least half of the slots are free.
     private var slots: [Int32] = []
 
@@ -64,6 +88,16 @@ struct EntryIndex {
         ids.append(id)
     }
 
+    /// Returns the number of this id, which is the next one if it had none.
+    mutating func number(of id: PostID) -> Int {
+        if 2 * (ids.count + 1) > slots.count { grow(to: 2 * (ids.count + 1)) }
+        let slot = slot(of: id)
+        if slots[slot] >= 0 { return Int(slots[slot]) }
+        slots[slot] = Int32(ids.count)
+        ids.append(id)
+        return ids.count - 1
+    }
+
     mutating func reserveCapacity(_ count: Int) {
         ids.reserveCapacity(count)
         if 2 * count > slots.count { grow(to: 2 * count) }
@@ -77,10 +111,13 @@ struct EntryIndex {
     }
 
     /// Returns the slot of the id, or the free slot where it belongs.
+    @inline(__always)
     private func slot(of id: PostID) -> Int {
         let mask = slots.count - 1
         var slot = id._rawHashValue(seed: 0) & mask
-        while slots[slot] >= 0, ids[Int(slots[slot])] != id { slot = (slot + 1) & mask }
+        slots.withUnsafeBufferPointer { slots in
+            while slots[slot] >= 0, !ids.has(id, at: Int(slots[slot])) { slot = (slot + 1) & mask }
+        }
         return slot
     }
 }

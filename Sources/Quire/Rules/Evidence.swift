@@ -11,12 +11,11 @@ extension Draft {
         if order == .ranked { return [] }
         var seen = EntrySet()
         var known: [(entry: Int, key: Int64?)] = []
-        for post in answer.posts {
-            guard let entry = state.cached(post.id), !isNewer(entry), !state.entries[entry].isDetached,
-                seen.insert(entry)
-            else { continue }
-            if order == .bump && (post.key == nil || post.key != state.entries[entry].key) { continue }
-            known.append((entry, post.key))
+        for (i, entry) in numbers.enumerated() {
+            guard isEntry(entry), !isNewer(entry), seen.insert(entry) else { continue }
+            let key = answer.posts[i].key
+            if order == .bump && (key == nil || key != state.entries[entry].key) { continue }
+            known.append((entry, key))
         }
         if known.isEmpty { return [] }
         var found: [Int] = []
@@ -27,6 +26,7 @@ extension Draft {
             }
         }
         if known.count < 2 { return found }
+        if areAscending(known.map(\.entry)) { return found }
         var places = EntryMap(entries: state.entries.count)
         var segments = EntryMap(entries: state.entries.count)
         var segment = 0
@@ -42,6 +42,16 @@ extension Draft {
             found += line.filter { !inOrder.contains($0) && !found.contains($0) }
         }
         return found
+    }
+
+    /// Returns true if the feed has these entries in this order, as it mostly does.
+    private func areAscending(_ entries: [Int]) -> Bool {
+        var rest = entries[...]
+        for row in state.rows {
+            guard let next = rest.first else { return true }
+            if row.entry == next { rest.removeFirst() }
+        }
+        return rest.isEmpty
     }
 
     /// R25. Returns entries whose join to the one above becomes doubtful through this answer, although there
@@ -71,7 +81,7 @@ extension Draft {
         let line = shownEntries
         for (i, entry) in line.enumerated()
         where ignored.contains(entry) && !state.entries[entry].isCached {
-            if let deleted = state.tombstones[state.id(of: entry)], deleted >= ticket.issued { continue }
+            if let deleted = tombstone(entry), deleted >= ticket.issued { continue }
             if let below = line[(i + 1)...].first(where: placed.contains) {
                 if found[below] == nil { found[below] = .unplaced }
             }
@@ -94,11 +104,6 @@ extension Draft {
     /// The answer's entries in its order, each once, without sticky ones.
     var shownEntries: [Int] {
         var seen = EntrySet()
-        return answer.posts.compactMap { post in
-            guard !state.sticky.contains(post.id), let entry = state.index[post.id],
-                seen.insert(entry)
-            else { return nil }
-            return entry
-        }
+        return numbers.filter { !isSticky($0) && seen.insert($0) }
     }
 }

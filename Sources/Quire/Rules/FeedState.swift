@@ -150,6 +150,7 @@ enum Row: Hashable {
     case gap(Int)
     case unloaded(Int)
 
+    var isUnloaded: Bool { if case .unloaded = self { true } else { false } }
     var isGap: Bool { if case .gap = self { true } else { false } }
     var entry: Int? { if case .entry(let entry) = self { entry } else { nil } }
     var gap: Int? { if case .gap(let gap) = self { gap } else { nil } }
@@ -227,7 +228,7 @@ struct FeedState {
     var gaps: [Gap] = []
     var unloaded: [UnloadedSpan] = []
     /// The pages of the loaded entries, by number.
-    var pages: [UInt64: StoredPage] = [:]
+    var pages = NumberTable<StoredPage>()
     /// When the posts that this operation concerns were deleted, by the clock.
     var tombstones: [PostID: UInt64] = [:]
     /// The tickets that may still be answered.
@@ -277,6 +278,13 @@ extension FeedState {
     mutating func append(_ id: PostID, _ entry: Entry) {
         index.append(id)
         entries.append(entry)
+    }
+
+    /// Returns the number of a post's entry, creating the entry if needed.
+    mutating func number(of id: PostID) -> Int {
+        let entry = index.number(of: id)
+        if entry == entries.count { entries.append(Entry(isCached: false)) }
+        return entry
     }
 
     /// Returns the number of a cached entry, including detached entries.

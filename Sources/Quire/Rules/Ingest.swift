@@ -3,63 +3,78 @@
 /// The result of judging an answer.
 struct Judgement {
     var outcome: Outcome
-    /// The changes to the feed; nil if the answer was refused.
-    var draft: Draft?
-    /// What a refused answer still taught about the server.
-    var lesson: FeedState?
+    /// True if the state took the answer in.
+    var isAccepted = false
+    /// True if a refused answer still taught the state something about the server.
+    var isLesson = false
+    /// The accepted entries, with the posts of the answer that bring their bodies.
+    var placements: [Placement] = []
+}
+
+/// An entry and the index of the post in its answer.
+struct Placement {
+    let entry: Int
+    let post: Int
 }
 
 extension FeedState {
     /// Judges an answer and, if it is accepted, takes it in.
-    func ingest(_ answer: Answer, _ ticket: TicketRecord) throws(Interruption) -> Judgement {
+    mutating func ingest(_ answer: Answer, _ ticket: TicketRecord) throws(Interruption) -> Judgement {
         if let reason = try staleReason(ticket) {
             return Judgement(outcome: Outcome(.stale, reason: reason))
         }
-        var (state, ticket, answer) = (self, ticket, answer)
-        let disproved = try state.disprovePolicy(answer, &ticket)
-        state.learnSize(answer, ticket)
+        let before = sizes
+        var (ticket, answer) = (ticket, answer)
+        let disproved = try disprovePolicy(answer, &ticket)
+        learnSize(answer, ticket)
         if let page = ticket.span?.page {  // what was learned applies to this answer too
-            (ticket.span!.start, ticket.span!.rows) = (page * state.unit, state.unit)
+            (ticket.span!.start, ticket.span!.rows) = (page * unit, unit)
         }
-        if state.isAtTotal(answer, ticket) { answer.next = .end }
-        var judgement = try state.judge(answer, ticket, isLesson: state.sizes != sizes)
+        if isAtTotal(answer, ticket) { answer.next = .end }
+        var judgement = try judge(answer, ticket, isLesson: sizes != before)
         judgement.outcome.disprovedSizes = disproved
         return judgement
     }
 
     /// Places an answer. `isLesson`: the state has learned something that a refusal must not undo.
-    func judge(_ answer: Answer, _ ticket: TicketRecord, isLesson: Bool) throws(Interruption) -> Judgement {
-        var state = self
-        var draft = Draft(state, ticket, answer)
+    mutating func judge(
+        _ answer: Answer, _ ticket: TicketRecord, isLesson: Bool
+    ) throws(Interruption) -> Judgement {
+        var draft = Draft(self, ticket, answer)
         draft.disorder = draft.shownAgainstOrder()
-        if !draft.disorder.isEmpty {
-            state.answersAgainstOrder += 1
-            draft.state.answersAgainstOrder += 1
-        }
+        if !draft.disorder.isEmpty { draft.state.answersAgainstOrder += 1 }
         var judgement: Judgement
         do {
             try draft.place()
-            judgement = Judgement(outcome: try draft.commit(), draft: draft)
+            judgement = Judgement(outcome: try draft.commit(), isAccepted: true)
+            judgement.placements = draft.placements
+            self = draft.state
         } catch .refused(let verdict, let help) {
-            judgement = Judgement(outcome: Outcome(verdict, help: help))
+            judgement = Judgement(outcome: Outcome(verdict, help: help), isLesson: isLesson)
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
-            let endsSearch = ticket.operation == .refresh && state.head.search != nil
-            if endsSearch { state.head.search = nil }  // R7: the next search begins at the first page
-            if isLesson || endsSearch || !draft.disorder.isEmpty { judgement.lesson = state }
+            if !draft.disorder.isEmpty {
+                answersAgainstOrder += 1
+                judgement.isLesson = true
+            }
+            if ticket.operation == .refresh && head.search != nil {
+                head.search = nil  // R7: the next search begins at the first page
+                judgement.isLesson = true
+            }
         }
-        judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
-        judgement.outcome.unplaced = unplaced(answer, after: judgement)
+        if !draft.disorder.isEmpty {
+            judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
+        }
+        judgement.outcome.unplaced = unplaced(draft, after: judgement.outcome)
         return judgement
     }
 
     /// Returns received posts that are neither cached afterwards nor in another list of the outcome.
-    private func unplaced(_ answer: Answer, after judgement: Judgement) -> [PostID] {
-        let state = judgement.draft?.state ?? self
-        let missing = answer.posts.map(\.id).filter {
-            state.cached($0) == nil && !sticky.contains($0)
-        }
-        if missing.isEmpty { return [] }
-        var named = Set(judgement.outcome.ignored).union(judgement.outcome.removed)
+    private func unplaced(_ draft: Draft, after outcome: Outcome) -> [PostID] {
+        func isCached(_ entry: Int) -> Bool { entry < entries.count && entries[entry].isCached }
+        if draft.numbers.allSatisfy(isCached) { return [] }
+        let missing = draft.numbers.filter { !isCached($0) && !draft.isSticky($0) }
+            .map { draft.state.id(of: $0) }
+        var named = Set(outcome.ignored).union(outcome.removed)
         return missing.filter { named.insert($0).inserted }
     }
 }
@@ -175,11 +190,27 @@ extension Draft {
         state.deltaToken = DeltaToken(text: text, asOf: ticket.issued)
     }
 
+    /// The entries whose bodies the answer brings.
+    var placements: [Placement] {
+        var placements: [Placement] = []
+        placements.reserveCapacity(accepted.count)
+        func add(_ entries: [Int]) {
+            for entry in entries {
+                if let post = post(of: entry) { placements.append(Placement(entry: entry, post: post)) }
+            }
+        }
+        add(accepted)
+        // a delta brings bodies of entries that keep their places (R29.2)
+        if ticket.operation == .delta { add(shown) }
+        return placements
+    }
+
     private mutating func applyPlacement(_ now: UInt64) {
         new = accepted.filter {
             !state.entries[$0].isCached || state.entries[$0].isDetached || state.entries[$0].isPlaceholder
         }
-        for entry in rows.compactMap(\.entry) {
+        for row in rows {
+            guard case .entry(let entry) = row else { continue }
             if !state.entries[entry].isCached {
                 state.entries[entry].isCached = true
                 state.entries[entry].isPlaceholder = ticket.operation == .snapshot
@@ -187,14 +218,17 @@ extension Draft {
             }
             state.entries[entry].isDetached = false
         }
-        for entry in shown + accepted {
+        for entry in shown {
             state.entries[entry].confirmed = now
             state.entries[entry].asked = ticket.issued
         }
+        let hasTombstones = !state.tombstones.isEmpty
         for entry in accepted {
+            state.entries[entry].confirmed = now
+            state.entries[entry].asked = ticket.issued
             state.entries[entry].isPlaceholder = false
             if let key = shownKey(entry) { state.entries[entry].key = key }
-            state.tombstones[state.id(of: entry)] = nil
+            if hasTombstones { state.tombstones[state.id(of: entry)] = nil }
         }
         if ticket.operation == .delta {
             for entry in shown { state.entries[entry].isPlaceholder = false }  // it has the bodies
@@ -285,11 +319,11 @@ extension Draft {
         outcome.new = ids(new)
         outcome.duplicates = ids(duplicates)
         outcome.duplicatesInPage = duplicatesInPage
-        outcome.moved = ids(moved)
-        outcome.removed = ids(removed)
-        outcome.kept = ids(kept)
-        outcome.displaced = ids(displaced)
-        outcome.ignored = ids(ignored)
+        if !moved.isEmpty { outcome.moved = ids(moved) }
+        if !removed.isEmpty { outcome.removed = ids(removed) }
+        if !kept.isEmpty { outcome.kept = ids(kept) }
+        if !displaced.isEmpty { outcome.displaced = ids(displaced) }
+        if !ignored.isEmpty { outcome.ignored = ids(ignored) }
         outcome.opaqueRows = answer.opaqueRows
         outcome.sticky = ids(sticky)
         outcome.gapsClosed = closed

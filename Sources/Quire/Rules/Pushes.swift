@@ -29,23 +29,24 @@ extension FeedState {
     }
 
     /// Judges a message and takes it in. `follows` is the post directly below the pushed ones, if known.
-    func push(_ answer: Answer, number: UInt64?, follows: PostID?) throws(Interruption) -> Judgement {
-        var state = self
-        let now = state.tick()
+    mutating func push(_ answer: Answer, number: UInt64?, follows: PostID?) throws(Interruption) -> Judgement {
+        if let number, let last = subscription.message, number <= last {
+            return Judgement(outcome: Outcome(.stale, reason: "repeated"))
+        }
+        let now = tick()
         if let number {
             let last = subscription.message
-            if let last, number <= last { return Judgement(outcome: Outcome(.stale, reason: "repeated")) }
             let isNext = subscription.live != nil && last.map { number == $0 + 1 } ?? false
-            if !isNext { state.subscription.live = now }  // some were missed, or may have been
-            state.subscription.message = number
+            if !isNext { subscription.live = now }  // some were missed, or may have been
+            subscription.message = number
         } else if subscription.message != nil {  // without a number it does not tell what came before
-            (state.subscription.live, state.subscription.message) = (nil, nil)
+            (subscription.live, subscription.message) = (nil, nil)
         }
         var ticket = TicketRecord(number: 0, operation: .push, resets: resets, issued: now)
         ticket.after = follows
         var answer = answer
         (answer.next, answer.previous) = (.unknown, .unknown)  // a message brings no links
-        return try state.judge(answer, ticket, isLesson: true)
+        return try judge(answer, ticket, isLesson: true)
     }
 }
 

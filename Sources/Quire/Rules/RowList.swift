@@ -4,7 +4,8 @@
 extension FeedState {
     /// Replaces the rows by these, normalised. Detached entries do not separate gaps, so they are put back last.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
-        var result = mergeGaps(new.filter { !isDetached($0) })
+        let detached = new.filter(isDetached)
+        var result = mergeGaps(detached.isEmpty ? new : new.filter { !isDetached($0) })
         if result.allSatisfy(\.isGap) {
             if !result.isEmpty { tail = newEdge(.unknown) }
             result = []
@@ -19,7 +20,7 @@ extension FeedState {
         }
         doubtTail(above: result)
         setClaims(try carriedClaims(from: rows, to: result))
-        rows = reattach(result, old: new, moving: new.filter(isDetached))
+        rows = reattach(result, old: new, moving: detached)
     }
 
     /// R26.7. Reopens an end below an unverified join whose lower entries left: it is as doubtful as that.
@@ -33,6 +34,7 @@ extension FeedState {
     }
 
     mutating func mergeGaps(_ rows: [Row]) -> [Row] {
+        if !zip(rows, rows.dropFirst()).contains(where: { $0.isGap && $1.isGap }) { return rows }
         var result: [Row] = []
         for row in rows {
             if case .gap(let lower) = row, case .gap(let upper)? = result.last {

@@ -4,36 +4,48 @@ extension FeedState {
     /// the rule run again.
     func requireSameNeighbours(since old: FeedState) throws(Interruption) {
         if unloaded.isEmpty { return }
-        let before = old.neighboursOfRuns()
-        for (run, now) in neighboursOfRuns() {
-            guard let was = before[run] else { continue }
-            if was.above != now.above { throw .needs(.top(run)) }
-            if was.below != now.below { throw .needs(.bottom(run)) }
+        var last = 0
+        for (at, row) in rows.enumerated() {
+            guard case .unloaded(let run) = row else { continue }
+            guard let was = old.rows[last...].firstIndex(of: row) ?? old.rows[..<last].firstIndex(of: row)
+            else { continue }
+            last = was
+            if !hasSameNeighbours(at, as: old, was, step: -1) { throw .needs(.top(run)) }
+            if !hasSameNeighbours(at, as: old, was, step: 1) { throw .needs(.bottom(run)) }
         }
         try requireCountsOfSplitSegments(since: old)
     }
 
-    /// Returns the rows next to each unloaded span, on both sides: detached entries, then an entry or a gap.
-    private func neighboursOfRuns() -> [Int: (above: [RowID], below: [RowID])] {
-        var neighbours: [Int: (above: [RowID], below: [RowID])] = [:]
-        func names(_ rows: some Sequence<Row>) -> [RowID] {
-            var names: [RowID] = []
-            for row in rows {
-                guard let name = id(of: row) else { break }
-                names.append(name)
-                if !isDetached(row) { break }
+    /// Returns true if the same rows follow in both states in one direction: detached entries, then an entry, a
+    /// gap or nothing. An entry has the same number in both.
+    private func hasSameNeighbours(_ at: Int, as old: FeedState, _ was: Int, step: Int) -> Bool {
+        var (at, was) = (at + step, was + step)
+        func name(_ state: FeedState, _ at: Int) -> Row? {
+            guard state.rows.indices.contains(at) else { return nil }
+            switch state.rows[at] {
+            case .gap(let gap): return .gap(Int(state.gaps[gap].id.number))
+            case .entry: return state.rows[at]
+            case .unloaded: return nil
             }
-            return names
         }
-        for (i, row) in rows.enumerated() {
-            guard case .unloaded(let run) = row else { continue }
-            neighbours[run] = (names(rows[..<i].reversed()), names(rows[(i + 1)...]))
+        while true {
+            let (now, before) = (name(self, at), name(old, was))
+            guard let now, let before else { return now == nil && before == nil }
+            if now != before { return false }
+            let goesOn = (isDetached(rows[at]), old.isDetached(old.rows[was]))
+            (at, was) = (at + step, was + step)
+            switch goesOn {
+            case (true, true): continue
+            case (false, false): return true
+            case (true, false): return name(self, at) == nil
+            case (false, true): return name(old, was) == nil
+            }
         }
-        return neighbours
     }
 
     /// Throws if a gap now separates runs of one segment, and one of them does not know its own count.
     private func requireCountsOfSplitSegments(since old: FeedState) throws(Interruption) {
+        if unloaded.count < 2 { return }
         let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
         for (run, segment) in before where segment != run && unloaded[run].count == 0 {
             if after[run] != after[segment] { throw .needs(.counts(run)) }

@@ -106,7 +106,8 @@ extension WriteSession {
             guard let united, let entry else { return RuleResult(result: ()) }
             let post = Post(
                 id: id, key: entry.key, version: entry.version, detail: entry.detail, body: 0..<bytes.count)
-            return RuleResult(result: (), placements: [PlacedPost(entry: united, post: post)], bytes: bytes)
+            return RuleResult(
+                result: (), placements: [Placement(entry: united, post: 0)], posts: [post], bytes: bytes)
         }
     }
 

@@ -8,7 +8,7 @@ struct ChangeLog {
     /// How many old commits are removed at once. Each removal dirties the oldest page of the table.
     private static let slack: UInt64 = 64
 
-    func append(_ changes: [(feed: UInt32, changes: [Change])], generation: UInt64) throws {
+    func append(_ changes: [(feed: UInt32, changes: ChangeList.Encoded)], generation: UInt64) throws {
         try transaction.put(.log, NumberKey(generation), Self.encoded(changes))
         if generation > Self.length, generation.isMultiple(of: Self.slack) {
             let last = generation - Self.length
@@ -40,11 +40,12 @@ struct ChangeLog {
     }
 
     /// Encodes a record of the log.
-    static func encoded(_ changes: [(feed: UInt32, changes: [Change])]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.list(changes) { writer, item in
+    static func encoded(_ feeds: [(feed: UInt32, changes: ChangeList.Encoded)]) -> [UInt8] {
+        var writer = ByteWriter(capacity: feeds.reduce(32) { $0 + $1.changes.bytes.count + 16 })
+        writer.list(feeds) { writer, item in
             writer.number(UInt64(item.feed))
-            encode(item.changes, &writer)
+            writer.number(item.changes.count)
+            writer.raw(item.changes.bytes)
         }
         return writer.sealed()
     }
@@ -61,31 +62,12 @@ struct ChangeLog {
         }
     }
 
-    // The new row is directly below the previous change's row, as for the rows of a page. Only its name
-    // follows.
-
-    private static let below: UInt8 = 5
-
-    private static func encode(_ changes: [Change], _ writer: inout ByteWriter) {
-        writer.number(changes.count)
-        var upper: RowID?
-        for change in changes {
-            if case .inserted(let row, let below?) = change, below == upper {
-                writer.byte(Self.below)
-                row.encode(&writer)
-            } else {
-                change.encode(&writer)
-            }
-            if case .inserted(let row, _) = change { upper = row } else { upper = nil }
-        }
-    }
-
     private static func changes(_ reader: inout ByteReader) throws(QuireError) -> [Change] {
         var changes: [Change] = []
         var upper: RowID?
         for _ in 0..<(try reader.count()) {
             let kind = try reader.byte()
-            if kind == Self.below {
+            if kind == ChangeList.below {
                 guard let above = upper else { throw ByteReader.damage }
                 changes.append(.inserted(try RowID(&reader), below: above))
             } else {
@@ -98,22 +80,6 @@ struct ChangeLog {
 }
 
 extension Change {
-    fileprivate func encode(_ writer: inout ByteWriter) {
-        switch self {
-        case .inserted(let row, let below):
-            writer.byte(1)
-            row.encode(&writer)
-            writer.optional(below) { $1.encode(&$0) }
-        case .removed(let row):
-            writer.byte(2)
-            row.encode(&writer)
-        case .updated(let id):
-            writer.byte(3)
-            id.encode(&writer)
-        case .reset: writer.byte(4)
-        }
-    }
-
     fileprivate init(_ kind: UInt8, _ reader: inout ByteReader) throws(QuireError) {
         switch kind {
         case 1:
@@ -124,22 +90,5 @@ extension Change {
         case 4: self = .reset
         default: throw ByteReader.damage
         }
-    }
-}
-
-extension RowID: Record {
-    func encode(_ writer: inout ByteWriter) {
-        switch self {
-        case .post(let id):
-            writer.byte(0)
-            id.encode(&writer)
-        case .gap(let gap):
-            writer.byte(1)
-            writer.number(gap.number)
-        }
-    }
-
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        self = try reader.byte() == 0 ? .post(try reader.postID()) : .gap(GapID(try reader.number()))
     }
 }

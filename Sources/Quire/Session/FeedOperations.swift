@@ -95,7 +95,7 @@ extension WriteSession {
             },
             { state throws(Interruption) in
                 let judged = try state.ingest(answer, record)
-                return Self.effect((judged.outcome, judged.draft != nil), judged, answer, on: &state)
+                return Self.effect((judged.outcome, judged.isAccepted), judged, answer)
             })
         outcome.updated = replacedBodies - replaced
         if isAccepted {
@@ -125,7 +125,7 @@ extension WriteSession {
             },
             { state throws(Interruption) in
                 let judged = try state.push(answer, number: number, follows: follows)
-                return Self.effect(judged.outcome, judged, answer, on: &state)
+                return Self.effect(judged.outcome, judged, answer)
             })
         outcome.updated = replacedBodies - replaced
         return outcome
@@ -174,34 +174,24 @@ extension WriteSession {
                 let ticket = try state.planRecorded(
                     number, in: crawlNow, named: isNumbered ? crawlNow.link(to: number) : nil,
                     end: end, earlier: earlier)
-                var judged = try state.ingest(answerNow, ticket)
-                judged.draft?.state.nameHead(above: number, in: crawlNow, answerNow)
-                let after = judged.draft?.state ?? state
-                let last = answerNow.posts.last { after.cached($0.id) != nil }?.id
-                return Self.effect((judged.outcome, last), judged, answerNow, on: &state)
+                let judged = try state.ingest(answerNow, ticket)
+                if judged.isAccepted { state.nameHead(above: number, in: crawlNow, answerNow) }
+                let last = answerNow.posts.last { state.cached($0.id) != nil }?.id
+                return Self.effect((judged.outcome, last), judged, answerNow)
             })
         outcome.updated = replacedBodies - replaced
         crawl.note(number, endedAt: last, next: answer.next)
         return outcome
     }
 
-    private static func effect<R>(
-        _ result: R, _ judged: Judgement, _ answer: Answer, on state: inout FeedState
-    ) -> RuleResult<R> {
-        guard let draft = judged.draft else {
-            guard let lesson = judged.lesson else { return RuleResult(result: result, isChange: false) }
-            let rescales = lesson.sizes.isDisproved != state.sizes.isDisproved
-            state = lesson
-            return RuleResult(result: result, changesRows: rescales)
+    /// Returns what a judged answer writes. A lesson changes rows only if it rescales positions.
+    private static func effect<R>(_ result: R, _ judged: Judgement, _ answer: Answer) -> RuleResult<R> {
+        if !judged.isAccepted {
+            let rescales = judged.outcome.disprovedSizes != nil
+            return RuleResult(result: result, isChange: judged.isLesson, changesRows: rescales)
         }
-        state = draft.state
-        var placements: [PlacedPost] = []
-        placements.reserveCapacity(draft.accepted.count)
-        // a delta brings bodies of entries that keep their places (R29.2)
-        for entry in draft.accepted + (draft.ticket.operation == .delta ? draft.shown : []) {
-            if let post = draft.post(of: entry) { placements.append(PlacedPost(entry: entry, post: post)) }
-        }
-        return RuleResult(result: result, placements: placements, bytes: answer.bytes)
+        return RuleResult(
+            result: result, placements: judged.placements, posts: answer.posts, bytes: answer.bytes)
     }
 
     private func requireSound(_ answer: Answer) throws(QuireError) {
@@ -265,8 +255,8 @@ extension WriteSession {
                 if state.cached(id) != nil { return RuleResult(result: false, isChange: false) }
                 try state.insertLocal(id)
                 let post = Post(id: id, body: 0..<body.count)
-                let placement = PlacedPost(entry: state.cached(id)!, post: post)
-                return RuleResult(result: true, placements: [placement], bytes: body)
+                let placement = Placement(entry: state.cached(id)!, post: 0)
+                return RuleResult(result: true, placements: [placement], posts: [post], bytes: body)
             })
     }
 

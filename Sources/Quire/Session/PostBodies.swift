@@ -20,6 +20,7 @@ extension WriteSession {
         // must come last: the index lends bytes that a write may move
         try forget(gone, loader)
         try storeBodies(effect, loader, &new)
+        if new.entries.count == old.entries.count { return }
         let placed = EntrySet(effect.placements.lazy.map(\.entry))
         for entry in old.entries.count..<new.entries.count
         where new.entries[entry].isCached && !placed.contains(entry) {
@@ -57,10 +58,10 @@ extension WriteSession {
     }
 
     /// Returns an entry of a post of this answer in another feed, preferably one with a body.
-    private func elsewhere(_ id: PostID, _ loader: FeedLoader) throws -> Entry? {
-        if loader.elsewhere.isEmpty { return nil }
+    private func elsewhere(_ id: PostID, _ places: FeedLoader.Elsewhere) throws -> Entry? {
+        guard let places = places[id] else { return nil }
         var found: Entry?
-        for (feed, position) in loader.elsewhere[id] ?? [] {
+        for (feed, position) in places {
             let entry = try transaction.entry(of: id, at: position, of: feed)
             if !entry.isPlaceholder { return entry }
             found = entry
@@ -70,7 +71,7 @@ extension WriteSession {
 
     /// Gives a new entry without a placement (from a list of ids) the body that other feeds have.
     private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
-        guard let known = try elsewhere(new.id(of: entry), loader) else {
+        guard let known = try elsewhere(new.id(of: entry), loader.elsewhere) else {
             counters.posts += 1
             return
         }
@@ -83,42 +84,58 @@ extension WriteSession {
     private func storeBodies<R>(
         _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
-        var fresh: [PlacedPost] = []
+        if effect.placements.isEmpty { return }
+        let places = loader.elsewhere
+        var fresh: [Placement] = []
+        fresh.reserveCapacity(effect.placements.count)
+        var unknown: UInt64 = 0
         for placement in effect.placements {
-            let (at, post) = (placement.entry, placement.post)
+            let at = placement.entry
             let isNew = new.entries[at].chunk == 0
             if isNew || new.entries[at].body.record == 0 {
-                let known = try elsewhere(post.id, loader)
-                if isNew && known == nil { counters.posts += 1 }
+                let known = places.isEmpty ? nil : try elsewhere(new.id(of: at), places)
+                if isNew && known == nil { unknown += 1 }
                 if let known { new.entries[at].takeBody(of: known) }
             }
             let before = new.entries[at]
-            if new.entries[at].meets(post),
-                try before.body.record == 0 || !isEqual(before.body, effect.bytes[post.body])
+            let range = effect.posts[placement.post].body
+            if new.entries[at].meets(effect.posts[placement.post]),
+                try before.body.record == 0 || !isEqual(before.body, effect.bytes[range])
             {
                 fresh.append(placement)
-            } else if !new.entries[at].hasSameBody(as: before) {
-                try share(new.entries[at], of: post.id, loader)
+            } else if !places.isEmpty, !new.entries[at].hasSameBody(as: before) {
+                try share(new.entries[at], of: new.id(of: at), loader)
             }
         }
+        counters.posts += unknown
         if fresh.isEmpty { return }
         try requireHeadroom()
         let index = try loader.index()
-        let bodies = fresh.map { (address: index.address(of: $0.post.id), range: $0.post.body) }
+        var bodies: [(address: PostAddress, range: Range<Int>)] = []
+        bodies.reserveCapacity(fresh.count)
+        for placement in fresh {
+            let address = index.address(of: new.id(of: placement.entry))
+            bodies.append((address, effect.posts[placement.post].body))
+        }
+        var added: UInt64 = 0
         for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
             let at = placement.entry
-            let hadBody = new.entries[at].body.record != 0
-            release(new.entries[at].body)
+            if new.entries[at].body.record != 0 {
+                release(new.entries[at].body)
+                replacedBodies += 1
+            }
             new.entries[at].body = reference
-            counters.bodyBytes &+= UInt64(reference.length)
-            if hadBody { replacedBodies += 1 }
-            try share(new.entries[at], of: placement.post.id, loader)
+            added += UInt64(reference.length)
+        }
+        counters.bodyBytes &+= added
+        if places.isEmpty { return }
+        for placement in fresh {
+            try share(new.entries[placement.entry], of: new.id(of: placement.entry), loader)
         }
     }
 
     /// Makes the post's entries in other feeds show the same as this entry.
     private func share(_ entry: Entry, of id: PostID, _ loader: FeedLoader) throws {
-        if loader.elsewhere.isEmpty { return }
         try repoint(id, to: entry, at: loader.elsewhere[id] ?? [])
     }
 

@@ -3,7 +3,7 @@ final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
     var counters: Counters
-    private(set) var changes: [(feed: UInt32, changes: [Change])] = []
+    private(set) var changes: [(feed: UInt32, changes: ChangeList.Encoded)] = []
     private(set) var isDirty = false
     /// The number of bodies that replaced another one.
     var replacedBodies = 0
@@ -47,7 +47,7 @@ final class WriteSession {
     func touch() { isDirty = true }
 
     func note(_ changes: [Change], in feed: UInt32) {
-        if !changes.isEmpty { self.changes.append((feed, changes)) }
+        if !changes.isEmpty { self.changes.append((feed, ChangeList.encoded(changes))) }
     }
 
     // MARK: The index
@@ -59,10 +59,11 @@ final class WriteSession {
 
     func add(_ locations: [Location]) {
         if locations.isEmpty { return }
-        let added = locations.sorted { $0.precedes($1) }
-        let start = PostIndex.mergeStart(fresh.map(\.run.count) + [added.count])
-        let merged = SortedRun.merged(added, older: fresh[start...].reversed().map(\.run), dropsGone: false)
-        fresh.replaceSubrange(start..., with: [FreshRun(merged)])
+        fresh.append(FreshRun(locations.sorted { $0.precedes($1) }))
+        let range = PostIndex.merge(fresh.map(\.run.count))
+        if range.count == 1 { return }
+        let merged = SortedRun.merged(newestFirst: fresh[range].reversed().map(\.run), dropsGone: false)
+        fresh.replaceSubrange(range, with: [FreshRun(merged)])
     }
 
     // MARK: Bodies
@@ -82,8 +83,7 @@ final class WriteSession {
             counters.bodyRecords += 1
             openBodies = OpenBodies(number: counters.bodyRecords)
         }
-        openBodies!.add(source: bytes)
-        return bodies.map { openBodies!.add($0.range, for: $0.address) }
+        return openBodies!.add(bodies, of: bytes)
     }
 
     /// Throws if the disk is too full to store bodies. Asks the file system once in a session.
@@ -123,16 +123,12 @@ final class WriteSession {
 
     // MARK: Running a rule
 
-    /// A post of an answer and the entry made from it.
-    struct PlacedPost {
-        let entry: Int
-        let post: Post
-    }
-
     /// The result of a rule: a value for the caller, and the posts whose bodies must be stored.
     struct RuleResult<Result> {
         var result: Result
-        var placements: [PlacedPost] = []
+        var placements: [Placement] = []
+        /// The posts and the bytes to which the placements refer.
+        var posts: [Post] = []
         var bytes: [UInt8] = []
         /// False if the state must stay as it was.
         var isChange = true
@@ -217,14 +213,16 @@ final class WriteSession {
         counters.clock = new.clock
         if !effect.changesRows { return try FeedWriter(loader, from: old, to: new).writeCounters() }
         var new = new
-        let homePages = loader.chunks.mapValues(\.record.page)
         // Must come before any write, because it may ask to start again with the whole feed.
-        let layout = try Layout(new, homePages: homePages, tuning: tuning, spreadsAnew: spreadsAnew)
+        let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
+            loader.chunks[$0]?.record.page
+        }
         try attachBodies(effect, loader, from: old, to: &new)
         var writer = FeedWriter(loader, from: old, to: new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
-        note(RowChanges.between(old, new), in: loader.feed)
+        let found = RowChanges.between(old, new)
+        if found.count > 0 { changes.append((loader.feed, found)) }
     }
 }
 

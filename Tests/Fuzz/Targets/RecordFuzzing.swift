@@ -1,4 +1,4 @@
-@testable import Quire
+@_spi(Unstable) @testable import Quire
 
 enum RecordFuzzing {
     static func run(_ input: [UInt8]) {
@@ -26,7 +26,7 @@ enum RecordFuzzing {
         case 14: _ = try? ChangeLog.entries(value, "a commit")
         default: _ = try? CacheFile.format(value)
         }
-        _ = ByteReader.isSealed(value)
+        _ = Checksum.isValid(value)
     }
 
     /// What decodes says the same when it is written and read again.
@@ -53,7 +53,8 @@ enum RecordFuzzing {
         var next = run.next(from: 0)
         while let (slot, location) = next {
             _ = run.first(hash: location.hash)
-            _ = run.position(of: location)
+            _ = run.mayHave(location.hash)
+            run.forEach(at: location.address) { precondition($0.hash == location.hash, "another post") }
             count += 1
             next = run.next(from: slot + 1)
         }

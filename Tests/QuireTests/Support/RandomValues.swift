@@ -142,7 +142,8 @@ struct RandomValues {
             }
             return entry
         }
-        return ChunkRecord(page: page, ids: entries.map { _ in id() }, entries: entries, epoch: number())
+        return ChunkRecord(
+            page: page, ids: PostIDs(entries.map { _ in id() }), entries: entries, epoch: number())
     }
 
     mutating func fields() -> FieldsRecord {

@@ -31,11 +31,18 @@ struct QuireCost {
         let bench = try Bench(folder: folder)
         let run = try operation.prepare(bench)
         let before = bytesWritten()
-        for n in 0..<repetitions { try run(n) }
+        try measured(run, times: repetitions)
         let bytes = bytesWritten().flatMap { after in before.map { after - $0 } }
         print(
             #"{"operation": "\#(operation)", "repetitions": \#(repetitions), "#
                 + #""bytes": \#(bytes.map(String.init) ?? "null"), "sum": \#(bench.sum)}"#)
+    }
+
+    /// A function of its own, so that a profile can be limited to it:
+    /// `valgrind --tool=callgrind --toggle-collect='*QuireCost*measured*'`.
+    @inline(never)
+    private static func measured(_ run: (Int) throws -> Void, times: Int) throws {
+        for n in 0..<times { try run(n) }
     }
 
     private static func say(_ message: String) {

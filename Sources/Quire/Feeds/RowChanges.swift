@@ -3,34 +3,54 @@ enum RowChanges {
     /// If there are more changes than this, they are not listed.
     static let limit = 10_000
 
-    static func between(_ old: FeedState, _ new: FeedState) -> [Change] {
-        if old.resets != new.resets { return [.reset] }
+    static func between(_ old: FeedState, _ new: FeedState) -> ChangeList.Encoded {
+        if old.resets != new.resets { return ChangeList.encoded([.reset]) }
         // Most rows are the same. Only those between the first and the last difference are compared by name.
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
-        let before = old.rows[same.prefix..<old.rows.count - same.suffix].map { name($0, old) }
-        let after = new.rows[same.prefix..<new.rows.count - same.suffix].map { name($0, new) }
-        let stayed = before.isEmpty || after.isEmpty ? [] : namesThatStayed(before, after)
-        var changes: [Change] = []
-        for name in before where !stayed.contains(name) {
-            if case .row(let id) = name { changes.append(.removed(id)) }
-        }
-        for (i, name) in after.enumerated() where !stayed.contains(name) {
-            guard case .row(let id) = name else { continue }
-            let at = same.prefix + i
-            if at == 0 {
-                changes.append(.inserted(id, below: nil))
-            } else if let upper = new.id(of: new.rows[at - 1]) {
-                changes.append(.inserted(id, below: upper))
-            } else {
-                return [.reset]
+        let gone = same.prefix..<old.rows.count - same.suffix
+        let arrived = same.prefix..<new.rows.count - same.suffix
+        var changes = ChangeList()
+        if gone.isEmpty {
+            if !insert(arrived, new, &changes) { return ChangeList.encoded([.reset]) }
+        } else {
+            let before = old.rows[gone].map { name($0, old) }
+            let after = new.rows[arrived].map { name($0, new) }
+            let stayed = after.isEmpty ? [] : namesThatStayed(before, after)
+            for name in before where !stayed.contains(name) {
+                if case .row(let id) = name { changes.append(.removed(id)) }
+            }
+            for (i, name) in after.enumerated() where !stayed.contains(name) {
+                if !insert(same.prefix + i..<same.prefix + i + 1, new, &changes) {
+                    return ChangeList.encoded([.reset])
+                }
             }
         }
-        for entry in new.entries.indices where new.entries[entry].isCached {
-            if entry < old.entries.count, old.entries[entry].showsOther(than: new.entries[entry]) {
+        for entry in old.entries.indices where new.entries[entry].isCached {
+            if old.entries[entry].showsOther(than: new.entries[entry]) {
                 changes.append(.updated(new.id(of: entry)))
             }
         }
-        return changes.count > limit ? [.reset] : changes
+        return changes.count > limit ? ChangeList.encoded([.reset]) : changes.encoded()
+    }
+
+    /// Adds the insertion of these rows. Returns false if the row above one of them is not known.
+    private static func insert(_ rows: Range<Int>, _ new: FeedState, _ changes: inout ChangeList) -> Bool {
+        var at = rows.lowerBound
+        while at < rows.upperBound {
+            if let id = new.id(of: new.rows[at]) {
+                let upper = at == 0 ? nil : new.id(of: new.rows[at - 1])
+                if at > 0 && upper == nil { return false }
+                changes.append(.inserted(id, below: upper))
+            }
+            var entries: [Int] = []
+            while at + 1 < rows.upperBound, !new.rows[at].isUnloaded, let entry = new.rows[at + 1].entry {
+                entries.append(entry)
+                at += 1
+            }
+            changes.append(new.index.ids, of: entries)
+            at += 1
+        }
+        return true
     }
 
     private static func namesThatStayed(_ before: [Name], _ after: [Name]) -> Set<Name> {

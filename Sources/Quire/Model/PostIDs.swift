@@ -1,0 +1,68 @@
+/// A list of ids. Integers are kept as words: copying, comparing and freeing them costs no reference counts.
+struct PostIDs: RandomAccessCollection, Equatable {
+    /// The number of each id, or its index in `texts`.
+    private var words: [UInt64] = []
+    /// The ids that are not integers.
+    private var texts: [[UInt8]] = []
+    /// True for each id of `texts`. Empty as long as there is none.
+    private var isText: [Bool] = []
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { words.count }
+
+    subscript(i: Int) -> PostID {
+        if !isText.isEmpty && isText[i] { return PostID(storage: .bytes(texts[Int(words[i])])) }
+        return PostID(words[i])
+    }
+
+    /// Returns true if this id is at the index.
+    @inline(__always)
+    func has(_ id: PostID, at i: Int) -> Bool {
+        switch id.storage {
+        case .integer(let number): words[i] == number && (isText.isEmpty || !isText[i])
+        case .bytes(let bytes): !isText.isEmpty && isText[i] && texts[Int(words[i])] == bytes
+        }
+    }
+
+    /// Returns the id at an index if it is an integer.
+    @inline(__always)
+    func number(at i: Int) -> UInt64? { isText.isEmpty || !isText[i] ? words[i] : nil }
+
+    mutating func append(_ id: PostID) {
+        switch id.storage {
+        case .integer(let number):
+            words.append(number)
+            if !isText.isEmpty { isText.append(false) }
+        case .bytes(let bytes):
+            while isText.count < words.count { isText.append(false) }
+            isText.append(true)
+            words.append(UInt64(texts.count))
+            texts.append(bytes)
+        }
+    }
+
+    /// Returns the ids at these indices.
+    subscript(indices: ArraySlice<Int>) -> PostIDs {
+        var ids = PostIDs()
+        ids.reserveCapacity(indices.count)
+        if isText.isEmpty {
+            for i in indices { ids.words.append(words[i]) }
+        } else {
+            for i in indices { ids.append(self[i]) }
+        }
+        return ids
+    }
+
+    mutating func reserveCapacity(_ count: Int) { words.reserveCapacity(count) }
+
+    static func == (a: PostIDs, b: PostIDs) -> Bool {
+        if a.isText.isEmpty && b.isText.isEmpty { return a.words == b.words }
+        return a.elementsEqual(b)
+    }
+}
+
+extension PostIDs {
+    init(_ ids: some Sequence<PostID>) {
+        for id in ids { append(id) }
+    }
+}

@@ -1,0 +1,45 @@
+/// Values by numbers, in ascending order: pages, chunks. The newest mostly has the highest number, so it comes
+/// last.
+struct NumberTable<Value>: Sequence {
+    typealias Element = (number: UInt64, value: Value)
+
+    private var elements: [Element] = []
+
+    init() {}
+
+    /// No number may occur twice.
+    init(_ elements: [Element]) { self.elements = elements.sorted { $0.number < $1.number } }
+
+    func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+
+    var count: Int { elements.count }
+    var isEmpty: Bool { elements.isEmpty }
+
+    subscript(number: UInt64) -> Value? {
+        get {
+            let at = position(of: number)
+            return at < elements.count && elements[at].number == number ? elements[at].value : nil
+        }
+        set {
+            let at = position(of: number)
+            let isKnown = at < elements.count && elements[at].number == number
+            switch (newValue, isKnown) {
+            case (let value?, true): elements[at].value = value
+            case (let value?, false): elements.insert((number, value), at: at)
+            case (nil, true): elements.remove(at: at)
+            case (nil, false): break
+            }
+        }
+    }
+
+    /// Returns the index of the number, or where it belongs.
+    private func position(of number: UInt64) -> Int {
+        if let last = elements.last, last.number < number { return elements.count }
+        var (low, high) = (0, elements.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if elements[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
