@@ -10,6 +10,11 @@ struct ChunkReader {
         try eachValue(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
     }
 
+    /// Calls `body` for each chunk from a position on, read in place, while it returns true.
+    func eachColumns(from position: UInt64, _ body: (UInt64, ChunkColumns) throws -> Bool) throws {
+        try eachValue(from: position) { at, value in try body(at, ChunkColumns(value: value, name)) }
+    }
+
     /// Calls `body` with the position, page and entry count of each chunk. Skips chunks that do not decode.
     func eachChunkSize(_ body: (_ at: UInt64, _ page: UInt64, _ entries: Int) -> Void) throws {
         try eachValue(from: 0) { at, value in
@@ -45,11 +50,21 @@ struct ChunkReader {
 
     /// Calls `body` for each chunk from a position upward, or from the last one if it is nil.
     func eachChunkUpward(from position: UInt64?, _ body: (UInt64, ChunkRecord) throws -> Bool) throws {
+        try eachValueUpward(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
+    }
+
+    /// Does the same with each chunk read in place.
+    func eachColumnsUpward(from position: UInt64?, _ body: (UInt64, ChunkColumns) throws -> Bool) throws {
+        try eachValueUpward(from: position) { at, value in try body(at, ChunkColumns(value: value, name)) }
+    }
+
+    private func eachValueUpward(
+        from position: UInt64?, _ body: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         try transaction.withCursor(.chunks(of: feed)) { cursor in
             var found = try position.map { try cursor.before(NumberKey($0 + 1)) } ?? cursor.last()
             while let (key, value) = found, let key = NumberKey(key) {
-                let chunk = try ChunkRecord(value, name)
-                if try !body(key.number, chunk) { return }
+                if try !body(key.number, value) { return }
                 found = try cursor.previous()
             }
         }

@@ -10,7 +10,7 @@ final class FeedLoader {
     private(set) var gaps: KnownGaps { didSet { rows = nil } }
     /// The loaded chunks. `next` is the position of the following chunk, loaded or not.
     private(set) var chunks = NumberTable<Chunk>() { didSet { rows = nil } }
-    /// The result of ``loadedRows()``, if it is still valid.
+    /// The result of ``loadRows()``, if it is still valid.
     private var rows: FeedState?
     typealias Chunk = (record: ChunkRecord, next: UInt64?)
     private(set) var pages = NumberTable<PageRecord>()
@@ -228,7 +228,8 @@ final class FeedLoader {
     // MARK: The state
 
     func state() throws -> FeedState {
-        var state = try loadedRows()
+        try loadRows()
+        var state = rows!
         state.take(record)
         state.sticky = try sticky()
         state.clock = clock
@@ -243,10 +244,10 @@ final class FeedLoader {
         }
     }
 
-    /// Returns a state with the loaded rows. It is valid until more is loaded or something is written, so a
+    /// Builds a state with the loaded rows. It is valid until more is loaded or something is written, so a
     /// request and its answer in one batch share it.
-    private func loadedRows() throws -> FeedState {
-        if let rows { return rows }
+    private func loadRows() throws {
+        if rows != nil { return }
         if gaps.areHidden { try gaps.load(around: chunks.map(\.number)) }
         var state = FeedState(options: record.options)
         let count = chunks.reduce(0) { $0 + $1.value.record.entries.count }
@@ -258,7 +259,6 @@ final class FeedLoader {
             if state.pages[number] == nil { state.pages[number] = try page(number).page }
         }
         rows = state
-        return state
     }
 
     func page(_ number: UInt64) throws(QuireError) -> PageRecord {
@@ -314,13 +314,16 @@ final class FeedLoader {
         _ chunk: ChunkRecord, at position: UInt64, to state: inout FeedState,
         uncounted rest: inout SegmentCount
     ) {
-        for (id, var entry) in zip(chunk.ids, chunk.entries) {
-            entry.chunk = position
-            state.rows.append(.entry(state.entries.count))
-            state.append(id, entry)
-            if !entry.isDetached {
+        let first = state.entries.count
+        state.entries += chunk.entries
+        for i in chunk.entries.indices {
+            let entry = first + i
+            state.entries[entry].chunk = position
+            state.rows.append(.entry(entry))
+            state.index.append(chunk.ids[i])
+            if !state.entries[entry].isDetached {
                 rest.entries -= 1
-                if entry.key == nil { rest.unkeyed -= 1 }
+                if state.entries[entry].key == nil { rest.unkeyed -= 1 }
             }
         }
     }

@@ -2,8 +2,8 @@
 /// that also has the caller's other writes.
 struct FeedWriter {
     private let loader: FeedLoader
-    private let old: FeedState
-    private let new: FeedState
+    let old: FeedState
+    let new: FeedState
     private let record: FeedRecord
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
@@ -18,12 +18,20 @@ struct FeedWriter {
     /// The entries that are new, gone or different, in order.
     private let changed: [Int]
 
-    init(_ loader: FeedLoader, from old: FeedState, to new: FeedState, writesPositions: Bool = false) {
-        (self.loader, self.old, self.new, self.writesPositions) = (loader, old, new, writesPositions)
+    init(
+        _ loader: FeedLoader, from old: consuming FeedState, to new: consuming FeedState,
+        writesPositions: Bool = false
+    ) {
+        (self.loader, self.writesPositions) = (loader, writesPositions)
         record = Self.record(loader, new, writesPositions: writesPositions)
-        changed = new.entries.indices.filter {
-            $0 >= old.entries.count || !new.entries[$0].isSame(as: old.entries[$0])
+        var changed: [Int] = []
+        changed.reserveCapacity(new.entries.count)
+        for entry in new.entries.indices {
+            if entry >= old.entries.count || !new.entries[entry].isSame(as: old.entries[entry]) {
+                changed.append(entry)
+            }
         }
+        (self.changed, self.old, self.new) = (changed, old, new)
     }
 
     /// Writes rows, pages, gaps and counters. The new state already has its bodies. Returns the changes for
@@ -90,6 +98,7 @@ struct FeedWriter {
     private func locations(_ layout: Layout) throws -> [Location] {
         let index = try loader.index()
         var locations: [Location] = []
+        locations.reserveCapacity(changed.count)
         for chunk in layout.chunks where chunk.position != chunk.home {
             for entry in layout.entries(of: chunk) where new.entries[entry].chunk != chunk.position {
                 let address = index.address(of: new.id(of: entry))
@@ -233,8 +242,9 @@ struct FeedWriter {
     }
 
     /// Writes only what a rule counted, when nothing else has changed.
-    func writeCounters() throws {
-        try transaction.put(.record(of: feed), NoKey(), record.encoded())
+    static func writeCounters(of new: FeedState, _ loader: FeedLoader) throws {
+        let record = record(loader, new, writesPositions: false)
+        try loader.transaction.put(.record(of: loader.feed), NoKey(), record.encoded())
         loader.replace(record: record)
     }
 

@@ -43,6 +43,7 @@ enum RowChanges {
                 changes.append(.inserted(id, below: upper))
             }
             var entries: [Int] = []
+            entries.reserveCapacity(rows.upperBound - at)
             while at + 1 < rows.upperBound, !new.rows[at].isUnloaded, let entry = new.rows[at + 1].entry {
                 entries.append(entry)
                 at += 1

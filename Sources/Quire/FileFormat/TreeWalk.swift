@@ -55,11 +55,12 @@ final class TreeWalk {
         findLostPages()
     }
 
-    /// Walks the first pages of both trees, without long values.
+    /// Walks the first pages of both trees, without long values: after a great prune, those of the free list
+    /// name all pages of the file.
     func run(firstPages count: Int) throws(QuireError) {
         (budget, longestValue) = (count, file.pageSize)
         try walk(meta.main, "tree", isFreeList: false) { _, _ in }
-        (budget, longestValue) = (count, 1 << 18)
+        budget = count
         try walkFreeList()
         findLostPages()
     }

@@ -28,11 +28,15 @@ struct PostIDs: RandomAccessCollection, Equatable {
     @inline(__always)
     func number(at i: Int) -> UInt64? { isText.isEmpty || !isText[i] ? words[i] : nil }
 
+    @inline(__always)
+    mutating func append(number: UInt64) {
+        words.append(number)
+        if !isText.isEmpty { isText.append(false) }
+    }
+
     mutating func append(_ id: PostID) {
         switch id.storage {
-        case .integer(let number):
-            words.append(number)
-            if !isText.isEmpty { isText.append(false) }
+        case .integer(let number): append(number: number)
         case .bytes(let bytes):
             while isText.count < words.count { isText.append(false) }
             isText.append(true)

@@ -16,11 +16,16 @@ struct RowReader {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
         var slot = position.map { $0.slot + 1 } ?? -1
-        try chunks.eachChunk(from: position?.chunk ?? 0) { at, chunk in
+        var gaps = NextGap(self)
+        try chunks.eachColumns(from: position?.chunk ?? 0) { at, chunk in
             let rest = limit - rows.count
-            if slot < 0, rest > 0, let gap = try gap(at: at) { rows.append(.gap(gap)) }
-            for i in max(0, slot)..<max(slot, chunk.entries.count, 0) where rows.count < limit {
-                rows.append(.post(PostRow(chunk, i, at: at)))
+            if slot < 0, rest > 0, let gap = try gaps.gap(at: at) { rows.append(.gap(gap)) }
+            let first = max(0, slot)
+            let last = min(chunk.count - 1, first + limit - rows.count - 1)
+            if first <= last {
+                try each(of: chunk, upTo: last) { i, id, entry in
+                    if i >= first { rows.append(.post(PostRow(id, entry, i, at: at))) }
+                }
             }
             slot = -1
             return rows.count < limit
@@ -32,11 +37,16 @@ struct RowReader {
     func rows(before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         var slot = position.map(\.slot)
-        try chunks.eachChunkUpward(from: position?.chunk) { at, chunk in
-            for i in (0..<max(0, min(slot ?? .max, chunk.entries.count))).reversed()
-            where rows.count < limit {
-                rows.append(.post(PostRow(chunk, i, at: at)))
+        try chunks.eachColumnsUpward(from: position?.chunk) { at, chunk in
+            let end = max(0, min(slot ?? .max, chunk.count))
+            let first = max(0, end - (limit - rows.count))
+            var found: [FeedRow] = []
+            if first < end {
+                try each(of: chunk, upTo: end - 1) { i, id, entry in
+                    if i >= first { found.append(.post(PostRow(id, entry, i, at: at))) }
+                }
             }
+            rows += found.reversed()
             if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             slot = nil
             return rows.count < limit
@@ -44,15 +54,32 @@ struct RowReader {
         return rows
     }
 
+    /// Calls `body` with the entries of a chunk, up to that in the slot `last`.
+    @inline(__always)
+    private func each(
+        of chunk: ChunkColumns, upTo last: Int = .max, _ body: (Int, PostID, Entry) -> Void
+    ) throws(QuireError) {
+        do throws(QuireError) {
+            try chunk.forEachEntry(upTo: last) { i, entry throws(QuireError) in
+                body(i, try chunk.id(i), entry)
+            }
+        } catch {
+            throw .corrupt("a chunk of feed number \(feed)")
+        }
+    }
+
     func find(_ id: PostID, in collection: UInt32) throws -> PostRow? {
         guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else {
             return nil
         }
-        let chunk = try transaction.chunk(at: at, of: feed)
-        guard let slot = chunk.ids.firstIndex(of: id) else {
-            throw QuireError.corrupt("the place of post \(id)")
+        var row: PostRow?
+        try chunks.eachColumns(from: at) { position, chunk in
+            guard position == at, let slot = try chunk.slot(of: id) else { return false }
+            try each(of: chunk, upTo: slot) { if $0 == slot { row = PostRow(id, $2, slot, at: at) } }
+            return false
         }
-        return PostRow(chunk, slot, at: at)
+        guard let row else { throw QuireError.corrupt("the place of post \(id)") }
+        return row
     }
 
     // MARK: Pages
@@ -99,9 +126,9 @@ struct RowReader {
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
         rows.reserveCapacity(count)
-        try chunks.eachChunk(from: start) { at, chunk in
+        try chunks.eachColumns(from: start) { at, chunk in
             if chunk.page == number {
-                for i in chunk.entries.indices { rows.append(PostRow(chunk, i, at: at)) }
+                try each(of: chunk) { rows.append(PostRow($1, $2, $0, at: at)) }
             }
             return rows.count < count
         }
@@ -111,6 +138,32 @@ struct RowReader {
     private func gap(at position: UInt64) throws -> GapRow? {
         guard let value = try transaction.get(.gaps(of: feed), NumberKey(position)) else { return nil }
         return Self.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
+    }
+
+    /// Answers for ascending positions which gap is directly above the chunk there. One look-up serves for all
+    /// chunks up to the next gap.
+    private struct NextGap {
+        private let reader: RowReader
+        /// The position of the gap that the last look-up found; nil if there was none yet.
+        private var next: UInt64?
+
+        init(_ reader: RowReader) { self.reader = reader }
+
+        mutating func gap(at position: UInt64) throws -> GapRow? {
+            if let next, position < next { return nil }
+            var row: GapRow?
+            try reader.transaction.withCursor(.gaps(of: reader.feed)) { cursor in
+                guard let (key, value) = try cursor.seek(NumberKey(position)), let key = NumberKey(key) else {
+                    next = .max
+                    return
+                }
+                next = key.number
+                if key.number != position { return }
+                let record = try GapRecord(value, "a gap of feed number \(reader.feed)")
+                row = RowReader.row(record, at: position)
+            }
+            return row
+        }
     }
 
     static func row(_ record: GapRecord, at position: UInt64) -> GapRow {
@@ -125,10 +178,9 @@ struct RowReader {
 
 extension PostRow {
     @inline(__always)
-    fileprivate init(_ chunk: ChunkRecord, _ slot: Int, at position: UInt64) {
-        let entry = chunk.entries[slot]
+    fileprivate init(_ id: PostID, _ entry: Entry, _ slot: Int, at position: UInt64) {
         self.init(
-            id: chunk.ids[slot], key: entry.key, page: entry.page == 0 ? nil : entry.page,
+            id: id, key: entry.key, page: entry.page == 0 ? nil : entry.page,
             isDetached: entry.isDetached, isPinned: entry.isPinned, isPlaceholder: entry.isPlaceholder,
             doubt: entry.claim?.why, isChecked: entry.isChecked, detail: entry.detail,
             version: entry.version, isOutdated: entry.newest != nil, bodySize: Int(entry.body.length),

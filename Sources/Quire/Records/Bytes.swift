@@ -45,6 +45,14 @@ struct ByteWriter: ~Copyable {
         count &+= 1
     }
 
+    /// Writes a number with a fixed width, little-endian.
+    @inline(__always)
+    mutating func word<T: FixedWidthInteger>(_ value: T) {
+        reserve(MemoryLayout<T>.size)
+        UnsafeMutableRawPointer(start + count).storeBytes(of: value.littleEndian, as: T.self)
+        count &+= MemoryLayout<T>.size
+    }
+
     /// Writes a count. Only a damaged cache has negative counts: they become 0, and `check` reports them.
     mutating func number(_ value: Int) { number(UInt64(clamping: value)) }
 
@@ -193,6 +201,12 @@ struct ByteReader {
         guard count <= end - at else { throw Self.damage }
         defer { at += count }
         return UnsafeRawBufferPointer(start: start + at, count: count)
+    }
+
+    /// Reads the bytes that are left.
+    mutating func rest() -> UnsafeRawBufferPointer {
+        defer { at = end }
+        return UnsafeRawBufferPointer(start: start + at, count: end - at)
     }
 
     mutating func text() throws(QuireError) -> String {

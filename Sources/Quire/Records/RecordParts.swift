@@ -76,15 +76,16 @@ extension Doubt: Record {
         .unplaced, .missed, .damage,
     ]
 
-    func encode(_ writer: inout ByteWriter) {
-        writer.byte(UInt8(Self.coded.firstIndex(of: self)!))
+    var code: UInt8 { UInt8(Self.coded.firstIndex(of: self)!) }
+
+    init(code: UInt8) throws(QuireError) {
+        if Int(code) >= Self.coded.count { throw ByteReader.damage }
+        self = Self.coded[Int(code)]
     }
 
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        let code = Int(try reader.byte())
-        if code >= Self.coded.count { throw ByteReader.damage }
-        self = Self.coded[code]
-    }
+    func encode(_ writer: inout ByteWriter) { writer.byte(code) }
+
+    init(_ reader: inout ByteReader) throws(QuireError) { self = try Self(code: try reader.byte()) }
 }
 
 extension Edge: Record {

@@ -8,7 +8,7 @@ protocol Record {
 
 extension Record {
     func encoded() -> [UInt8] {
-        var writer = ByteWriter(capacity: 240)
+        var writer = ByteWriter(capacity: 1024)
         encode(&writer)
         return writer.sealed()
     }

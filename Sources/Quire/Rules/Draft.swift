@@ -128,7 +128,7 @@ struct Draft {
         }
         try requireDeclaredOrder(page)
         if state.options.order == .bump { page = compareKeys(page) }
-        duplicates = page.filter { isEntry($0) }
+        for entry in page where isEntry(entry) { duplicates.append(entry) }
         rowsSeen = position
         rowsWithout(moved)
         return page
@@ -279,12 +279,17 @@ struct Draft {
     /// deleted or outdated meanwhile. Then the link begins beyond the entry.
     func isLoose(_ end: PageEnd, at entry: Int) -> Bool {
         if ignored.isEmpty { return false }
-        let outer = end == .first ? numbers.first { !isSticky($0) } : lastItem
+        let outer = end == .first ? firstItem : lastItem
         guard let outer, outer != entry else { return false }
         return ignored.contains(outer)
     }
 
     enum PageEnd { case first, last }
+
+    private var firstItem: Int? {
+        for entry in numbers where !isSticky(entry) { return entry }
+        return nil
+    }
 
     /// The last row that does not repeat one above it.
     private var lastItem: Int? {

@@ -206,8 +206,9 @@ extension Draft {
     }
 
     private mutating func applyPlacement(_ now: UInt64) {
-        new = accepted.filter {
-            !state.entries[$0].isCached || state.entries[$0].isDetached || state.entries[$0].isPlaceholder
+        new.reserveCapacity(accepted.count)
+        for entry in accepted where !isEntry(entry) || state.entries[entry].isPlaceholder {
+            new.append(entry)
         }
         for row in rows {
             guard case .entry(let entry) = row else { continue }

@@ -25,6 +25,7 @@ struct NumberTable<Value>: Sequence {
             let isKnown = at < elements.count && elements[at].number == number
             switch (newValue, isKnown) {
             case (let value?, true): elements[at].value = value
+            case (let value?, false) where at == elements.count: elements.append((number, value))
             case (let value?, false): elements.insert((number, value), at: at)
             case (nil, true): elements.remove(at: at)
             case (nil, false): break

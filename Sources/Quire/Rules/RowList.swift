@@ -4,7 +4,7 @@
 extension FeedState {
     /// Replaces the rows by these, normalised. Detached entries do not separate gaps, so they are put back last.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
-        let detached = new.filter(isDetached)
+        let detached = new.filter { isDetached($0) }
         var result = mergeGaps(detached.isEmpty ? new : new.filter { !isDetached($0) })
         if result.allSatisfy(\.isGap) {
             if !result.isEmpty { tail = newEdge(.unknown) }
@@ -52,7 +52,7 @@ extension FeedState {
 
     /// R13. Returns the rows with detached entries, each below the nearest surviving entry above it, else on top.
     func withDetached(_ rows: [Row], old: [Row]) -> [Row] {
-        reattach(rows, old: old, moving: old.filter(isDetached))
+        reattach(rows, old: old, moving: old.filter { isDetached($0) })
     }
 
     /// Puts missing rows back below the nearest surviving row above them.

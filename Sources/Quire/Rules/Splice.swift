@@ -58,7 +58,7 @@ extension Draft {
         let strays = known.filter { !anchors.contains($0) }
         if strays.isEmpty { return page }
         if state.options.order == .appendOnly { throw .refused(.contradiction) }
-        let newer = strays.filter(isNewer)  // leave them where a later answer put them
+        let newer = strays.filter { isNewer($0) }  // leave them where a later answer put them
         let left = strays.filter { !isNewer($0) }
         ignored += newer
         moved += left

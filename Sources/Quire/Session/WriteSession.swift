@@ -211,17 +211,18 @@ final class WriteSession {
     ) throws {
         touch()
         counters.clock = new.clock
-        if !effect.changesRows { return try FeedWriter(loader, from: old, to: new).writeCounters() }
-        var new = new
+        if !effect.changesRows { return try FeedWriter.writeCounters(of: new, loader) }
         // Must come before any write, because it may ask to start again with the whole feed.
+        var new = new
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
             loader.chunks[$0]?.record.page
         }
         try attachBodies(effect, loader, from: old, to: &new)
-        var writer = FeedWriter(loader, from: old, to: new, writesPositions: spreadsAnew || writesPositions)
+        var writer = FeedWriter(
+            loader, from: old, to: consume new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
-        let found = RowChanges.between(old, new)
+        let found = RowChanges.between(writer.old, writer.new)
         if found.count > 0 { changes.append((loader.feed, found)) }
     }
 }
