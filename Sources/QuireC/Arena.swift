@@ -43,19 +43,11 @@ final class Arena: Handle, @unchecked Sendable {
 
     /// Writes a number without creating a string, because most of a reader's data is ids.
     func id(_ id: PostID) -> quire_bytes {
-        guard var rest = id.number else { return bytes(id.bytes) }
-        var digits = 1
-        var power: UInt64 = 10
-        while digits < 20 && rest >= power {
-            digits += 1
-            power = digits == 20 ? .max : power &* 10
-        }
-        let text = allocate(digits)
-        for at in stride(from: digits - 1, through: 0, by: -1) {
-            text.storeBytes(of: UInt8(48 + rest % 10), toByteOffset: at, as: UInt8.self)
-            rest /= 10
-        }
-        return quire_bytes(data: text, size: digits)
+        guard let number = id.number else { return bytes(id.bytes) }
+        let decimal = Decimal(number)
+        let text = allocate(decimal.count)
+        decimal.write(to: text)
+        return quire_bytes(data: text, size: decimal.count)
     }
 
     func list<T>(_ items: [T], _ each: (T) -> quire_bytes) -> quire_ids {

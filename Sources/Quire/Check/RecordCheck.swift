@@ -15,7 +15,7 @@ struct RecordCheck {
         guard let (table, feed) = Table.owner(of: key), let rest = table.key(key) else {
             return context.find(.orphan, Self.name(key), "a record of no table")
         }
-        if !Checksum.isValid(value) {
+        if !Checksum.isValid(value) && !Checksum.isOlderFormat(value) {
             return context.find(.checksum, table.name.description, Self.name(key))
         }
         if let feed, !feeds.contains(feed) {

@@ -132,12 +132,12 @@ final class FeedLoader {
 
     /// Loads the chunk at a position.
     func load(_ position: UInt64) throws {
-        if chunks[position] == nil { try load(from: position, count: 1) }
+        if !chunks.contains(position) { try load(from: position, count: 1) }
     }
 
     /// Keeps a chunk that was already read.
     func load(_ chunk: Chunk, at position: UInt64) {
-        if chunks[position] != nil { return }
+        if chunks.contains(position) { return }
         var chunk = chunk
         record.shifts.apply(to: &chunk.record, at: position)
         chunks[position] = chunk
@@ -256,7 +256,7 @@ final class FeedLoader {
         try appendRows(to: &state)
         for (_, chunk) in chunks where chunk.record.page != 0 {
             let number = chunk.record.page
-            if state.pages[number] == nil { state.pages[number] = try page(number).page }
+            if !state.pages.contains(number) { state.pages[number] = try page(number).page }
         }
         rows = state
     }

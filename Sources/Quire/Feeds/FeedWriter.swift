@@ -65,14 +65,14 @@ struct FeedWriter {
             case .unloaded(let range): next = range.lowerBound
             case .chunk(let number):
                 let chunk = layout.chunks[number]
-                if isChanged(chunk, layout.entries(of: chunk), changed) {
-                    let entries = layout.entries(of: chunk)
-                    let stored = ChunkRecord(
-                        page: chunk.page, ids: new.index.ids[entries],
-                        entries: entries.map { new.entries[$0] }, epoch: record.shifts.epoch)
-                    try transaction.put(.chunks(of: feed), NumberKey(chunk.position), stored.encoded())
-                    let isFresh = entries.contains { $0 >= old.entries.count }
-                    if isFresh { chunks[chunk.position] = (stored, next) }
+                let entries = layout.entries(of: chunk)
+                if isChanged(chunk, entries, changed) {
+                    let value = encoded(chunk, entries)
+                    try transaction.put(.chunks(of: feed), NumberKey(chunk.position), value)
+                    if entries.contains(where: { $0 >= old.entries.count }) {
+                        let record = try value.withUnsafeBytes { try ChunkRecord($0, "a chunk") }
+                        chunks[chunk.position] = (record, next)
+                    }
                 }
                 next = chunk.position
             }
@@ -81,6 +81,16 @@ struct FeedWriter {
         let kept = Set(layout.chunks.map(\.position))
         for (position, _) in loader.chunks where !kept.contains(position) {
             try transaction.delete(.chunks(of: feed), NumberKey(position))
+        }
+    }
+
+    private func encoded(_ chunk: Layout.Chunk, _ order: ArraySlice<Int>) -> [UInt8] {
+        new.entries.withUnsafeBufferPointer { entries in
+            var writer = ByteWriter(capacity: 64 + order.count * 24)
+            let epoch = ChunkWriter.isPlaced(entries, order) ? record.shifts.epoch : nil
+            ChunkWriter(page: chunk.page, ids: new.index.ids, entries: entries, order: order, epoch: epoch)
+                .write(&writer)
+            return writer.sealed()
         }
     }
 
@@ -241,13 +251,6 @@ struct FeedWriter {
         }
     }
 
-    /// Writes only what a rule counted, when nothing else has changed.
-    static func writeCounters(of new: FeedState, _ loader: FeedLoader) throws {
-        let record = record(loader, new, writesPositions: false)
-        try loader.transaction.put(.record(of: loader.feed), NoKey(), record.encoded())
-        loader.replace(record: record)
-    }
-
     private func writeFeed(
         _ layout: Layout, lastSegment: SegmentCount, pagesAdded: Int
     ) throws -> FeedRecord {
@@ -265,7 +268,7 @@ struct FeedWriter {
     }
 
     /// Returns the old record with the rule's counters and position shifts.
-    private static func record(_ loader: FeedLoader, _ new: FeedState, writesPositions: Bool) -> FeedRecord {
+    static func record(_ loader: FeedLoader, _ new: FeedState, writesPositions: Bool) -> FeedRecord {
         var record = loader.record
         record.take(new)
         if writesPositions {

@@ -9,6 +9,19 @@ extension Transaction {
         return try FeedRecord(value, "feed number \(feed)")
     }
 
+    /// Returns the totals of a feed, the beginning of its record.
+    func counts(_ feed: UInt32) throws(QuireError) -> FeedCounts {
+        guard let value = try get(.record(of: feed), NoKey()) else {
+            throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
+        }
+        do throws(QuireError) {
+            var reader = try ByteReader(value)
+            return try FeedCounts(&reader)
+        } catch {
+            throw .corrupt("feed number \(feed)")
+        }
+    }
+
     /// Returns the numbers of all feeds, in the order of their names.
     func feedNumbers() throws -> [UInt32] {
         try withCursor(.names) { cursor in

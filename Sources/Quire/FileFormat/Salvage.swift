@@ -202,7 +202,9 @@ final class Salvage {
 
     private func value(_ node: Node) throws(QuireError) -> [UInt8]? {
         let stored = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(open.bytes)[node.value])
-        if !node.isElsewhere { return Checksum.isValid(stored) ? Array(stored) : nil }
+        if !node.isElsewhere {
+            return Checksum.isValid(stored) || Checksum.isOlderFormat(stored) ? Array(stored) : nil
+        }
         let first = stored.loadUnaligned(as: UInt64.self)
         let needed = UInt64((PageHeader.size + node.valueSize - 1) / file.pageSize + 1)
         guard first >= 2, first < pageCount, needed <= pageCount - first,

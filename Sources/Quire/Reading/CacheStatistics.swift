@@ -31,7 +31,7 @@ public struct CacheStatistics: Sendable, Hashable {
         let counters = try WriteSession.counters(transaction)
         var (feeds, pages, gaps) = (0, 0, 0)
         for number in try transaction.feedNumbers() {
-            let counts = try transaction.feed(number).counts
+            let counts = try transaction.counts(number)
             (feeds, pages, gaps) = (feeds + 1, pages + counts.pages, gaps + counts.gaps)
         }
         (self.feeds, self.pages, self.gaps) = (feeds, pages, gaps)

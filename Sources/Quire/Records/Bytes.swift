@@ -45,6 +45,13 @@ struct ByteWriter: ~Copyable {
         count &+= 1
     }
 
+    /// Adds bytes, to be written before anything else is added.
+    mutating func extend(by size: Int) -> UnsafeMutableRawPointer {
+        reserve(size)
+        defer { count += size }
+        return UnsafeMutableRawPointer(start + count)
+    }
+
     /// Writes a number with a fixed width, little-endian.
     @inline(__always)
     mutating func word<T: FixedWidthInteger>(_ value: T) {

@@ -49,74 +49,151 @@ struct ChunkRecord: Record {
     }
 
     func encode(_ writer: inout ByteWriter) {
-        let first = entries.first
-        let body = entries.first { $0.body.record != 0 }?.body ?? BodyReference()
+        entries.withUnsafeBufferPointer {
+            let order = Array(0..<entries.count)
+            ChunkWriter(page: page, ids: ids, entries: $0, order: order[...], epoch: epoch).write(&writer)
+        }
+    }
+}
+
+/// Writes some entries of a state as a chunk.
+struct ChunkWriter {
+    let page: UInt64
+    let ids: PostIDs
+    let entries: UnsafeBufferPointer<Entry>
+    /// The entries of the chunk, as indices into `ids` and `entries`.
+    let order: ArraySlice<Int>
+    let epoch: UInt64?
+
+    /// Returns true if an entry has a position in the server's list, so that the chunk needs an epoch.
+    static func isPlaced(_ entries: UnsafeBufferPointer<Entry>, _ order: ArraySlice<Int>) -> Bool {
+        for i in order where entries[i].spot != nil || entries[i].isChecked { return true }
+        return false
+    }
+
+    func write(_ writer: inout ByteWriter) {
         var features: UInt32 = epoch == nil ? 0 : ChunkColumns.Feature.places
-        var exceptions = ChunkColumns.Exceptions()
-        var next = body
-        for (i, entry) in entries.enumerated() {
-            if entry.key != nil { features |= ChunkColumns.Feature.keys }
-            if entry.version != nil { features |= ChunkColumns.Feature.versions }
-            if entry.body.record != 0 { features |= ChunkColumns.Feature.bodies }
-            exceptions.add(entry, at: i, first!, follows(i), &next)
+        var first = BodyReference()
+        for i in order {
+            if entries[i].key != nil { features |= ChunkColumns.Feature.keys }
+            if entries[i].version != nil { features |= ChunkColumns.Feature.versions }
+            if entries[i].body.record != 0 && first.record == 0 { first = entries[i].body }
         }
+        if first.record != 0 { features |= ChunkColumns.Feature.bodies }
+        let exceptions = exceptions(after: first)
+        let top = order.first
         writer.word(page)
-        writer.word(first?.confirmed ?? 0)
-        writer.word(first?.asked ?? 0)
-        writer.word(body.record)
-        for number in [body.offset, UInt32(entries.count), UInt32(exceptions.all.count), features] {
-            writer.word(number)
-        }
+        writer.word(top.map { entries[$0].confirmed } ?? 0)
+        writer.word(top.map { entries[$0].asked } ?? 0)
+        writer.word(first.record)
+        writer.word(first.offset)
+        writer.word(UInt32(order.count))
+        writer.word(UInt32(exceptions.count))
+        writer.word(features)
         if let epoch { writer.word(epoch) }
-        for (i, entry) in entries.enumerated() { writer.byte(flags(entry, i)) }
-        if epoch != nil {
-            for (i, entry) in entries.enumerated() { writer.byte(places(entry, follows(i))) }
-        }
-        var texts: UInt32 = 0
-        for i in ids.indices {
-            if let number = ids.number(at: i) {
-                writer.word(number)
-            } else {
-                let count = UInt32(ids[i].bytes.count)
-                writer.word(UInt64(count) << 32 | UInt64(texts))
-                texts += count
-            }
-        }
-        if features & ChunkColumns.Feature.keys != 0 {
-            for entry in entries { writer.word(UInt64(bitPattern: entry.key ?? 0)) }
-        }
-        if features & ChunkColumns.Feature.versions != 0 {
-            for entry in entries { writer.word(UInt64(bitPattern: entry.version ?? 0)) }
-        }
-        if features & ChunkColumns.Feature.bodies != 0 {
-            for entry in entries { writer.word(entry.body.record == 0 ? 0 : entry.body.length) }
-        }
-        for exception in exceptions.all {
+        writeColumns(features, &writer)
+        for exception in exceptions {
             writer.word(exception.place)
             writer.word(exception.value)
         }
-        if texts == 0 { return }
-        for i in ids.indices where ids.number(at: i) == nil { writer.raw(ids[i].bytes) }
+        for i in order where ids.number(at: i) == nil { writer.raw(ids[i].bytes) }
+    }
+
+    private func writeColumns(_ features: UInt32, _ writer: inout ByteWriter) {
+        column(&writer) { i, _ in flags(i) }
+        if epoch != nil { column(&writer) { i, above in places(i, below: above) } }
+        var texts: UInt64 = 0
+        column(&writer) { i, _ -> UInt64 in
+            if let number = ids.number(at: i) { return number }
+            let count = UInt64(ids[i].bytes.count)
+            defer { texts += count }
+            return count << 32 | texts
+        }
+        if features & ChunkColumns.Feature.keys != 0 {
+            column(&writer) { i, _ in UInt64(bitPattern: entries[i].key ?? 0) }
+        }
+        if features & ChunkColumns.Feature.versions != 0 {
+            column(&writer) { i, _ in UInt64(bitPattern: entries[i].version ?? 0) }
+        }
+        if features & ChunkColumns.Feature.bodies != 0 {
+            column(&writer) { i, _ in entries[i].body.record == 0 ? 0 : entries[i].body.length }
+        }
+    }
+
+    /// Writes a value of each entry. `value` gets the entry and the one above it.
+    @inline(__always)
+    private func column<T: FixedWidthInteger>(_ writer: inout ByteWriter, _ value: (Int, Int?) -> T) {
+        let target = writer.extend(by: order.count * MemoryLayout<T>.size)
+        var (at, above): (Int, Int?) = (0, nil)
+        for i in order {
+            target.storeBytes(of: value(i, above).littleEndian, toByteOffset: at, as: T.self)
+            at &+= MemoryLayout<T>.size
+            above = i
+        }
+    }
+
+    private func flags(_ i: Int) -> UInt8 {
+        typealias Flag = ChunkColumns.Flag
+        var flags: UInt8 = 0
+        if entries[i].isDetached { flags |= Flag.detached }
+        if entries[i].isPinned { flags |= Flag.pinned }
+        if entries[i].isPlaceholder { flags |= Flag.placeholder }
+        if entries[i].isUnverified { flags |= Flag.unverified }
+        if entries[i].key != nil { flags |= Flag.key }
+        if entries[i].version != nil { flags |= Flag.version }
+        if entries[i].body.record != 0 { flags |= Flag.body }
+        if ids.number(at: i) == nil { flags |= Flag.text }
+        return flags
+    }
+
+    private func places(_ i: Int, below above: Int?) -> UInt8 {
+        typealias Flag = ChunkColumns.PlaceFlag
+        guard let spot = entries[i].spot else { return entries[i].isChecked ? Flag.checked : 0 }
+        return Flag.spot | (spot.isLast ? Flag.last : 0) | (entries[i].isChecked ? Flag.checked : 0)
+            | (follows(i, above) ? Flag.follows : 0)
     }
 
     /// Returns true if the entry was on the row below that of the entry above it.
-    private func follows(_ i: Int) -> Bool {
-        guard i > 0, let spot = entries[i].spot, let above = entries[i - 1].spot else { return false }
-        return spot.number == above.number && above.row < .max && spot.row == above.row + 1
+    private func follows(_ i: Int, _ above: Int?) -> Bool {
+        guard let above, let spot = entries[i].spot, let upper = entries[above].spot else { return false }
+        return spot.number == upper.number && upper.row < .max && spot.row == upper.row + 1
     }
 
-    private func flags(_ entry: Entry, _ i: Int) -> UInt8 {
-        typealias Flag = ChunkColumns.Flag
-        return (entry.isDetached ? Flag.detached : 0) | (entry.isPinned ? Flag.pinned : 0)
-            | (entry.isPlaceholder ? Flag.placeholder : 0) | (entry.isUnverified ? Flag.unverified : 0)
-            | (entry.key != nil ? Flag.key : 0) | (entry.version != nil ? Flag.version : 0)
-            | (entry.body.record != 0 ? Flag.body : 0) | (ids.number(at: i) == nil ? Flag.text : 0)
-    }
+    private typealias Exception = (place: UInt32, value: UInt64)
 
-    private func places(_ entry: Entry, _ follows: Bool) -> UInt8 {
-        typealias Flag = ChunkColumns.PlaceFlag
-        return (entry.spot == nil ? 0 : Flag.spot) | (entry.spot?.isLast ?? false ? Flag.last : 0)
-            | (entry.isChecked ? Flag.checked : 0) | (follows ? Flag.follows : 0)
+    /// Returns what differs from the values that the columns imply. `first` is where the first body is.
+    private func exceptions(after first: BodyReference) -> [Exception] {
+        var all: [Exception] = []
+        func add(_ field: ChunkColumns.Field, _ slot: Int, _ value: UInt64) {
+            all.append((UInt32(slot) | UInt32(field.rawValue) << 24, value))
+        }
+        guard let top = order.first else { return [] }
+        let (confirmed, asked) = (entries[top].confirmed, entries[top].asked)
+        var (slot, next) = (0, first)
+        var above: Int?
+        for i in order {
+            if entries[i].confirmed != confirmed { add(.confirmed, slot, entries[i].confirmed) }
+            if entries[i].asked != asked { add(.asked, slot, entries[i].asked) }
+            if entries[i].pushed != 0 { add(.pushed, slot, entries[i].pushed) }
+            if let claim = entries[i].claim {
+                if claim.why != Claim().why { add(.why, slot, UInt64(claim.why.code)) }
+                if claim.since != 0 { add(.since, slot, claim.since) }
+            }
+            if let spot = entries[i].spot, spot.number != 0 || spot.row != 0, !follows(i, above) {
+                add(.spot, slot, UInt64(bitPattern: Int64(spot.number)) << 32 | UInt64(UInt32(bitPattern: spot.row)))
+            }
+            let body = entries[i].body
+            if body.record != 0 {
+                if body.record != next.record { add(.record, slot, body.record) }
+                if body.offset != next.offset { add(.offset, slot, UInt64(body.offset)) }
+                if entries[i].detail != .full { add(.detail, slot, UInt64(entries[i].detail.rawValue)) }
+                if let newest = entries[i].newest { add(.newest, slot, UInt64(bitPattern: newest)) }
+                next = body
+                next.offset &+= body.length
+            }
+            (slot, above) = (slot + 1, i)
+        }
+        return all
     }
 }
 
@@ -136,6 +213,7 @@ struct ChunkColumns {
         static let pinned: UInt8 = 2
         static let placeholder: UInt8 = 4
         static let unverified: UInt8 = 8
+        static let rare = detached | pinned | placeholder | unverified
         static let key: UInt8 = 16
         static let version: UInt8 = 32
         static let body: UInt8 = 64
@@ -276,10 +354,12 @@ struct ChunkColumns {
             let flags = self.flags.load(fromByteOffset: slot, as: UInt8.self)
             var entry = Entry()
             (entry.page, entry.confirmed, entry.asked) = (page, confirmed, asked)
-            entry.isDetached = flags & Flag.detached != 0
-            entry.isPinned = flags & Flag.pinned != 0
-            entry.isPlaceholder = flags & Flag.placeholder != 0
-            if flags & Flag.unverified != 0 { entry.claim = Claim() }
+            if flags & Flag.rare != 0 {
+                entry.isDetached = flags & Flag.detached != 0
+                entry.isPinned = flags & Flag.pinned != 0
+                entry.isPlaceholder = flags & Flag.placeholder != 0
+                if flags & Flag.unverified != 0 { entry.claim = Claim() }
+            }
             if flags & Flag.key != 0 && features & Feature.keys != 0 {
                 entry.key = Int64(bitPattern: Self.word(keys + 8 &* slot))
             }
@@ -336,40 +416,6 @@ struct ChunkColumns {
             case .newest: entry.newest = Int64(bitPattern: value)
             }
             exception += 1
-        }
-    }
-
-    /// What differs from the values that the columns imply.
-    struct Exceptions {
-        private(set) var all: [(place: UInt32, value: UInt64)] = []
-
-        @inline(__always)
-        private mutating func add(_ field: Field, _ slot: Int, _ value: UInt64) {
-            all.append((UInt32(slot) | UInt32(field.rawValue) << 24, value))
-        }
-
-        /// Adds those of an entry. `next` is where the body is if it follows that of the entry above.
-        @inline(__always)
-        mutating func add(
-            _ entry: Entry, at slot: Int, _ first: Entry, _ followsSpot: Bool, _ next: inout BodyReference
-        ) {
-            if entry.confirmed != first.confirmed { add(.confirmed, slot, entry.confirmed) }
-            if entry.asked != first.asked { add(.asked, slot, entry.asked) }
-            if entry.pushed != 0 { add(.pushed, slot, entry.pushed) }
-            if let claim = entry.claim {
-                if claim.why != Claim().why { add(.why, slot, UInt64(claim.why.code)) }
-                if claim.since != 0 { add(.since, slot, claim.since) }
-            }
-            if let spot = entry.spot, !followsSpot, spot.number != 0 || spot.row != 0 {
-                add(.spot, slot, UInt64(bitPattern: Int64(spot.number)) << 32 | UInt64(UInt32(bitPattern: spot.row)))
-            }
-            if entry.body.record == 0 { return }
-            if entry.body.record != next.record { add(.record, slot, entry.body.record) }
-            if entry.body.offset != next.offset { add(.offset, slot, UInt64(entry.body.offset)) }
-            if entry.detail != .full { add(.detail, slot, UInt64(entry.detail.rawValue)) }
-            if let newest = entry.newest { add(.newest, slot, UInt64(bitPattern: newest)) }
-            next = entry.body
-            next.offset &+= entry.body.length
         }
     }
 }

@@ -68,7 +68,7 @@ struct Counters: Record {
     }
 }
 
-/// The record of a feed: its options, its counters, its outer edges.
+/// The record of a feed: its totals, which are read alone most often, its options, its counters, its outer edges.
 struct FeedRecord: Record {
     var name: String
     var options: FeedOptions
@@ -101,9 +101,10 @@ struct FeedRecord: Record {
     }
 
     func encode(_ writer: inout ByteWriter) {
+        counts.encode(&writer)
         writer.text(name)
-        writer.text(options.order.rawValue)
-        writer.text(options.paging.rawValue)
+        writer.byte(UInt8(OrderClass.allCases.firstIndex(of: options.order)!))
+        writer.byte(UInt8(Paging.allCases.firstIndex(of: options.paging)!))
         writer.byte((options.trustsEnd ? 1 : 0) | (options.isStrict ? 2 : 0))
         writer.number(options.pageSize)
         writer.number(options.minimumRun)
@@ -114,34 +115,38 @@ struct FeedRecord: Record {
         }
         writer.text(options.collection)
         writer.number(UInt64(collection))
-        for counter in [
-            resets, changed, edgeNumbers, pageNumbers, ticketNumbers, gapNumbers,
-        ] { writer.number(counter) }
+        writer.number(resets)
+        writer.number(changed)
+        writer.number(edgeNumbers)
+        writer.number(pageNumbers)
+        writer.number(ticketNumbers)
+        writer.number(gapNumbers)
         head.encode(&writer)
         tail.encode(&writer)
         writer.number(skippedAbove)
         sizes.encode(&writer)
         writer.number(answersAgainstOrder)
         shifts.encode(&writer)
-        for clock in [subscription.headAsOf, subscription.live, subscription.message] {
-            writer.optional(clock) { $0.number($1) }
-        }
+        writer.optional(subscription.headAsOf) { $0.number($1) }
+        writer.optional(subscription.live) { $0.number($1) }
+        writer.optional(subscription.message) { $0.number($1) }
         writer.optional(deltaToken) { writer, token in
             writer.text(token.text)
             writer.number(token.asOf)
         }
         lastSegment.encode(&writer)
-        counts.encode(&writer)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
+        counts = try FeedCounts(&reader)
         name = try reader.text()
-        guard let order = OrderClass(rawValue: try reader.text()),
-            let paging = Paging(rawValue: try reader.text())
-        else { throw ByteReader.damage }
+        let (order, paging) = (Int(try reader.byte()), Int(try reader.byte()))
+        guard order < OrderClass.allCases.count, paging < Paging.allCases.count else {
+            throw ByteReader.damage
+        }
         let flags = try reader.byte()
         options = FeedOptions(
-            order: order, paging: paging, trustsEnd: flags & 1 != 0, pageSize: try reader.int(),
+            order: OrderClass.allCases[order], paging: Paging.allCases[paging], trustsEnd: flags & 1 != 0, pageSize: try reader.int(),
             minimumRun: try reader.int(), firstPage: Int(try reader.signed()),
             isStrict: flags & 2 != 0, sizes: try SizePolicy(&reader))
         options.sticky = Set(try reader.list { r throws(QuireError) in try r.postID() })
@@ -166,7 +171,6 @@ struct FeedRecord: Record {
             DeltaToken(text: try r.text(), asOf: try r.number())
         }
         lastSegment = try SegmentCount(&reader)
-        counts = try FeedCounts(&reader)
     }
 }
 
@@ -242,9 +246,15 @@ struct FeedCounts: Record, Hashable {
     init() {}
 
     func encode(_ writer: inout ByteWriter) {
-        for count in [
-            entries, detached, placeholders, pinned, unverifiedJoins, pages, gaps, chunks, bodyBytes,
-        ] { writer.number(count) }
+        writer.number(entries)
+        writer.number(detached)
+        writer.number(placeholders)
+        writer.number(pinned)
+        writer.number(unverifiedJoins)
+        writer.number(pages)
+        writer.number(gaps)
+        writer.number(chunks)
+        writer.number(bodyBytes)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {

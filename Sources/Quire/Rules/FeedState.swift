@@ -5,27 +5,6 @@
 // never guesses its contents: if it needs them, it throws `Interruption.needs`. Storage then loads that part,
 // and the rule starts again from the beginning.
 
-/// An open side of the cached sequence, where a request may attach (Docs/rules.md, section 1).
-struct Edge: Hashable {
-    var link: Link
-    /// Changes whenever the link changes. Tickets refer to this number. Never reused within a feed.
-    var number: UInt64
-    /// The link is overlapping if set: its answer starts below this entry, somewhere above the border.
-    var after: PostID?
-    /// The links followed here since the last new entry (R12).
-    var triedLinks: [Link] = []
-    /// True after "end" was reported once. Confirming it takes several requests (R11).
-    var isDoubtful = false
-    /// True if the link begins beyond the border, at a post that was dropped on arrival (R16).
-    var isLoose = false
-    /// True if this end was inferred: no answer showed it together with the border (R26.7).
-    var isAssumed = false
-    /// Where the next request below this border starts, in feeds paged by position (R26).
-    var search: Search?
-
-    var isOverlapping: Bool { after != nil }
-}
-
 /// The boundary between two segments.
 struct Gap: Hashable {
     var id: GapID
@@ -36,90 +15,6 @@ struct Gap: Hashable {
     /// Why the gap exists, and the clock of the change that opened it; 0 until it is written.
     var why = Doubt.unfetched
     var since: UInt64 = 0
-}
-
-/// Why an entry is not proven to follow the one above it, and the clock since when.
-struct Claim: Hashable {
-    var why = Doubt.numbering
-    var since: UInt64 = 0
-}
-
-/// The location of a body's bytes. The rules do not interpret it.
-struct BodyReference: Hashable {
-    /// The number of the record with the bodies of one response; 0 if there is no body.
-    var record: UInt64 = 0
-    var offset: UInt32 = 0
-    var length: UInt32 = 0
-}
-
-/// The state of a post in one feed. Without the post's id, which is stored beside it, an entry contains no
-/// references, so the entries of a state are copied by one `memcpy`.
-struct Entry {
-    // The order of the fields saves memory: small values fill the padding after an optional.
-    var key: Int64?
-    /// True if it is outside the server's sequence: a local, a sticky, or a pinned post that left (R13).
-    var isDetached = false
-    var isPinned = false
-    /// True if the place is known, but the body is missing.
-    var isPlaceholder = false
-    /// False for a post of an answer that the feed does not hold, or does not hold any more.
-    var isCached = true
-    /// True if the page above its unproven join was requested again and ended there as before (R26.8).
-    var isChecked = false
-    /// How much of the post its body contains.
-    var detail = Detail.full
-    /// The number of the page that last delivered it; 0 if none did.
-    var page: UInt64 = 0
-    /// The clock when an answer last wrote or confirmed it.
-    var confirmed: UInt64 = 0
-    /// The clock when that answer was requested.
-    var asked: UInt64 = 0
-    /// The clock when the server pushed it; 0 if it did not (R27).
-    var pushed: UInt64 = 0
-    /// The chunk from which this entry was read, for storage only; 0 if it is not stored yet.
-    var chunk: UInt64 = 0
-    var body = BodyReference()
-    /// The version of its body; nil if the server does not say.
-    var version: Int64?
-    /// Where the server last showed it, in feeds paged by position (R26.1).
-    var spot: Spot?
-    /// A newer version that was seen only with less detail; if set, the body is outdated.
-    var newest: Int64?
-    /// Why it is joined to the entry above although no answer showed both; nil for a proven join (R25).
-    var claim: Claim?
-
-    var isUnverified: Bool { claim != nil }
-
-    /// Returns true if the entry is the same in two states, in every field.
-    func isSame(as other: Entry) -> Bool {
-        key == other.key && page == other.page && confirmed == other.confirmed
-            && asked == other.asked && pushed == other.pushed && spot == other.spot
-            && isChecked == other.isChecked
-            && isDetached == other.isDetached && isPinned == other.isPinned
-            && isPlaceholder == other.isPlaceholder
-            && claim == other.claim && isCached == other.isCached
-            && hasSameBody(as: other) && chunk == other.chunk
-    }
-}
-
-extension Entry {
-    /// Returns true if both have the same body, version and detail.
-    func hasSameBody(as other: Entry) -> Bool {
-        body == other.body && version == other.version && detail == other.detail && newest == other.newest
-    }
-
-    /// Returns true if a reader would see another body, or that the body has become outdated.
-    func showsOther(than other: Entry) -> Bool {
-        body != other.body || (newest == nil) != (other.newest == nil)
-    }
-
-    /// Takes the body that another entry of the post shows.
-    mutating func takeBody(of other: Entry) {
-        (body, version, detail, newest) = (other.body, other.version, other.detail, other.newest)
-    }
-
-    /// True if a request for bodies is useful: the body is missing, incomplete or outdated.
-    var wantsBody: Bool { isPlaceholder || detail < .full || newest != nil }
 }
 
 /// One accepted response.

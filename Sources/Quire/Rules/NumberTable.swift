@@ -23,14 +23,23 @@ struct NumberTable<Value>: Sequence {
         set {
             let at = position(of: number)
             let isKnown = at < elements.count && elements[at].number == number
-            switch (newValue, isKnown) {
-            case (let value?, true): elements[at].value = value
-            case (let value?, false) where at == elements.count: elements.append((number, value))
-            case (let value?, false): elements.insert((number, value), at: at)
-            case (nil, true): elements.remove(at: at)
-            case (nil, false): break
+            guard let value = newValue else {
+                if isKnown { elements.remove(at: at) }
+                return
+            }
+            if isKnown {
+                elements[at].value = value
+            } else if at == elements.count {
+                elements.append((number, value))
+            } else {
+                elements.insert((number, value), at: at)
             }
         }
+    }
+
+    func contains(_ number: UInt64) -> Bool {
+        let at = position(of: number)
+        return at < elements.count && elements[at].number == number
     }
 
     /// Returns the index of the number, or where it belongs.

@@ -5,7 +5,7 @@ extension WriteSession {
     /// nothing.
     func drop(_ feed: UInt32) throws {
         try reset(feed)  // posts, bodies, the index, the log
-        forgetLoaded(feed)
+        try forgetLoaded(feed)
         tickets.removeAll(of: feed)
         let record = try transaction.feed(feed)
         for table in Table.parts(of: feed) { try transaction.deleteAll(of: table) }
@@ -17,12 +17,12 @@ extension WriteSession {
 
     /// Renames a feed. Its number, tickets and collection stay.
     func rename(_ feed: UInt32, to name: String) throws -> FeedRecord {
+        try forgetLoaded(feed)
         var record = try transaction.feed(feed)
         if record.name == name { return record }
         if try transaction.get(.names, Array(name.utf8)) != nil {
             throw QuireError(.badArgument, "\(transaction.path): there is a feed \(name) already")
         }
-        forgetLoaded(feed)
         touch()
         try transaction.delete(.names, Array(record.name.utf8))
         try setName(name, of: feed)

@@ -8,13 +8,23 @@ extension WriteSession {
     func attachBodies<R>(
         _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
     ) throws {
-        var gone: [PostID] = []
+        var leaving: [Int] = []
         for entry in old.entries.indices {
             if !new.entries[entry].isCached {
-                if try leave(old.id(of: entry), old.entries[entry], loader) { gone.append(old.id(of: entry)) }
+                leaving.append(entry)
             } else if new.entries[entry].isPlaceholder && !old.entries[entry].isPlaceholder {
                 new.entries[entry].takeBody(of: Entry())
                 if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
+            }
+        }
+        var gone: [PostID] = []
+        if !leaving.isEmpty {
+            let ids = old.index.ids[leaving[...]]
+            let mayStay = try loader.index().mayBeElsewhere(ids, than: loader.feed)
+            for (i, entry) in leaving.enumerated() {
+                let others = mayStay[i] ? try others(ids[i], loader) : (isHeld: false, isShown: false)
+                if !others.isShown { release(old.entries[entry].body) }
+                if !others.isHeld { gone.append(ids[i]) }
             }
         }
         // must come last: the index lends bytes that a write may move
@@ -30,20 +40,11 @@ extension WriteSession {
 
     /// Returns the other feeds that hold the post, and whether one shows its body. A placeholder does not.
     private func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
-        let index = try loader.index()
-        if !index.mayBeElsewhere(id, than: loader.feed) { return (false, false) }
-        let places = index.positions(of: id).filter { $0.feed != loader.feed }
+        let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
         let isShown = try places.contains { feed, position in
             try !transaction.entry(of: id, at: position, of: feed).isPlaceholder
         }
         return (!places.isEmpty, isShown)
-    }
-
-    /// Releases the post of a feed. Returns true if no other feed holds it.
-    private func leave(_ id: PostID, _ entry: Entry, _ loader: FeedLoader) throws -> Bool {
-        let others = try others(id, loader)
-        if !others.isShown { release(entry.body) }
-        return !others.isHeld
     }
 
     /// Removes everything known about posts that left their last feed.
@@ -97,13 +98,14 @@ extension WriteSession {
                 if isNew && known == nil { unknown += 1 }
                 if let known { new.entries[at].takeBody(of: known) }
             }
-            let before = new.entries[at]
-            let range = effect.posts[placement.post].body
-            if new.entries[at].meets(effect.posts[placement.post]),
-                try before.body.record == 0 || !isEqual(before.body, effect.bytes[range])
-            {
+            let body = new.entries[at].body
+            let before = places.isEmpty ? nil : new.entries[at]
+            let (range, version) = (effect.posts[placement.post].body, effect.posts[placement.post].version)
+            let isMet = new.entries[at].meets(
+                version: version, detail: effect.posts[placement.post].detail, hasBody: !range.isEmpty)
+            if try isMet && (body.record == 0 || !isEqual(body, effect.bytes[range])) {
                 fresh.append(placement)
-            } else if !places.isEmpty, !new.entries[at].hasSameBody(as: before) {
+            } else if let before, !new.entries[at].hasSameBody(as: before) {
                 try share(new.entries[at], of: new.id(of: at), loader)
             }
         }
@@ -142,7 +144,7 @@ extension WriteSession {
     /// Makes the entries of a post at these locations show the body and version of `new`.
     func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
         for (other, position) in places {
-            forgetLoaded(other)
+            try forgetLoaded(other)
             var chunk = try transaction.chunk(at: position, of: other)
             guard let at = chunk.ids.firstIndex(of: id) else {
                 throw QuireError.corrupt("the place of post \(id)")
@@ -171,10 +173,6 @@ extension WriteSession {
 extension Entry {
     /// Updates the known versions and detail of an entry from a post of an answer (R31.1 to R31.4). Returns
     /// true if the entry should show the post's body, unless it is the same.
-    mutating func meets(_ post: Post) -> Bool {
-        meets(version: post.version, detail: post.detail, hasBody: !post.body.isEmpty)
-    }
-
     mutating func meets(version new: Int64?, detail: Detail, hasBody: Bool) -> Bool {
         if body.record == 0 {
             version = Self.maximum(version, new)

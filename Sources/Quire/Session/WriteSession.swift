@@ -14,6 +14,8 @@ final class WriteSession {
     private var hasHeadroom = false
     /// The feed that the last operation loaded.
     private var recent: FeedLoader?
+    /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
+    private var unwritten: FeedLoader?
     /// For each body record, the bytes that posts no longer refer to.
     private var released: [UInt64: Int] = [:]
 
@@ -34,6 +36,7 @@ final class WriteSession {
     /// Writes everything collected, as the last step before the commit.
     func finish() throws {
         if !isDirty { return }
+        try writeCounters()
         counters.generation += 1
         try closeBodies()
         let bodies = BodyStore(transaction: transaction)
@@ -178,14 +181,23 @@ final class WriteSession {
             recent.begin(clock: counters.clock)
             return recent
         }
+        try writeCounters()
         return try FeedLoader(transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit) {
             [unowned self] in try index(of: $0)
         }
     }
 
     /// Forgets the loaded feed, because its records will change without a rule.
-    func forgetLoaded(_ feed: UInt32) {
+    func forgetLoaded(_ feed: UInt32) throws {
         if recent?.feed == feed { recent = nil }
+        if unwritten?.feed == feed { try writeCounters() }
+    }
+
+    /// Writes the record of a feed whose counters were changed in memory.
+    private func writeCounters() throws {
+        guard let loader = unwritten else { return }
+        unwritten = nil
+        try transaction.put(.record(of: loader.feed), NoKey(), loader.record.encoded())
     }
 
     private static func attempt<R>(
@@ -211,13 +223,18 @@ final class WriteSession {
     ) throws {
         touch()
         counters.clock = new.clock
-        if !effect.changesRows { return try FeedWriter.writeCounters(of: new, loader) }
+        if !effect.changesRows {
+            loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))
+            unwritten = loader
+            return
+        }
         // Must come before any write, because it may ask to start again with the whole feed.
         var new = new
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
             loader.chunks[$0]?.record.page
         }
         try attachBodies(effect, loader, from: old, to: &new)
+        if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
         var writer = FeedWriter(
             loader, from: old, to: consume new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))

@@ -71,7 +71,7 @@ extension WriteSession {
         // A detached entry keeps its page alive, so the counts may be too large still when all was said to
         // leave.
         var before = -1
-        while result.isDone, result.posts != before, try policy.isExceeded(by: counts(feed)) {
+        while result.isDone, result.posts != before, try policy.isExceeded(by: transaction.counts(feed)) {
             before = result.posts
             try evictPages(feed, policy, &result) { _, counts in
                 policy.isExceeded(by: counts) ? .leaves : .endsWalk
@@ -84,7 +84,7 @@ extension WriteSession {
     /// they would stay until that time comes.
     private func setReceived(_ numbers: [UInt64], _ now: Int64, in feed: UInt32) throws {
         if numbers.isEmpty { return }
-        forgetLoaded(feed)
+        try forgetLoaded(feed)
         touch()
         for number in numbers {
             var record = try transaction.page(number, of: feed)
@@ -92,8 +92,6 @@ extension WriteSession {
             try transaction.put(.pages(of: feed), NumberKey(newestFirst: number), record.encoded())
         }
     }
-
-    private func counts(_ feed: UInt32) throws -> FeedCounts { try transaction.feed(feed).counts }
 
     private enum Fate { case leaves, stays, endsWalk }
 
@@ -103,7 +101,7 @@ extension WriteSession {
         _ feed: UInt32, _ policy: PrunePolicy, _ result: inout PruneResult,
         fate: (PageRecord, FeedCounts) throws -> Fate
     ) throws {
-        var counts = try counts(feed)
+        var counts = try transaction.counts(feed)
         var leaving = Leaving()
         // Entries seen of pages that begin further up: a page's rank is that of its first entry.
         var partial: [UInt64: Leaving] = [:]

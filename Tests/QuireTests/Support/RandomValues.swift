@@ -59,9 +59,12 @@ struct RandomValues {
     }
 
     mutating func edge() -> Edge {
-        Edge(
+        var edge = Edge(
             link: link(), number: number(), after: optional { $0.id() }, triedLinks: list { $0.link() },
-            isDoubtful: bool(), isLoose: bool(), isAssumed: bool(), search: optional { $0.search() })
+            isLoose: bool())
+        (edge.isDoubtful, edge.isAssumed) = (bool(), bool())
+        edge.search = optional { $0.search() }
+        return edge
     }
 
     mutating func search() -> Search {
