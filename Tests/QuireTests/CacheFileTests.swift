@@ -72,7 +72,15 @@ import Testing
             var tree: MDB_dbi = 0
             #expect(mdb_dbi_open(transaction, nil, 0, &tree) == 0)
             let access = Transaction(handle: transaction, file: storage.cache.environment.cacheFile)
-            try access.put(.format, NoKey(), CacheFile.encodedFormat(seed: 0, version: 3))
+            // until format 5, checksums were another hash
+            var format = CacheFile.encodedFormat(seed: 0, version: 3)
+            format.withUnsafeMutableBytes { bytes in
+                let end = bytes.count - Checksum.size
+                let hash = IDHash.of(UnsafeRawBufferPointer(rebasing: bytes[..<end]), seed: 0)
+                let sum = UInt32(truncatingIfNeeded: hash).littleEndian
+                bytes.storeBytes(of: sum, toByteOffset: end, as: UInt32.self)
+            }
+            try access.put(.format, NoKey(), format)
         }
         let before = try Data(contentsOf: URL(fileURLWithPath: path("old.quire")))
         func refusal(_ body: () throws -> Void) throws {

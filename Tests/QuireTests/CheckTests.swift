@@ -64,7 +64,8 @@ import Testing
         }
         try change("chunks", ChunkRecord.self) {
             $0 = ChunkRecord(
-                page: $0.page, ids: PostIDs(Array($0.ids) + $0.ids[..<1]), entries: $0.entries + $0.entries[..<1])
+                page: $0.page, ids: PostIDs(Array($0.ids) + $0.ids[..<1]),
+                entries: $0.entries + $0.entries[..<1])
         }
         try change("chunks", ChunkRecord.self) { $0.entries[0].body.length += 1 }
         try change("chunks", ChunkRecord.self) {

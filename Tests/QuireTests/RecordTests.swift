@@ -143,7 +143,8 @@ import Testing
         let id = PostID(bytes: values.bytes(PostID.byteLimit))!
         var entry = Entry(key: .min)
         (entry.page, entry.version) = (.max, .max)
-        let chunk = ChunkRecord(page: .max, ids: PostIDs([id, "x", id]), entries: [entry, Entry(page: .max), entry])
+        let chunk = ChunkRecord(
+            page: .max, ids: PostIDs([id, "x", id]), entries: [entry, Entry(page: .max), entry])
         let read = try ChunkRecord(memory.hold(chunk.encoded()[...]), "a chunk")
         #expect(Self.isSame(read, chunk))
         for link in [Link.below(id), .above(id)] {

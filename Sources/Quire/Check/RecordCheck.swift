@@ -79,7 +79,8 @@ struct RecordCheck {
         case "log":
             try require((Self.number(key) ?? 0) > 0)
             let entries = try ChangeLog.entries(value, "")
-            try require(ChangeLog.encoded(entries.map { ($0.feed, ChangeList.encoded($0.changes)) }).withUnsafeBytes(value.isEqual(to:)))
+            let again = ChangeLog.encoded(entries.map { ($0.feed, ChangeList.encoded($0.changes)) })
+            try require(again.withUnsafeBytes(value.isEqual(to:)))
         case "locations":
             try require(Self.number(key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)
         case "bodies": try require(Self.number(key) != nil && BodyStore.contents(value) != nil)

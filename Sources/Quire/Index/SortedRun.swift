@@ -244,7 +244,8 @@ struct SortedRun {
             (last, next, found) = (location, next + 1, found + 1)
         }
         let isFilter = expected.indices.allSatisfy {
-            UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) == expected[$0]
+            UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
+                == expected[$0]
         }
         return isFilter && found == count && slots == next + 1
     }
@@ -284,7 +285,8 @@ struct SortedRun {
             var open = 0
             for run in runs {
                 guard let first = run.next(from: 0) else { continue }
-                heads.initializeElement(at: open, to: Head(run: run, slot: first.slot, location: first.location))
+                heads.initializeElement(
+                    at: open, to: Head(run: run, slot: first.slot, location: first.location))
                 open += 1
             }
             while open > 0 {

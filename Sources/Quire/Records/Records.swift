@@ -146,7 +146,8 @@ struct FeedRecord: Record {
         }
         let flags = try reader.byte()
         options = FeedOptions(
-            order: OrderClass.allCases[order], paging: Paging.allCases[paging], trustsEnd: flags & 1 != 0, pageSize: try reader.int(),
+            order: OrderClass.allCases[order], paging: Paging.allCases[paging], trustsEnd: flags & 1 != 0,
+            pageSize: try reader.int(),
             minimumRun: try reader.int(), firstPage: Int(try reader.signed()),
             isStrict: flags & 2 != 0, sizes: try SizePolicy(&reader))
         options.sticky = Set(try reader.list { r throws(QuireError) in try r.postID() })

@@ -29,7 +29,8 @@ extension FeedState {
     }
 
     /// Judges a message and takes it in. `follows` is the post directly below the pushed ones, if known.
-    mutating func push(_ answer: Answer, number: UInt64?, follows: PostID?) throws(Interruption) -> Judgement {
+    mutating func push(_ answer: Answer, number: UInt64?, follows: PostID?) throws(Interruption) -> Judgement
+    {
         if let number, let last = subscription.message, number <= last {
             return Judgement(outcome: Outcome(.stale, reason: "repeated"))
         }

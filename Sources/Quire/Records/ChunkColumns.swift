@@ -1,0 +1,224 @@
+/// An encoded chunk, read in place. Values of the same kind are adjacent; a value that most entries do not have,
+/// or that differs from what the others have, is an exception.
+///
+///     page u64 | confirmed u64 | asked u64 | body record u64 | body offset u32 | count u32 | exceptions u32
+///     | features u32 | [epoch u64] | flags u8 x count | [places u8 x count] | ids u64 x count
+///     | [keys i64 x count] | [versions i64 x count] | [lengths u32 x count]
+///     | (slot u24, field u8, value u64) x exceptions | texts
+///
+/// The entries of a page mostly came in one answer: they were confirmed together, and their bodies are
+/// adjacent. An entry takes 21 bytes.
+struct ChunkColumns {
+    enum Flag {
+        static let detached: UInt8 = 1
+        static let pinned: UInt8 = 2
+        static let placeholder: UInt8 = 4
+        static let unverified: UInt8 = 8
+        static let rare = detached | pinned | placeholder | unverified
+        static let key: UInt8 = 16
+        static let version: UInt8 = 32
+        static let body: UInt8 = 64
+        /// The id is not an integer: its column has where it is in `texts`.
+        static let text: UInt8 = 128
+    }
+
+    enum PlaceFlag {
+        static let spot: UInt8 = 1
+        static let last: UInt8 = 2
+        static let checked: UInt8 = 4
+        /// The entry was on the row below that of the entry above.
+        static let follows: UInt8 = 8
+    }
+
+    /// Which optional columns the chunk has.
+    enum Feature {
+        static let places: UInt32 = 1
+        static let keys: UInt32 = 2
+        static let versions: UInt32 = 4
+        static let bodies: UInt32 = 8
+        static let all: UInt32 = 15
+    }
+
+    enum Field: UInt8 {
+        case confirmed = 1, asked, pushed, why, since, spot, record, offset, detail, newest
+    }
+
+    private static let head = 48
+    private static let exception = 12
+
+    private let base: UnsafeRawPointer
+    let count: Int
+    private let exceptions: Int
+    private let features: UInt32
+    private let flags: UnsafeRawPointer
+    private let words: UnsafeRawPointer
+    private let keys: UnsafeRawPointer
+    private let versions: UnsafeRawPointer
+    private let lengths: UnsafeRawPointer
+    private let exceptional: UnsafeRawPointer
+    private let texts: UnsafeRawBufferPointer
+
+    /// Reads the chunk in these bytes, which must outlive it. All columns are within the bytes.
+    init(_ bytes: UnsafeRawBufferPointer) throws(QuireError) {
+        guard bytes.count >= Self.head, let base = bytes.baseAddress else { throw ByteReader.damage }
+        self.base = base
+        count = Int(Self.word32(base + 36))
+        exceptions = Int(Self.word32(base + 40))
+        features = Self.word32(base + 44)
+        let hasPlaces = features & Feature.places != 0
+        flags = base + (Self.head + (hasPlaces ? 8 : 0))
+        words = flags + (hasPlaces ? 2 &* count : count)
+        keys = words + 8 &* count
+        versions = keys + (features & Feature.keys != 0 ? 8 &* count : 0)
+        lengths = versions + (features & Feature.versions != 0 ? 8 &* count : 0)
+        exceptional = lengths + (features & Feature.bodies != 0 ? 4 &* count : 0)
+        let end = (exceptional + Self.exception &* exceptions) - base
+        guard features & ~Feature.all == 0, end <= bytes.count else { throw ByteReader.damage }
+        texts = UnsafeRawBufferPointer(rebasing: bytes[end...])
+    }
+
+    /// Reads the value of a record, with its checksum. `what` names it in an error.
+    init(value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String) throws(QuireError) {
+        guard value.count >= Checksum.size,
+            let columns = try? ChunkColumns(
+                UnsafeRawBufferPointer(rebasing: value[..<(value.count - Checksum.size)]))
+        else { throw .corrupt(what()) }
+        self = columns
+    }
+
+    var page: UInt64 { Self.word(base) }
+    var epoch: UInt64? { features & Feature.places == 0 ? nil : Self.word(base + Self.head) }
+
+    @inline(__always)
+    private static func word(_ at: UnsafeRawPointer) -> UInt64 {
+        UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
+    }
+
+    @inline(__always)
+    private static func word32(_ at: UnsafeRawPointer) -> UInt32 {
+        UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
+    }
+
+    // MARK: Ids
+
+    @inline(__always)
+    func id(_ slot: Int) throws(QuireError) -> PostID {
+        let word = Self.word(words + 8 &* slot)
+        if flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text == 0 { return PostID(word) }
+        guard let id = PostID(bytes: try text(word)) else { throw ByteReader.damage }
+        return id
+    }
+
+    private func text(_ word: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
+        let (start, count) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
+        guard start + count <= texts.count else { throw ByteReader.damage }
+        return UnsafeRawBufferPointer(rebasing: texts[start..<start + count])
+    }
+
+    func ids() throws(QuireError) -> PostIDs {
+        var ids = PostIDs()
+        ids.reserveCapacity(count)
+        if texts.isEmpty {
+            for slot in 0..<count {
+                if flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text != 0 {
+                    throw ByteReader.damage
+                }
+                ids.append(number: Self.word(words + 8 &* slot))
+            }
+        } else {
+            for slot in 0..<count { ids.append(try id(slot)) }
+        }
+        return ids
+    }
+
+    func slot(of id: PostID) throws(QuireError) -> Int? {
+        if case .integer(let number) = id.storage {
+            for slot in 0..<count where Self.word(words + 8 &* slot) == number {
+                if flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text == 0 { return slot }
+            }
+            return nil
+        }
+        for slot in 0..<count where try self.id(slot) == id { return slot }
+        return nil
+    }
+
+    // MARK: Entries
+
+    /// Calls `body` with each entry, from the first one to that in the slot `last`.
+    @inline(__always)
+    func forEachEntry(
+        upTo last: Int = .max, _ body: (Int, Entry) throws(QuireError) -> Void
+    ) throws(QuireError) {
+        let (page, confirmed, asked) = (page, Self.word(base + 8), Self.word(base + 16))
+        var next = BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+        var exception = 0
+        var spot: Spot?
+        for slot in 0..<min(count, last == .max ? count : last + 1) {
+            let flags = self.flags.load(fromByteOffset: slot, as: UInt8.self)
+            var entry = Entry()
+            (entry.page, entry.confirmed, entry.asked) = (page, confirmed, asked)
+            if flags & Flag.rare != 0 {
+                entry.isDetached = flags & Flag.detached != 0
+                entry.isPinned = flags & Flag.pinned != 0
+                entry.isPlaceholder = flags & Flag.placeholder != 0
+                if flags & Flag.unverified != 0 { entry.claim = Claim() }
+            }
+            if flags & Flag.key != 0 && features & Feature.keys != 0 {
+                entry.key = Int64(bitPattern: Self.word(keys + 8 &* slot))
+            }
+            if flags & Flag.version != 0 && features & Feature.versions != 0 {
+                entry.version = Int64(bitPattern: Self.word(versions + 8 &* slot))
+            }
+            if features & Feature.places != 0 { readPlace(&entry, slot, spot) }
+            if exception < exceptions { try apply(&exception, at: slot, &entry, &next) }
+            if flags & Flag.body != 0 && features & Feature.bodies != 0 {
+                entry.body = next
+                entry.body.length = Self.word32(lengths + 4 &* slot)
+                next.offset &+= entry.body.length
+            }
+            spot = entry.spot
+            try body(slot, entry)
+        }
+        if last == .max && exception < exceptions { throw ByteReader.damage }
+    }
+
+    private func readPlace(_ entry: inout Entry, _ slot: Int, _ above: Spot?) {
+        let place = flags.load(fromByteOffset: count &+ slot, as: UInt8.self)
+        entry.isChecked = place & PlaceFlag.checked != 0
+        if place & PlaceFlag.spot == 0 { return }
+        var spot = Spot(number: 0, row: 0)
+        if place & PlaceFlag.follows != 0, let above, above.row < .max {
+            spot = Spot(number: above.number, row: above.row + 1)
+        }
+        spot.isLast = place & PlaceFlag.last != 0
+        entry.spot = spot
+    }
+
+    /// Applies the exceptions of a slot.
+    private func apply(
+        _ exception: inout Int, at slot: Int, _ entry: inout Entry, _ next: inout BodyReference
+    ) throws(QuireError) {
+        while exception < exceptions {
+            let at = exceptional + Self.exception &* exception
+            let place = Self.word32(at)
+            if place & 0xFF_FFFF != UInt32(truncatingIfNeeded: slot) { return }
+            let value = Self.word(at + 4)
+            guard let field = Field(rawValue: UInt8(place >> 24)) else { throw ByteReader.damage }
+            switch field {
+            case .confirmed: entry.confirmed = value
+            case .asked: entry.asked = value
+            case .pushed: entry.pushed = value
+            case .why: entry.claim?.why = try Doubt(code: UInt8(truncatingIfNeeded: value))
+            case .since: entry.claim?.since = value
+            case .spot:
+                entry.spot?.number = Int32(truncatingIfNeeded: Int64(bitPattern: value) >> 32)
+                entry.spot?.row = Int32(truncatingIfNeeded: value)
+            case .record: next.record = value
+            case .offset: next.offset = UInt32(truncatingIfNeeded: value)
+            case .detail: entry.detail = Detail(rawValue: UInt8(truncatingIfNeeded: value))
+            case .newest: entry.newest = Int64(bitPattern: value)
+            }
+            exception += 1
+        }
+    }
+}
