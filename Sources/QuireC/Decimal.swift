@@ -9,9 +9,13 @@ struct Decimal {
 
     init(_ number: UInt64) {
         let upper = number / 100_000_000
-        high = Self.digits(upper / 100_000_000)
-        middle = Self.digits(upper % 100_000_000)
         low = Self.digits(number % 100_000_000)
+        if upper == 0 {
+            (high, middle) = (Self.zeros, Self.zeros)
+        } else {
+            high = Self.digits(upper / 100_000_000)
+            middle = Self.digits(upper % 100_000_000)
+        }
         let leading =
             if high != Self.zeros {
                 (high ^ Self.zeros).trailingZeroBitCount / 8

@@ -94,6 +94,14 @@ private struct Room<T> {
         (self.start, self.capacity) = (start, capacity)
     }
 
+    /// Writes an item behind those that were written. There must be room.
+    @inline(__always)
+    func put(_ item: @autoclosure () throws -> T, _ count: inout Int) rethrows {
+        guard let start, count < capacity else { return }
+        (start + count).initialize(to: try item())
+        count += 1
+    }
+
     /// Writes items from the first on, and returns their number.
     func fill<S: Collection>(_ items: S, _ each: (S.Element) throws -> T) rethrows -> Int {
         guard let start else { return 0 }
@@ -117,10 +125,15 @@ public func quire_read_after(
         let position = try Arguments.position(after)
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            let rows = try open.read {
-                try $0.rows(of: feed, after: position, limit: room.capacity)
+            var count = 0
+            var failure: (any Error)?
+            try open.forEachRow(of: feed, after: position, limit: room.capacity) { row in
+                do { try room.put(quire_row(row, open, arena), &count) } catch { failure = failure ?? error }
+            } gap: { row in
+                room.put(quire_row(row, arena), &count)
             }
-            return try room.fill(rows) { try quire_row($0, open, arena) }
+            if let failure { throw failure }
+            return count
         }
     }
 }
@@ -168,16 +181,20 @@ extension quire_row {
         self.init()
         switch row {
         case .post(let row): try fill(row, open, arena)
-        case .gap(let row):
-            kind = Int32(QUIRE_ROW_GAP)
-            position.opaque = row.position.words
-            gap = row.id.number
-            down = arena.link(row.down, isOverlapping: row.isDownOverlapping)
-            up = arena.link(row.up, isOverlapping: row.isUpOverlapping)
-            posts_above = count(row.postsAbove)
-            why = row.why.number
-            since = row.since
+        case .gap(let row): self = quire_row(row, arena)
         }
+    }
+
+    fileprivate init(_ row: GapRow, _ arena: Arena) {
+        self.init()
+        kind = Int32(QUIRE_ROW_GAP)
+        position.opaque = row.position.words
+        gap = row.id.number
+        down = arena.link(row.down, isOverlapping: row.isDownOverlapping)
+        up = arena.link(row.up, isOverlapping: row.isUpOverlapping)
+        posts_above = count(row.postsAbove)
+        why = row.why.number
+        since = row.since
     }
 
     fileprivate init(_ row: PostRow, _ open: OpenSnapshot, _ arena: Arena) throws {

@@ -26,6 +26,16 @@
         return (record.head.isOverlapping, record.tail.isOverlapping)
     }
 
+    /// Calls `post` or `gap` with each of the rows that ``Snapshot/rows(of:after:limit:)`` returns, which need not
+    /// be collected then.
+    @_spi(Unstable) public func forEachRow(
+        of feed: Feed, after position: RowPosition?, limit: Int, post: (PostRow) -> Void, gap: (GapRow) -> Void
+    ) throws {
+        try cache.environment.requireYoung(transaction)
+        try RowReader(transaction: transaction, feed: feed.number)
+            .forEachRow(after: position, limit: max(0, limit), post: post, gap: gap)
+    }
+
     /// Returns the bytes of a row's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
         try bodies.bytes(row.body)

@@ -85,10 +85,54 @@ public struct Snapshot: ~Copyable {
     /// The gaps of the feed, topmost first. Costs O(gaps), not O(posts).
     public func gaps(of feed: Feed) throws -> [GapRow] { try reader(feed).gaps() }
 
-    /// Reads up to `limit` pages from an index on; 0 is the topmost page. Costs O(index + limit).
+    /// Reads up to `limit` pages from an index on; 0 is the topmost page. Costs O(log n) of the feed's length,
+    /// then O(1) a page.
     public func pages(of feed: Feed, from index: Int = 0, limit: Int) throws -> [PageInfo] {
         try reader(feed).pages(from: max(0, index), limit: max(0, limit))
     }
+
+    /// Returns the page with this index, 0 is the topmost; nil if there are fewer. Costs O(log n).
+    public func page(at index: Int, of feed: Feed) throws -> PageInfo? {
+        try reader(feed).pages(from: index, limit: 1).first
+    }
+
+    // MARK: Ranks
+
+    /// Reads up to `limit` rows from a rank on. The rank of a row is the number of rows above it, and gaps are
+    /// rows too: it is the row's index in a list that shows them all. Costs O(log n) of the feed's length, then
+    /// O(1) a row.
+    /// - Returns: The rows, which may outlive the snapshot. Empty if the feed has no row of this rank.
+    public func rows(of feed: Feed, from rank: Int, limit: Int) throws -> [FeedRow] {
+        try reader(feed).rows(from: rank, limit: max(0, limit))
+    }
+
+    /// Returns the number of rows, posts and gaps, of a feed. Costs O(log n).
+    public func rowCount(of feed: Feed) throws -> Int {
+        try requireYoung()
+        return try RankIndex(transaction, of: feed.number).total.rows
+    }
+
+    /// Returns the rank of a row that this snapshot has read: the number of rows above it. The difference of two
+    /// ranks is the number of rows from one row to the other. Costs O(log n).
+    public func rank(of position: RowPosition, in feed: Feed) throws -> Int {
+        try reader(feed).rank(of: position)
+    }
+
+    /// Returns the rank of a post by its id; nil if the feed does not hold it. Costs O(log n).
+    public func rank(of id: PostID, in feed: Feed) throws -> Int? {
+        guard let row = try find(id, in: feed) else { return nil }
+        return try reader(feed).rank(of: row.position)
+    }
+
+    /// Returns the rank of the first post whose key is this one or lower: where a list opens that jumps to a
+    /// date. It is ``rowCount(of:)`` if all keys are larger. Posts outside the server's sequence do not count.
+    /// Nil for feeds whose order is not that of keys, stable or bump. Costs O(log n) times one chunk of posts.
+    public func rank(ofKey key: Int64, in feed: Feed) throws -> Int? {
+        let reader = try reader(feed)
+        return try reader.record().options.order.hasKeys ? reader.rank(ofKey: key) : nil
+    }
+
+    // MARK: Pages
 
     /// The posts a page still has, in order.
     public func posts(of page: PageInfo, in feed: Feed) throws -> [PostRow] {

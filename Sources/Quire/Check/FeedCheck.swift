@@ -39,9 +39,20 @@ struct FeedCheck {
     mutating func run(_ index: PostIndex, _ bodies: BodyUsage, pagesAtOnce: Int) throws {
         checkNumbers()
         try checkGaps(index)
+        let ranks = try RankIndex(transaction, of: feed)
+        var rows = 0
         try eachChunk { check, position, chunk in
             check.counts.chunks += 1
-            if let gap = try check.gap(at: position) { check.check(gap) }
+            let expected = ranks.ranks(before: position).rows
+            if expected != rows {
+                check.find(.index, "the page index has \(expected) rows above a chunk, there are \(rows)")
+                rows = expected
+            }
+            rows += chunk.entries.count
+            if let gap = try check.gap(at: position) {
+                check.check(gap)
+                rows += 1
+            }
             try check.check(chunk, at: position, index, bodies)
         }
         if context.isStopped { return }
@@ -51,7 +62,11 @@ struct FeedCheck {
         }
         // a repeated pass only counts the next body records
         if context.isMuted { return }
-        try checkPages(pagesAtOnce)
+        if ranks.total.rows != rows { find(.index, "the page index has \(ranks.total.rows) rows of \(rows)") }
+        try checkPages(pagesAtOnce, ranks)
+        if ranks.total.pages != counts.pages && !context.isStopped {
+            find(.index, "the page index has \(ranks.total.pages) pages of \(counts.pages)")
+        }
         try checkRest()
         if counts != record.counts && !context.isStopped {
             find(.count, "counters say \(record.counts), there are \(counts)")
@@ -243,9 +258,9 @@ struct FeedCheck {
 
     // MARK: Pages
 
-    /// Checks that each page has its stored number of entries, none above its start, and that no entry's page
-    /// is missing.
-    private mutating func checkPages(_ atOnce: Int) throws {
+    /// Checks that each page has its stored number of entries, begins where it says and the page index has it,
+    /// and that no entry's page is missing.
+    private mutating func checkPages(_ atOnce: Int, _ ranks: RankIndex) throws {
         var owned = 0
         var next: UInt64? = 0  // bitwise complement of the number, as in keys
         while let from = next, !context.isStopped {
@@ -266,7 +281,7 @@ struct FeedCheck {
             }
             for (key, tally) in zip(keys, tallies) {
                 owned += tally.entries
-                try check(pageWithKey: key, tally.entries, tally.first)
+                try check(pageWithKey: key, tally.entries, tally.first, ranks)
                 context.step()
             }
             counts.pages += keys.count
@@ -280,7 +295,9 @@ struct FeedCheck {
         }
     }
 
-    private func check(pageWithKey key: UInt64, _ entries: Int, _ first: UInt64) throws {
+    private func check(
+        pageWithKey key: UInt64, _ entries: Int, _ first: UInt64, _ ranks: RankIndex
+    ) throws {
         guard let value = try transaction.get(.pages(of: feed), NumberKey(key)) else { return }
         let record = try PageRecord(value, "page \(~key) of feed \(record.name)")
         let number = record.page.number
@@ -288,7 +305,11 @@ struct FeedCheck {
             find(.ahead, "page \(number) of \(self.record.pageNumbers)")
         }
         if entries == 0 { return find(.orphan, "page \(number) has no entries") }
-        if record.start > first { find(.index, "page \(number) has entries above its recorded start") }
+        if record.start != first {
+            find(.index, "page \(number) does not begin where it says")
+        } else if ranks.ranks(before: first + 1).pages <= ranks.ranks(before: first).pages {
+            find(.index, "the page index does not have page \(number)")
+        }
         if record.entries != entries {
             find(.count, "page \(number) says \(record.entries) entries, it has \(entries)")
         }

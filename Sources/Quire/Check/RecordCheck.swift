@@ -53,6 +53,7 @@ struct RecordCheck {
         case "gaps":
             try require((Self.number(key) ?? 0) > 0)
             _ = try Self.record(GapRecord.self, value)
+        case "ranks": try require((Self.number(key) ?? 0) > 0 && RankRun(value)?.isAsWritten == true)
         case "tickets":
             let ticket = try Self.record(TicketRecord.self, value)
             try require(Self.number(key) == ticket.number)

@@ -23,9 +23,11 @@ struct ChunkReader {
         }
     }
 
-    /// Calls `body` with the position and page of each chunk, while it returns true.
-    func eachPage(_ body: (_ at: UInt64, _ page: UInt64) throws -> Bool) throws {
-        try eachValue(from: 0) { at, value in try body(at, try ChunkRecord.size(of: value, name).page) }
+    /// Calls `body` with the position and page of each chunk from a position on, while it returns true.
+    func eachPage(
+        from position: UInt64, _ body: (_ at: UInt64, _ page: UInt64) throws -> Bool
+    ) throws {
+        try eachValue(from: position) { at, value in try body(at, try ChunkRecord.size(of: value, name).page) }
     }
 
     /// Returns the position of the first chunk.

@@ -17,6 +17,8 @@ struct FeedWriter {
 
     /// The entries that are new, gone or different, in order.
     private let changed: [Int]
+    /// What the page index must learn.
+    private(set) var ranks: [RankChange] = []
 
     init(
         _ loader: FeedLoader, from old: consuming FeedState, to new: consuming FeedState,
@@ -43,6 +45,7 @@ struct FeedWriter {
         try writeTombstones()
         let record = try writeFeed(layout, lastSegment: segments, pagesAdded: added)
         let locations = try locations(layout)
+        noteRows(layout)
         loader.replace(record: record, gaps: gaps, chunks: chunks, pages: pages)
         return locations
     }
@@ -189,15 +192,21 @@ struct FeedWriter {
         var added = 0
         for (number, page) in new.pages {
             let before = loader.pages[number]
-            if change[number] == nil, starts[number] == nil, page == before?.page {
+            if change[number] == nil, starts[number] == nil, page == before?.page,
+                before.map({ !hasLeft(number, $0.start, layout) }) ?? true
+            {
                 pages[number] = before
                 continue
             }
             let key = NumberKey(newestFirst: number)
-            let start = min(starts[number] ?? .max, before?.start ?? .max)
-            let record = PageRecord(
-                page: page, entries: (before?.entries ?? 0) + (change[number] ?? 0),
-                start: start == .max ? 0 : start)
+            let entries = (before?.entries ?? 0) + (change[number] ?? 0)
+            var start = min(starts[number] ?? .max, before?.start ?? .max)
+            if let before, entries > 0, start == before.start, hasLeft(number, start, layout) {
+                start = try firstChunk(of: number, from: start)
+            }
+            if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
+            if entries > 0 { ranks.append(RankChange(position: start, pages: 1)) }
+            let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
             if record.entries == 0 {
                 if before != nil {
                     try transaction.delete(.pages(of: feed), key)
@@ -210,6 +219,37 @@ struct FeedWriter {
             if record.entries > 0 { pages[number] = record }
         }
         return added
+    }
+
+    /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of chunks
+    /// that were not loaded stay as they are.
+    private func hasLeft(_ page: UInt64, _ start: UInt64, _ layout: Layout) -> Bool {
+        guard loader.chunks.contains(start) else { return false }
+        return layout.chunk(at: start)?.page != page
+    }
+
+    /// Returns the position of the page's first chunk, which is below this one. Chunks are written already.
+    private func firstChunk(of page: UInt64, from start: UInt64) throws -> UInt64 {
+        var found = UInt64.max
+        try ChunkReader(transaction: transaction, feed: feed).eachPage(from: start) { at, other in
+            if other == page { found = at }
+            return other != page
+        }
+        return found
+    }
+
+    // MARK: The page index
+
+    /// Notes where rows were added and removed: in chunks, and gaps above them.
+    private mutating func noteRows(_ layout: Layout) {
+        for (position, chunk) in loader.chunks {
+            ranks.append(RankChange(position: position, rows: -chunk.record.entries.count))
+        }
+        for chunk in layout.chunks {
+            ranks.append(RankChange(position: chunk.position, rows: chunk.range.count))
+        }
+        for gap in loader.gaps.all { ranks.append(RankChange(position: gap.position, rows: -1)) }
+        for gap in gaps { ranks.append(RankChange(position: gap.position, rows: 1)) }
     }
 
     /// Returns by how many entries each page grew. Adjacent entries with the same change are counted

@@ -37,6 +37,16 @@ struct Layout {
         }
     }
 
+    /// Returns the chunk at a position. Positions ascend.
+    func chunk(at position: UInt64) -> Chunk? {
+        var (low, high) = (0, chunks.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if chunks[middle].position < position { low = middle + 1 } else { high = middle }
+        }
+        return low < chunks.count && chunks[low].position == position ? chunks[low] : nil
+    }
+
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
     /// Cuts the rows into chunks: consecutive entries of one page and one home.

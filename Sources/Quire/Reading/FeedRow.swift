@@ -11,32 +11,36 @@ public enum FeedRow: Sendable, Hashable {
     public var gap: GapRow? { if case .gap(let row) = self { row } else { nil } }
 }
 
+// A `FeedRow` tells its case by bits that neither row uses. The compiler (6.3.1) also takes the padding between
+// fields for such bits, and may leave it unset. So small fields fill what follows `key` and `down`: no padding is
+// at the same place in both.
+
 /// A post of a feed. A plain value; ``Snapshot/body(of:)-(PostRow)`` reads its body.
 public struct PostRow: Sendable, Hashable {
     /// The id under which the post is known (R28).
     public let id: PostID
     /// The server's sort key; nil if the feed has none.
     public let key: Int64?
-    /// The number of the page that last delivered it; nil if none did.
-    public let page: UInt64?
     /// True if it is outside the server's sequence: a local post, a sticky one, or a pinned one that left.
     public let isDetached: Bool
     /// True if it is pinned: evictions and prunes keep it.
     public let isPinned: Bool
     /// True if its place is known but its body is missing.
     public let isPlaceholder: Bool
-    /// Why it is not proven that this post follows the one above (R25, section 3). Nil if an answer has shown
-    /// both, or a gap lies between.
-    public let doubt: Doubt?
     /// True if the page above an unverified join was requested again and ended at the same post (R26.8).
     /// Posts may still have come and gone in equal number in between.
     public let isChecked: Bool
-    /// How much of the post its body contains.
-    public let detail: Detail
-    /// The version of the body; nil if the server does not say.
-    public let version: Int64?
     /// True if a newer version was seen, but only with less detail: request it with ``Place/bodies(_:)``.
     public let isOutdated: Bool
+    /// Why it is not proven that this post follows the one above (R25, section 3). Nil if an answer has shown
+    /// both, or a gap lies between.
+    public let doubt: Doubt?
+    /// How much of the post its body contains.
+    public let detail: Detail
+    /// The number of the page that last delivered it; nil if none did.
+    public let page: UInt64?
+    /// The version of the body; nil if the server does not say.
+    public let version: Int64?
     /// The size of the body in bytes.
     public let bodySize: Int
     /// The position in this snapshot.
@@ -55,18 +59,20 @@ public struct GapRow: Sendable, Hashable {
     public let down: Link
     /// True if the answer to ``down`` starts above the post above the gap, not directly below it.
     public let isDownOverlapping: Bool
-    /// The link to what precedes the post below the gap.
-    public let up: Link
     /// True if the answer to ``up`` starts below the post below the gap, not directly above it.
     public let isUpOverlapping: Bool
     /// Why the gap exists.
     public let why: Doubt
+    let above: UInt32
+    /// The link to what precedes the post below the gap.
+    public let up: Link
     /// The time when the gap opened, on the cache's clock, which counts requests, deletions and answers.
     public let since: UInt64
-    /// The number of posts of the server's sequence in the segment above the gap.
-    public let postsAbove: Int
     /// The position in this snapshot.
     public let position: RowPosition
+
+    /// The number of posts of the server's sequence in the segment above the gap.
+    public var postsAbove: Int { Int(above) }
 }
 
 /// The position of a row in one snapshot. It has no meaning in another one.

@@ -15,22 +15,39 @@ struct RowReader {
     func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
+        try forEachRow(after: position, limit: limit) {
+            rows.append(.post($0))
+        } gap: {
+            rows.append(.gap($0))
+        }
+        return rows
+    }
+
+    /// Calls `post` or `gap` with each of these rows.
+    @inline(__always)
+    func forEachRow(
+        after position: RowPosition?, limit: Int, post: (PostRow) -> Void, gap: (GapRow) -> Void
+    ) throws {
+        var rest = limit
         var slot = position.map { $0.slot + 1 } ?? -1
         var gaps = NextGap(self)
         try chunks.eachColumns(from: position?.chunk ?? 0) { at, chunk in
-            let rest = limit - rows.count
-            if slot < 0, rest > 0, let gap = try gaps.gap(at: at) { rows.append(.gap(gap)) }
+            if slot < 0, rest > 0, let row = try gaps.gap(at: at) {
+                gap(row)
+                rest -= 1
+            }
             let first = max(0, slot)
-            let last = min(chunk.count - 1, first + limit - rows.count - 1)
-            if first <= last {
-                try each(of: chunk, upTo: last) { i, id, entry in
-                    if i >= first { rows.append(.post(PostRow(id, entry, i, at: at))) }
+            // no sum with the limit, which may be the largest number
+            let count = min(chunk.count - first, rest)
+            if count > 0 {
+                try each(of: chunk, upTo: first + count - 1) { i, id, entry in
+                    if i >= first { post(PostRow(id, entry, i, at: at)) }
                 }
+                rest -= count
             }
             slot = -1
-            return rows.count < limit
+            return rest > 0
         }
-        return rows
     }
 
     /// Returns up to `limit` rows above a position, or from the bottom if it is nil, nearest first.
@@ -82,32 +99,91 @@ struct RowReader {
         return row
     }
 
+    // MARK: Ranks
+
+    /// Returns up to `limit` rows from the one with this rank on.
+    func rows(from rank: Int, limit: Int) throws -> [FeedRow] {
+        let ranks = try RankIndex(transaction, of: feed)
+        guard limit > 0, let (position, first) = ranks.position(ofRow: rank) else { return [] }
+        let hasGap = try gap(at: position) != nil
+        // the row above it: -1 is the gap, -2 what is above the chunk
+        let slot = rank - first - (hasGap ? 2 : 1)
+        return try rows(after: RowPosition(chunk: position, slot: slot), limit: limit)
+    }
+
+    /// Returns the rank of a row, which is the number of rows above it.
+    func rank(of row: RowPosition) throws -> Int {
+        let above = try RankIndex(transaction, of: feed).ranks(before: row.chunk).rows
+        if row.slot < 0 { return above }
+        return try above + row.slot + (gap(at: row.chunk) == nil ? 0 : 1)
+    }
+
+    /// Returns the rank of the first post of the server's sequence whose key is this one or lower; the number
+    /// of rows if there is none. Keys descend, so chunks are bisected by their ranks.
+    func rank(ofKey key: Int64) throws -> Int {
+        let ranks = try RankIndex(transaction, of: feed)
+        var best = ranks.total.rows
+        var (low, high) = (0, best)
+        while low < high {
+            guard let (position, first) = ranks.position(ofRow: (low + high) / 2) else { return best }
+            guard let found = try firstKeyedChunk(from: position, first, below: high, key) else {
+                high = first  // only detached entries
+                continue
+            }
+            if let rank = found.rank { (best, high) = (rank, first) } else { low = found.end }
+        }
+        return best
+    }
+
+    /// Returns of the first chunk with keys, from a position of a known rank on, the rank of its first post
+    /// whose key is this one or lower, and the rank behind it.
+    private func firstKeyedChunk(
+        from position: UInt64, _ first: Int, below limit: Int, _ key: Int64
+    ) throws -> (rank: Int?, end: Int)? {
+        var start = first
+        var found: (rank: Int?, end: Int)?
+        try chunks.eachChunk(from: position) { at, chunk in
+            if start >= limit { return false }
+            if try gap(at: at) != nil { start += 1 }
+            let end = start + chunk.entries.count
+            var rank: Int?
+            for (i, entry) in chunk.entries.enumerated() where !entry.isDetached && rank == nil {
+                guard let other = entry.key else { continue }
+                found = (nil, end)
+                if other <= key { rank = start + i }
+            }
+            if found != nil { found = (rank, end) }
+            start = end
+            return found == nil
+        }
+        return found
+    }
+
     // MARK: Pages
 
-    /// Returns up to `limit` pages, starting at this index. Walks the chunks above the index and reads the
-    /// first bytes of each.
+    /// Returns up to `limit` pages, starting at this index.
     func pages(from index: Int, limit: Int) throws -> [PageInfo] {
         var pages: [PageInfo] = []
-        var seen: Set<UInt64> = []
-        try chunks.eachPage { at, number in
-            guard number != 0, seen.insert(number).inserted else { return true }
-            let rank = seen.count - 1
-            if rank >= index && pages.count < limit {
-                pages.append(try page(number, index: rank, start: at))
-            }
+        let ranks = try RankIndex(transaction, of: feed)
+        guard limit > 0, let first = ranks.position(ofPage: index) else { return pages }
+        var listed: Set<UInt64> = [0]
+        try chunks.eachPage(from: first) { at, number in
+            // a page of several chunks is listed where it begins
+            if !listed.insert(number).inserted { return true }
+            let record = try transaction.page(number, of: feed)
+            if record.start == at { pages.append(page(record, index: index + pages.count)) }
             return pages.count < limit
         }
         return pages
     }
 
-    private func page(_ number: UInt64, index: Int, start: UInt64) throws -> PageInfo {
-        let record = try transaction.page(number, of: feed)
+    private func page(_ record: PageRecord, index: Int) -> PageInfo {
         let page = record.page
         return PageInfo(
-            number: number, index: index, own: page.own, next: page.next, previous: page.previous,
+            number: page.number, index: index, own: page.own, next: page.next, previous: page.previous,
             received: page.received, new: page.new, duplicates: page.duplicates,
             duplicatesInPage: page.duplicatesInPage, posts: record.entries,
-            fetchedAt: page.fetchedAt, start: start)
+            fetchedAt: page.fetchedAt, start: record.start)
     }
 
     /// Returns the posts that a page still has, in order.
@@ -169,9 +245,9 @@ struct RowReader {
     static func row(_ record: GapRecord, at position: UInt64) -> GapRow {
         GapRow(
             id: record.gap.id, down: record.gap.down.link,
-            isDownOverlapping: record.gap.down.isOverlapping, up: record.gap.up.link,
-            isUpOverlapping: record.gap.up.isOverlapping, why: record.gap.why, since: record.gap.since,
-            postsAbove: record.above.entries,
+            isDownOverlapping: record.gap.down.isOverlapping,
+            isUpOverlapping: record.gap.up.isOverlapping, why: record.gap.why,
+            above: UInt32(clamping: record.above.entries), up: record.gap.up.link, since: record.gap.since,
             position: RowPosition(chunk: position, slot: -1))
     }
 }
@@ -180,10 +256,10 @@ extension PostRow {
     @inline(__always)
     fileprivate init(_ id: PostID, _ entry: Entry, _ slot: Int, at position: UInt64) {
         self.init(
-            id: id, key: entry.key, page: entry.page == 0 ? nil : entry.page,
-            isDetached: entry.isDetached, isPinned: entry.isPinned, isPlaceholder: entry.isPlaceholder,
-            doubt: entry.claim?.why, isChecked: entry.isChecked, detail: entry.detail,
-            version: entry.version, isOutdated: entry.newest != nil, bodySize: Int(entry.body.length),
+            id: id, key: entry.key, isDetached: entry.isDetached, isPinned: entry.isPinned,
+            isPlaceholder: entry.isPlaceholder, isChecked: entry.isChecked, isOutdated: entry.newest != nil,
+            doubt: entry.claim?.why, detail: entry.detail, page: entry.page == 0 ? nil : entry.page,
+            version: entry.version, bodySize: Int(entry.body.length),
             position: RowPosition(chunk: position, slot: slot), body: entry.body)
     }
 }

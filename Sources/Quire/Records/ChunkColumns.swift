@@ -105,6 +105,11 @@ struct ChunkColumns {
     func id(_ slot: Int) throws(QuireError) -> PostID {
         let word = Self.word(words + 8 &* slot)
         if flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text == 0 { return PostID(word) }
+        return try textID(word)
+    }
+
+    @inline(never)
+    private func textID(_ word: UInt64) throws(QuireError) -> PostID {
         guard let id = PostID(bytes: try text(word)) else { throw ByteReader.damage }
         return id
     }
@@ -132,13 +137,14 @@ struct ChunkColumns {
     }
 
     func slot(of id: PostID) throws(QuireError) -> Int? {
-        if case .integer(let number) = id.storage {
-            for slot in 0..<count where Self.word(words + 8 &* slot) == number {
-                if flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text == 0 { return slot }
+        for slot in 0..<count {
+            let isText = flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text != 0
+            let word = Self.word(words + 8 &* slot)
+            switch id.storage {
+            case .integer(let number): if !isText && word == number { return slot }
+            case .bytes(let bytes): if isText, try text(word).elementsEqual(bytes) { return slot }
             }
-            return nil
         }
-        for slot in 0..<count where try self.id(slot) == id { return slot }
         return nil
     }
 

@@ -30,7 +30,7 @@ struct Table: Sendable, Hashable {
 
     private enum Part: UInt8 {
         case chunks = 1
-        case gaps, tickets, record, pages, attributes, tombstones
+        case gaps, tickets, ranks, record, pages, attributes, tombstones
     }
 
     // MARK: Of the cache
@@ -64,6 +64,8 @@ struct Table: Sendable, Hashable {
     static func gaps(of feed: UInt32) -> Table { Table("gaps", of: feed, .gaps) }
     /// Ticket number -> `TicketRecord`.
     static func tickets(of feed: UInt32) -> Table { Table("tickets", of: feed, .tickets) }
+    /// Run number -> `RankRun`: how many rows and pages there are above a position.
+    static func ranks(of feed: UInt32) -> Table { Table("ranks", of: feed, .ranks) }
     /// No key -> `FeedRecord`.
     static func record(of feed: UInt32) -> Table { Table("feeds", of: feed, .record) }
     /// Page number, newest first -> `PageRecord`.
@@ -113,8 +115,8 @@ struct Table: Sendable, Hashable {
     /// Returns the tables of a feed.
     static func parts(of feed: UInt32) -> [Table] {
         [
-            chunks(of: feed), gaps(of: feed), tickets(of: feed), record(of: feed), pages(of: feed),
-            attributes(of: feed), tombstones(of: feed),
+            chunks(of: feed), gaps(of: feed), tickets(of: feed), ranks(of: feed), record(of: feed),
+            pages(of: feed), attributes(of: feed), tombstones(of: feed),
         ]
     }
 

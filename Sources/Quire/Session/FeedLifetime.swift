@@ -7,6 +7,7 @@ extension WriteSession {
         try reset(feed)  // posts, bodies, the index, the log
         try forgetLoaded(feed)
         tickets.removeAll(of: feed)
+        forgetRanks(of: feed)
         let record = try transaction.feed(feed)
         for table in Table.parts(of: feed) { try transaction.deleteAll(of: table) }
         try transaction.delete(.names, Array(record.name.utf8))

@@ -10,6 +10,8 @@ final class WriteSession {
     var tickets: TicketTable
     /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
     private var fresh: [FreshRun] = []
+    /// For each feed, what its page index must learn.
+    private var ranks: [UInt32: [RankChange]] = [:]
     private var openBodies: OpenBodies?
     private var hasHeadroom = false
     /// The feed that the last operation loaded.
@@ -43,6 +45,7 @@ final class WriteSession {
         for (record, count) in released { try bodies.release(count, of: record) }
         try tickets.store()
         try PostIndex.store(fresh, in: transaction, live: counters.entries)
+        for (feed, changes) in ranks { try RankIndex.store(changes, of: feed, in: transaction) }
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
         try transaction.put(.counters, NoKey(), counters.encoded())
     }
@@ -193,6 +196,9 @@ final class WriteSession {
         if unwritten?.feed == feed { try writeCounters() }
     }
 
+    /// Forgets what the page index of a feed must learn, because all of its records go.
+    func forgetRanks(of feed: UInt32) { ranks[feed] = nil }
+
     /// Writes the record of a feed whose counters were changed in memory.
     private func writeCounters() throws {
         guard let loader = unwritten else { return }
@@ -238,6 +244,7 @@ final class WriteSession {
         var writer = FeedWriter(
             loader, from: old, to: consume new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
+        ranks[loader.feed, default: []] += RankChange.sum(writer.ranks)
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         let found = RowChanges.between(writer.old, writer.new)
         if found.count > 0 { changes.append((loader.feed, found)) }

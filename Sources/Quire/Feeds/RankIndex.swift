@@ -1,0 +1,117 @@
+/// The page index of a feed: how many rows and pages are above a position, and which position a row or a page has
+/// by its number from the top. Both take O(log n) of the feed's length.
+///
+/// Like the id index it is a list of runs, each one LMDB record: a commit adds a run with what it changed, and
+/// runs are merged when there are many. The numbers of all runs are added up, so their order has no meaning.
+struct RankIndex {
+    private let runs: [RankRun]
+
+    /// Opens the index of a feed. Valid as long as the transaction's bytes.
+    init(_ transaction: Transaction, of feed: UInt32) throws {
+        runs = try Self.stored(transaction, of: feed).map(\.run)
+    }
+
+    init(runs: [RankRun]) { self.runs = runs }
+
+    private static func stored(
+        _ transaction: Transaction, of feed: UInt32
+    ) throws -> [(number: UInt64, run: RankRun)] {
+        try transaction.withCursor(.ranks(of: feed)) { cursor in
+            var runs: [(number: UInt64, run: RankRun)] = []
+            var found = try cursor.first()
+            while let (key, value) = found {
+                guard let key = NumberKey(key), let run = RankRun(value) else {
+                    throw QuireError.corrupt("the page index of feed number \(feed)")
+                }
+                runs.append((key.number, run))
+                found = try cursor.next()
+            }
+            return runs
+        }
+    }
+
+    // MARK: Looking up
+
+    /// Returns the numbers of rows and pages before a position. A gap counts at the chunk below it.
+    func ranks(before position: UInt64) -> Ranks {
+        var sum = Ranks()
+        for run in runs { sum.add(run.sum(before: run.count(before: position, in: 0..<run.count))) }
+        return sum
+    }
+
+    /// All rows and pages of the feed.
+    var total: Ranks {
+        var sum = Ranks()
+        for run in runs { sum.add(run.sum(before: run.count)) }
+        return sum
+    }
+
+    /// Returns the position at which the row with this number is, 0 is the topmost, and the number of its first
+    /// row. Returns nil if there are fewer rows.
+    func position(ofRow number: Int) -> (position: UInt64, first: Int)? {
+        position(of: number, \.rows).map { ($0, ranks(before: $0).rows) }
+    }
+
+    /// Returns the position at which the page with this number begins.
+    func position(ofPage number: Int) -> UInt64? { position(of: number, \.pages) }
+
+    /// Bisects all runs together: each step takes the middle of the longest part that is left, and drops from
+    /// all runs what is on the wrong side of it.
+    private func position(of number: Int, _ kind: KeyPath<Ranks, Int>) -> UInt64? {
+        if number < 0 || number >= total[keyPath: kind] { return nil }
+        var parts = runs.map { 0..<$0.count }
+        var found: UInt64?
+        while let longest = parts.indices.max(by: { parts[$0].count < parts[$1].count }), !parts[longest].isEmpty {
+            let middle = runs[longest].position((parts[longest].lowerBound + parts[longest].upperBound) / 2)
+            var sum = Ranks()
+            var ends: [Int] = []
+            ends.reserveCapacity(runs.count)
+            for (run, part) in zip(runs, parts) {
+                let end = run.count(before: middle, in: part)
+                let isHere = end < part.upperBound && run.position(end) == middle
+                sum.add(run.sum(before: isHere ? end + 1 : end))
+                ends.append(end)
+            }
+            let isReached = sum[keyPath: kind] > number
+            if isReached { found = middle }
+            for i in parts.indices {
+                var end = ends[i]
+                if !isReached && end < parts[i].upperBound && runs[i].position(end) == middle { end += 1 }
+                parts[i] = isReached ? parts[i].lowerBound..<end : end..<parts[i].upperBound
+            }
+        }
+        return found
+    }
+
+    // MARK: Writing
+
+    /// Stores the changes of a commit as a run, merged with others if there are many.
+    static func store(_ changes: [RankChange], of feed: UInt32, in transaction: Transaction) throws {
+        var changes = RankChange.sum(changes)
+        if changes.isEmpty { return }
+        let stored = try stored(transaction, of: feed)
+        let range = PostIndex.merge(stored.map(\.run.count) + [changes.count])
+        let number = (stored.last?.number ?? 0) + 1
+        let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
+        let isNewMerged = range.upperBound > stored.count
+        var merged = isNewMerged ? changes : []
+        for (_, run) in older { for i in 0..<run.count { merged.append(run.change(i)) } }
+        merged = RankChange.sum(merged)
+        for (number, _) in older { try transaction.delete(.ranks(of: feed), NumberKey(number)) }
+        if isNewMerged {
+            changes = merged
+        } else if let newest = older.last, !merged.isEmpty {
+            try transaction.put(.ranks(of: feed), NumberKey(newest.number), RankRun.encoded(merged))
+        }
+        if changes.isEmpty { return }
+        try transaction.put(.ranks(of: feed), NumberKey(number), RankRun.encoded(changes))
+    }
+}
+
+extension Ranks {
+    /// Damaged runs may have any numbers.
+    mutating func add(_ other: Ranks) {
+        rows &+= other.rows
+        pages &+= other.pages
+    }
+}
