@@ -1548,8 +1548,8 @@ typedef struct quire_page {
 } quire_page;
 
 /*
- * Fills pages with up to `capacity` pages of the feed, from an index on. Finding an index walks the feed
- * above it. pages: NULL if capacity is 0. [one] Since 0.1
+ * Fills pages with up to `capacity` pages of the feed, from an index on. pages: NULL if capacity is 0. [one]
+ * Since 0.1
  */
 quire_status quire_read_pages(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, uint64_t index,

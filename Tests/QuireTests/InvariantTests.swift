@@ -48,7 +48,7 @@ import Testing
         let violations =
             Self.structure + Self.feeds + Self.posts + Self.collections + Self.numbers + Self.times
         let planted = Set(violations.map(\.invariant))
-        #expect(planted == Set((1...23).map { "I\($0)" } + ["I31"]))
+        #expect(planted == Set((1...23).map { "I\($0)" } + ["I31", "I32"]))
     }
 
     // MARK: Structure
@@ -150,6 +150,21 @@ import Testing
                 $0.start = .max
                 return true
             }
+        },
+        Violation("I8", .index, "a page that begins above its first entry") {
+            try $0.edit("pages", PageRecord.self) {
+                $0.start -= 1
+                return true
+            }
+        },
+        Violation("I32", .index, "rows that the page index does not have") { try $0.remove("ranks") },
+        Violation("I32", .index, "a row too many in the page index") {
+            let run = try $0.records("ranks")[0]
+            try $0.put(run.table, Forgery.number(9), RankRun.encoded([RankChange(position: 1, rows: 1)]))
+        },
+        Violation("I32", .index, "a page too many in the page index") {
+            let run = try $0.records("ranks")[0]
+            try $0.put(run.table, Forgery.number(9), RankRun.encoded([RankChange(position: 1, pages: 1)]))
         },
         Violation("I9", .count, "a gap that is not counted") {
             try $0.edit("feeds", FeedRecord.self) {

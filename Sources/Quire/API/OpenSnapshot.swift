@@ -26,10 +26,11 @@
         return (record.head.isOverlapping, record.tail.isOverlapping)
     }
 
-    /// Calls `post` or `gap` with each of the rows that ``Snapshot/rows(of:after:limit:)`` returns, which need not
-    /// be collected then.
+    /// Calls `post` or `gap` with each of the rows that ``Snapshot/rows(of:after:limit:)`` returns, which need
+    /// not be collected then.
     @_spi(Unstable) public func forEachRow(
-        of feed: Feed, after position: RowPosition?, limit: Int, post: (PostRow) -> Void, gap: (GapRow) -> Void
+        of feed: Feed, after position: RowPosition?, limit: Int, post: (PostRow) -> Void,
+        gap: (GapRow) -> Void
     ) throws {
         try cache.environment.requireYoung(transaction)
         try RowReader(transaction: transaction, feed: feed.number)

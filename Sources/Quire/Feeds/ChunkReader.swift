@@ -27,7 +27,8 @@ struct ChunkReader {
     func eachPage(
         from position: UInt64, _ body: (_ at: UInt64, _ page: UInt64) throws -> Bool
     ) throws {
-        try eachValue(from: position) { at, value in try body(at, try ChunkRecord.size(of: value, name).page) }
+        try eachValue(from: position) { at, value in try body(at, try ChunkRecord.size(of: value, name).page)
+        }
     }
 
     /// Returns the position of the first chunk.

@@ -242,13 +242,17 @@ struct FeedWriter {
 
     /// Notes where rows were added and removed: in chunks, and gaps above them.
     private mutating func noteRows(_ layout: Layout) {
-        for (position, chunk) in loader.chunks {
+        for chunk in layout.chunks {
+            let before = loader.chunks[chunk.position]?.record.entries.count ?? 0
+            if chunk.range.count == before { continue }
+            ranks.append(RankChange(position: chunk.position, rows: chunk.range.count - before))
+        }
+        for (position, chunk) in loader.chunks where layout.chunk(at: position) == nil {
             ranks.append(RankChange(position: position, rows: -chunk.record.entries.count))
         }
-        for chunk in layout.chunks {
-            ranks.append(RankChange(position: chunk.position, rows: chunk.range.count))
-        }
-        for gap in loader.gaps.all { ranks.append(RankChange(position: gap.position, rows: -1)) }
+        let known = loader.gaps.all
+        if known.elementsEqual(gaps, by: { $0.position == $1.position }) { return }
+        for gap in known { ranks.append(RankChange(position: gap.position, rows: -1)) }
         for gap in gaps { ranks.append(RankChange(position: gap.position, rows: 1)) }
     }
 

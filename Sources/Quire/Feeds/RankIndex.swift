@@ -1,5 +1,5 @@
-/// The page index of a feed: how many rows and pages are above a position, and which position a row or a page has
-/// by its number from the top. Both take O(log n) of the feed's length.
+/// The page index of a feed: how many rows and pages are above a position, and which position a row or a page
+/// has by its number from the top. Both take O(log n) of the feed's length.
 ///
 /// Like the id index it is a list of runs, each one LMDB record: a commit adds a run with what it changed, and
 /// runs are merged when there are many. The numbers of all runs are added up, so their order has no meaning.
@@ -61,7 +61,9 @@ struct RankIndex {
         if number < 0 || number >= total[keyPath: kind] { return nil }
         var parts = runs.map { 0..<$0.count }
         var found: UInt64?
-        while let longest = parts.indices.max(by: { parts[$0].count < parts[$1].count }), !parts[longest].isEmpty {
+        while let longest = parts.indices.max(by: { parts[$0].count < parts[$1].count }),
+            !parts[longest].isEmpty
+        {
             let middle = runs[longest].position((parts[longest].lowerBound + parts[longest].upperBound) / 2)
             var sum = Ranks()
             var ends: [Int] = []

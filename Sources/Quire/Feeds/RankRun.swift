@@ -1,5 +1,5 @@
-/// By how much the numbers of rows and pages at a position have changed. Rows are the posts of a chunk and the gap
-/// directly above it; a page is where its first chunk is.
+/// By how much the numbers of rows and pages at a position have changed. Rows are the posts of a chunk and the
+/// gap directly above it; a page is where its first chunk is.
 struct RankChange: Equatable {
     var position: UInt64
     var rows = 0
@@ -53,7 +53,8 @@ struct RankRun {
         if i == 0 { return Ranks() }
         func number(_ offset: Int) -> Int {
             let at = (i &- 1) &* Self.stride &+ offset
-            return Int(truncatingIfNeeded: Int64(littleEndian: base.loadUnaligned(fromByteOffset: at, as: Int64.self)))
+            let word = Int64(littleEndian: base.loadUnaligned(fromByteOffset: at, as: Int64.self))
+            return Int(truncatingIfNeeded: word)
         }
         return Ranks(rows: number(8), pages: number(16))
     }
@@ -70,7 +71,8 @@ struct RankRun {
 
     func change(_ i: Int) -> RankChange {
         let (above, here) = (sum(before: i), sum(before: i + 1))
-        return RankChange(position: position(i), rows: here.rows &- above.rows, pages: here.pages &- above.pages)
+        return RankChange(
+            position: position(i), rows: here.rows &- above.rows, pages: here.pages &- above.pages)
     }
 
     /// Returns true if the bytes are as ``encoded(_:)`` writes them.

@@ -244,7 +244,7 @@ final class WriteSession {
         var writer = FeedWriter(
             loader, from: old, to: consume new, writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
-        ranks[loader.feed, default: []] += RankChange.sum(writer.ranks)
+        if !writer.ranks.isEmpty { ranks[loader.feed, default: []] += writer.ranks }
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         let found = RowChanges.between(writer.old, writer.new)
         if found.count > 0 { changes.append((loader.feed, found)) }
