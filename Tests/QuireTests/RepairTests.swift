@@ -182,3 +182,33 @@ import Testing
         }
     }
 }
+
+extension RepairTests {
+    /// The last commit of the log has another number, as after a flipped bit of its key: the repaired log goes on
+    /// there, and reaches back as far as it must.
+    @Test func aCommitOfAnotherNumber() throws {
+        let storage = try TemporaryCache()
+        let feed = try storage.cache.feed(named: "f", options: FeedOptions(order: .keyless))
+        for page in 0..<20 as Range<UInt64> {
+            var answer = Answer(next: .token("n\(page)"))
+            for i in 0..<5 as Range<UInt64> { answer.append(id: PostID(page * 5 + i), body: [1, 2, 3]) }
+            let plan = try feed.plan(page == 0 ? .head : .tail)
+            _ = try feed.ingest(answer, for: plan.request!.ticket)
+        }
+        for bit in 8..<64 as Range<UInt64> {
+            let path = storage.folder + "/copy-\(bit).quire"
+            _ = try storage.cache.copy(to: path)
+            do {
+                let cache = try Cache(at: path)
+                try cache.environment.write { transaction in
+                    let last = try WriteSession.counters(transaction).generation
+                    let value = Array(try transaction.get(.log, NumberKey(last))!)
+                    try transaction.delete(.log, NumberKey(last))
+                    try transaction.put(.log, NumberKey(last | 1 << bit), value)
+                }
+            }
+            let report = try Cache.repair(at: path)
+            #expect(!report.isEmptied, "bit \(bit)")
+        }
+    }
+}

@@ -106,6 +106,7 @@ extension Feed {
     @discardableResult
     public func evictPage(at index: Int) throws -> Int {
         try write {
+            try $0.storeRanks(of: number)
             let reader = RowReader(transaction: $0.transaction, feed: number)
             guard let page = try reader.pages(from: index, limit: 1).first else {
                 throw QuireError(.notFound, "feed \(name) has no page \(index)")

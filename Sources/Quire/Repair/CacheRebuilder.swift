@@ -188,7 +188,7 @@ struct CacheRebuilder {
                 for number in 1...written { try session.transaction.delete(.log, NumberKey(number)) }
             }
             let log = ChangeLog(transaction: session.transaction)
-            for number in (last > ChangeLog.length ? last - ChangeLog.length : 0) + 1..<last {
+            for number in ChangeLog.oldest(at: last)..<last {
                 try log.append([], generation: number)
             }
             session.counters.generation = last - 1

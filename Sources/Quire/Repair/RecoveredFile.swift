@@ -39,7 +39,7 @@ struct RecoveredFile {
             }
         }
         // Continue after the last commit number that another program may have seen.
-        generation = min(max(generation, salvage.transaction ?? 0), 1 << 62)
+        generation = min(max(generation, salvage.transaction ?? 0), 1 << 61)
         clock = min(clock, 1 << 62)
     }
 

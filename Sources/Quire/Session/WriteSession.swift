@@ -196,6 +196,12 @@ final class WriteSession {
         if unwritten?.feed == feed { try writeCounters() }
     }
 
+    /// Writes what the page index of a feed must learn, before something is looked up there in this session.
+    func storeRanks(of feed: UInt32) throws {
+        guard let changes = ranks.removeValue(forKey: feed) else { return }
+        try RankIndex.store(changes, of: feed, in: transaction)
+    }
+
     /// Forgets what the page index of a feed must learn, because all of its records go.
     func forgetRanks(of feed: UInt32) { ranks[feed] = nil }
 

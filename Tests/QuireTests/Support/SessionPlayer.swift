@@ -66,6 +66,7 @@ final class SessionPlayer {
         case "delete": try session.delete(id!, in: feed)
         case "evict": return "\(try session.evict(Self.ids(step["ids"]), in: feed))"
         case "evict_page":
+            try session.storeRanks(of: feed)
             let reader = RowReader(transaction: session.transaction, feed: feed)
             let page = try reader.pages(from: step["rank"]!.int!, limit: 1)[0]
             return "\(try session.evict(try reader.rows(of: page).map(\.id), in: feed))"
