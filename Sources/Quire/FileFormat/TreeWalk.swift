@@ -91,6 +91,8 @@ final class TreeWalk {
     private func walkFreeList() throws(QuireError) {
         try walk(meta.free, "free list", isFreeList: true) { key, value in
             let transaction = key.loadUnaligned(as: UInt64.self)
+            // LMDB takes 0 for "none read yet", and would give out these pages again and again
+            if transaction == 0 { find(.space, "free list", "pages of commit 0, which there is not") }
             if transaction > meta.transaction {
                 find(.space, "free list", "pages of commit \(transaction), which is in the future")
             }
