@@ -19,7 +19,7 @@ static void numbers(void)
     options.rows_per_page = 1;
     EXPECT(QUIRE_OK, quire_feed_open(cache, text("paged"), &options, &paged));
     place.kind = QUIRE_PLACE_JOIN;
-    place.target = text("nobody");
+    place.target = text("absent");
     EXPECT(QUIRE_OK, quire_plan(paged, NULL, &place, &request));
     REQUIRE(request.help == QUIRE_HELP_LOOK_AGAIN);
     REQUIRE(strcmp(quire_help_name(request.help), "look-again") == 0);
@@ -72,7 +72,7 @@ static void pushes(void)
     EXPECT(QUIRE_BAD_HANDLE, quire_end_live(NULL, NULL));
     EXPECT(QUIRE_OK, quire_end_live(live, NULL));
     EXPECT(QUIRE_OK, quire_begin_live(live, NULL, &number));
-    EXPECT(QUIRE_OK, quire_push(live, NULL, &answer, &number, text("nobody"), &outcome));
+    EXPECT(QUIRE_OK, quire_push(live, NULL, &answer, &number, text("absent"), &outcome));
     REQUIRE(outcome.verdict == QUIRE_VERDICT_STALE && outcome.reason.size == 8);
     REQUIRE(outcome.help == QUIRE_HELP_PLAN_AGAIN);
     quire_outcome_free(&outcome);

@@ -61,14 +61,14 @@ static void reads(void)
     REQUIRE(count == 0);
     EXPECT(QUIRE_OK, quire_read_page(view, feed, 1, SIZE_MAX, rows, 4, &count));
     REQUIRE(count == 0);
-    EXPECT(QUIRE_NOT_FOUND, quire_find(view, feed, text("nobody"), rows));
+    EXPECT(QUIRE_NOT_FOUND, quire_find(view, feed, text("absent"), rows));
     EXPECT(BAD, quire_find(view, feed, text(""), rows));
     EXPECT(BAD, quire_find(view, feed, text("x"), NULL));
     EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, text("other"), text("x"), &post));
     EXPECT(BAD, quire_post_get_info(view, text("\xff"), text("x"), &post));
-    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, sized(NULL, 0), text("nobody"), &post));
+    EXPECT(QUIRE_NOT_FOUND, quire_post_get_info(view, sized(NULL, 0), text("absent"), &post));
     post.struct_size = 1;
-    EXPECT(BAD, quire_post_get_info(view, sized(NULL, 0), text("nobody"), &post));
+    EXPECT(BAD, quire_post_get_info(view, sized(NULL, 0), text("absent"), &post));
     info.struct_size = 0;
     EXPECT(BAD, quire_feed_get_info(view, feed, &info));
     EXPECT(QUIRE_RESYNC, quire_changes_since(view, UINT64_MAX, &changes, &count));
@@ -188,7 +188,7 @@ static quire_status close_inside(void *context, quire_batch *batch)
     quire_cache *mine = context;
     quire_close(mine);
     quire_close(mine);
-    return quire_delete(other_feed, batch, text("nobody"));
+    return quire_delete(other_feed, batch, text("absent"));
 }
 
 void misuse_batches(void)

@@ -29,7 +29,7 @@ static void plans(void)
          PLACE(.kind = QUIRE_PLACE_PAGE, .page = QUIRE_PAGE_LIMIT)},
         {"a join above no post", BAD, "id is empty", PLACE(.kind = QUIRE_PLACE_JOIN)},
         {"a join above an unknown post", QUIRE_OK, "no-such-join",
-         PLACE(.kind = QUIRE_PLACE_JOIN, .target = BYTES("nobody"))},
+         PLACE(.kind = QUIRE_PLACE_JOIN, .target = BYTES("absent"))},
         {"a delta without a token", QUIRE_OK, "no-link", PLACE(.kind = QUIRE_PLACE_DELTA)},
         {"a structure of 3 bytes", BAD, "struct_size is 3", {.struct_size = 3}},
     };
@@ -232,7 +232,7 @@ static void bodies(void)
         {"a body of 9 bytes at NULL", BAD, 0, "body", UPDATE(.body = {NULL, 9})},
         {"a version that is not aligned", BAD, 0, "version", UPDATE(.version = (const int64_t *)1)},
         {"an unknown collection", QUIRE_OK, QUIRE_UPDATE_MISSING, "", UPDATE(.collection = BYTES("other"))},
-        {"an unknown post", QUIRE_OK, QUIRE_UPDATE_MISSING, "", UPDATE(.id = BYTES("nobody"))},
+        {"an unknown post", QUIRE_OK, QUIRE_UPDATE_MISSING, "", UPDATE(.id = BYTES("absent"))},
         {"the oldest version", QUIRE_OK, QUIRE_UPDATE_SAME, "", UPDATE(.body = {NULL, 0}, .version = &oldest)},
     };
     int32_t result;
@@ -303,20 +303,20 @@ static void posts(void)
     int32_t result;
 
     EXPECT(BAD, quire_delete(feed, NULL, sized(NULL, 0)));
-    EXPECT(QUIRE_OK, quire_delete(feed, NULL, text("nobody")));
+    EXPECT(QUIRE_OK, quire_delete(feed, NULL, text("absent")));
     EXPECT(BAD, quire_evict(feed, NULL, one, NULL));
     EXPECT(QUIRE_NOT_FOUND, quire_evict_page(feed, UINT64_MAX, &number));
     REQUIRE(number == 0);
-    EXPECT(QUIRE_NOT_FOUND, quire_pin(feed, NULL, text("nobody")));
-    EXPECT(QUIRE_NOT_FOUND, quire_unpin(feed, NULL, text("nobody")));
+    EXPECT(QUIRE_NOT_FOUND, quire_pin(feed, NULL, text("absent")));
+    EXPECT(QUIRE_NOT_FOUND, quire_unpin(feed, NULL, text("absent")));
     EXPECT(QUIRE_OK, quire_insert_local(feed, NULL, text("local"), sized(NULL, 0), &result));
     EXPECT(QUIRE_OK, quire_insert_local(feed, NULL, text("local"), text("b"), &result));
     REQUIRE(result == 0);
-    EXPECT(QUIRE_OK, quire_remove_local(feed, NULL, text("nobody"), &result));
+    EXPECT(QUIRE_OK, quire_remove_local(feed, NULL, text("absent"), &result));
     REQUIRE(result == 0);
     EXPECT(BAD, quire_confirm_local(feed, NULL, text("local"), sized(NULL, 0), &result));
     EXPECT(BAD, quire_confirm_local(feed, NULL, text("local"), text("x"), NULL));
-    EXPECT(QUIRE_OK, quire_confirm_local(feed, NULL, text("nobody"), text("x"), &result));
+    EXPECT(QUIRE_OK, quire_confirm_local(feed, NULL, text("absent"), text("x"), &result));
     REQUIRE(result == QUIRE_ALIAS_MISSING);
     EXPECT(QUIRE_OK, quire_confirm_local(feed, NULL, text("local"), text("local"), &result));
     REQUIRE(result == QUIRE_ALIAS_SAME);

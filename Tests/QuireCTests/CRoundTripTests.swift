@@ -172,7 +172,7 @@ import Testing
                 try job.program.page("ab", next: "n", in: batch)
                 try ok(quire_pin(job.program.feed, batch, id("b")))
             } catch { return -1 }
-            return quire_pin(job.program.feed, batch, id("nobody")) == QUIRE_NOT_FOUND ? 0 : -2
+            return quire_pin(job.program.feed, batch, id("absent")) == QUIRE_NOT_FOUND ? 0 : -2
         }
         #expect(status == QUIRE_OK)
         #expect(try program.picture() == "a b")

@@ -15,7 +15,7 @@ import Testing
         #expect(profile.order == .keyless && profile.paging == .page && profile.firstPage == 1)
         #expect(profile.options == FeedOptions(order: .keyless, paging: .page, firstPage: 1, sizes: .free))
         #expect(!profile.hasKey)
-        #expect(Profile.named("nobody") == nil)
+        #expect(Profile.named("absent") == nil)
     }
 
     @Test func everythingButNameAndIDHasADefault() throws {

@@ -233,6 +233,12 @@ import Testing
         Violation("I13", .unreadable, "a run with fewer locations than it says") {
             try $0.editBytes("locations") { $0[0] += 1 }
         },
+        Violation("I13", .unreadable, "a run after which no other can be numbered") {
+            try $0.renumber("locations", .max)
+        },
+        Violation("I32", .unreadable, "a run after which no other can be numbered") {
+            try $0.renumber("ranks", .max)
+        },
         Violation("I14", .orphan, "bodies that no post shows") {
             try $0.put(.bodies, Forgery.number(~1_000), $0.records("bodies")[0].value)
         },

@@ -72,7 +72,7 @@ def test_what_a_batch_may_not(cache: quire.Cache, feed: quire.Feed) -> None:
     def keep(batch: quire.Batch) -> None:
         kept.append(batch)
         with pytest.raises(quire.NotFoundError):
-            feed.pin("nobody", batch=batch)  # this does not doom a batch
+            feed.pin("absent", batch=batch)  # this does not doom a batch
 
     cache.batch(keep)
     generation = cache.generation
@@ -259,7 +259,7 @@ def test_updates(cache: quire.Cache, feed: quire.Feed) -> None:
     fill(feed, ["a"])
     assert cache.update_body("a", b"1", version=5) == Update.CHANGED
     assert cache.update_body("a", b"2", version=4) == Update.STALE
-    assert cache.update_body("nobody", b"") == Update.MISSING
+    assert cache.update_body("absent", b"") == Update.MISSING
     assert cache.update_fields("a", {"likes": b"3", "title": "grün"}, 1) == Update.CHANGED
     assert cache.update_fields("a", {"likes": b"2"}, 0) == Update.STALE
     assert cache.update_fields("a", {"likes": b"3"}, 1) == Update.SAME
@@ -268,7 +268,7 @@ def test_updates(cache: quire.Cache, feed: quire.Feed) -> None:
         assert (post.body, post.version, post.feeds) == (b"1", 5, 1)
         assert post.fields == {"likes": b"3", "title": "grün".encode()}
         with pytest.raises(quire.NotFoundError):
-            snapshot.post("nobody")
+            snapshot.post("absent")
 
 
 def test_local_posts_pins_eviction(cache: quire.Cache, feed: quire.Feed) -> None:
@@ -316,7 +316,7 @@ def test_stats_copy_reclaim(cache: quire.Cache, feed: quire.Feed, tmp_path: Path
     assert cache.reclaim() >= 0 and cache.check() == []
 
 
-def test_files_that_nobody_has_open(tmp_path: Path) -> None:
+def test_files_that_no_process_has_open(tmp_path: Path) -> None:
     path = tmp_path / "x.quire"
     with quire.Cache(path) as cache, cache.feed("f") as feed:
         fill(feed, [str(n) for n in range(200)])

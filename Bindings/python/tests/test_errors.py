@@ -95,7 +95,7 @@ def test_arguments(cache: quire.Cache, feed: quire.Feed) -> None:
     with raises(Status.BAD_ARGUMENT):
         feed.ingest(request, [("x", b"")], opaque_rows=2**64)
     with raises(Status.NOT_FOUND):
-        feed.pin("nobody")
+        feed.pin("absent")
     with raises(Status.NOT_FOUND):
         feed.evict_page(7)
     for wrong in ("abc", b"abc"):

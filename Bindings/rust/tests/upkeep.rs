@@ -88,7 +88,7 @@ fn searches_tell_how_far_they_are() -> Result<(), Error> {
 }
 
 #[test]
-fn files_that_nobody_has_open() -> Result<(), Error> {
+fn files_that_no_process_has_open() -> Result<(), Error> {
     let scratch = Scratch::new("files");
     fill(&Cache::open(scratch.path())?.feed("f")?, None, 100, 8)?;
     assert_eq!(Cache::verify(scratch.path(), 0)?, []);

@@ -53,7 +53,7 @@ struct RecordCheck {
         case "gaps":
             try require((Self.number(key) ?? 0) > 0)
             _ = try Self.record(GapRecord.self, value)
-        case "ranks": try require((Self.number(key) ?? 0) > 0 && RankRun(value)?.isAsWritten == true)
+        case "ranks": try require(NumberKey(ofRun: key) != nil && RankRun(value)?.isAsWritten == true)
         case "tickets":
             let ticket = try Self.record(TicketRecord.self, value)
             try require(Self.number(key) == ticket.number)
@@ -83,7 +83,7 @@ struct RecordCheck {
             let again = ChangeLog.encoded(entries.map { ($0.feed, ChangeList.encoded($0.changes)) })
             try require(again.withUnsafeBytes(value.isEqual(to:)))
         case "locations":
-            try require(Self.number(key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)
+            try require(NumberKey(ofRun: key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)
         case "bodies": try require(Self.number(key) != nil && BodyStore.contents(value) != nil)
         case "body-use":
             try require(Self.number(key) != nil)

@@ -289,7 +289,9 @@ final class FeedLoader {
                 }
                 var bound = end
                 if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
-                let last = try self.position(before: bound) ?? position
+                guard let last = try self.position(before: bound), last >= position else {
+                    throw QuireError.corrupt("the gap at \(position) of feed \(record.name)")
+                }
                 if try hasOnlyDetached(position...last) {
                     try load(from: position, count: .max, upTo: last)
                     loaded = chunks.map(\.number)

@@ -20,7 +20,7 @@ struct RankIndex {
             var runs: [(number: UInt64, run: RankRun)] = []
             var found = try cursor.first()
             while let (key, value) = found {
-                guard let key = NumberKey(key), let run = RankRun(value) else {
+                guard let key = NumberKey(ofRun: key), let run = RankRun(value) else {
                     throw QuireError.corrupt("the page index of feed number \(feed)")
                 }
                 runs.append((key.number, run))

@@ -48,7 +48,7 @@ struct PostIndex {
         try transaction.withCursor(.locations) { cursor in
             var found = try newestFirst ? cursor.last() : cursor.first()
             while let (key, value) = found {
-                guard let key = NumberKey(key), let run = SortedRun(value) else {
+                guard let key = NumberKey(ofRun: key), let run = SortedRun(value) else {
                     throw QuireError.corrupt("the id index")
                 }
                 body(key.number, run)

@@ -33,6 +33,13 @@ struct NumberKey: Key {
         number = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
     }
 
+    /// Returns nil if the bytes are not the key of a run. Runs are numbered as they are written, so a higher
+    /// number comes from damage only, and the next one can always be formed.
+    init?(ofRun bytes: UnsafeRawBufferPointer) {
+        guard let key = NumberKey(bytes), 1...1 << 48 ~= key.number else { return nil }
+        self = key
+    }
+
     var newestFirst: UInt64 { ~number }
 
     func withBytes<R, E: Error>(

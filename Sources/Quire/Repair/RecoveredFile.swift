@@ -33,7 +33,7 @@ struct RecoveredFile {
             let known = generation
             try salvage.forEachUnused { record in
                 guard let (table, _) = Table.owner(of: record.key), table == .log, let value = record.value,
-                    let number = table.key(record.key).flatMap(NumberKey.init)?.number, number > known
+                    let number = table.key(record.key).flatMap({ NumberKey($0) })?.number, number > known
                 else { return }
                 try takeLostCommit(number, value)
             }

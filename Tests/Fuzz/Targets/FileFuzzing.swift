@@ -1,6 +1,7 @@
 import Foundation
-import Quire
 import QuireDumps
+
+@_spi(Unstable) @testable import Quire
 
 enum FileFuzzing {
     static func document(_ input: [UInt8]) {
@@ -26,9 +27,15 @@ enum FileFuzzing {
         }
     }
 
+    /// An input that begins with the number of a cache of ``images`` is a list of changes to it, others are
+    /// files. Without that nearly all mutants of a file change what is free.
     static func cache(_ input: [UInt8]) {
         let path = Scratch.folder + "/stranger.quire"
-        write(input, to: path)
+        if let number = input.first.map(Int.init), number < images.count {
+            write(images[number].changed(by: input.dropFirst()), to: path)
+        } else {
+            write(input, to: path)
+        }
         defer { for end in ["", "-lock"] { unlink(path + end) } }
         guard let findings = try? Cache.verify(at: path), findings.isEmpty else { return }
         guard let cache = try? Cache(at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 24))
@@ -48,8 +55,18 @@ enum FileFuzzing {
                     _ = try snapshot.posts(of: page, in: feed)
                 }
                 _ = try snapshot.changes(since: 0)
+                for number in [0, 1, 20] {
+                    _ = try snapshot.page(at: number, of: feed)
+                    _ = try snapshot.rows(of: feed, from: number, limit: 5)
+                }
             }
-            _ = try? step(feed, 77)
+            for number: UInt64 in [77, 84] { _ = try? step(feed, number) }
+            _ = try? cache.batch { batch in
+                var policy = PrunePolicy()
+                policy.maximumPosts = 8
+                return try batch[feed].prune(policy)
+            }
+            _ = try? step(feed, 91)
         }
     }
 
@@ -68,18 +85,28 @@ enum FileFuzzing {
     }
 
     /// Caches of a few commits, as the engine writes them.
-    static func caches() -> [[UInt8]] {
-        [1, 4, 12].map { commits in
-            let path = Scratch.folder + "/seed.quire"
-            defer { for end in ["", "-lock"] { unlink(path + end) } }
-            do {
-                let cache = try! Cache(
-                    at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
-                let feed = try! cache.feed(named: "seed", options: FeedOptions(order: .stable))
-                for number in 1...commits { try! step(feed, UInt64(number) * 3) }
-            }
-            return Array(try! Data(contentsOf: URL(fileURLWithPath: path)))
+    static let images: [CacheImage] = [1, 4, 12].map { commits in
+        let path = Scratch.folder + "/image.quire"
+        defer { for end in ["", "-lock"] { unlink(path + end) } }
+        do {
+            let cache = try! Cache(
+                at: path, options: CacheOptions(durability: .relaxed, mapSize: 1 << 20))
+            let feed = try! cache.feed(named: "seed", options: FeedOptions(order: .stable))
+            for number in 1...commits { try! step(feed, UInt64(number) * 3) }
         }
+        return try! CacheImage(path)
+    }
+
+    /// Each cache as it is, and with one change of each kind.
+    static func changes() -> [[UInt8]] {
+        var changes: [[UInt8]] = []
+        for number in images.indices {
+            changes.append([UInt8(number)])
+            for kind: UInt8 in 0..<16 {
+                changes.append([UInt8(number), kind, 3, 1, 0] + [UInt8](repeating: 0xFF, count: 8))
+            }
+        }
+        return changes
     }
 
     private static func write(_ bytes: [UInt8], to path: String) {

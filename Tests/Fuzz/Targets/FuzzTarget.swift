@@ -34,9 +34,9 @@ enum FuzzTarget: String, CaseIterable {
     }
 
     /// Inputs to begin with, beside the files of ``corpus``: what guided runs collected, a line each, in
-    /// base64 (`KEEP=1 Scripts/fuzz`); cache files are better made than kept.
+    /// base64 (`KEEP=1 Scripts/fuzz`); changes of cache files are better made than kept.
     func seeds() -> [[UInt8]] {
-        if self == .cache { return FileFuzzing.caches() }
+        if self == .cache { return FileFuzzing.changes() }
         return try! String(contentsOfFile: corpus + ".collected", encoding: .utf8).split(separator: "\n")
             .map { Array(Data(base64Encoded: String($0))!) }
     }

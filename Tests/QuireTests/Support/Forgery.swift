@@ -60,6 +60,13 @@ struct Forgery {
         try put(record.table, record.key, nil)
     }
 
+    /// Gives the first record of a table another number.
+    func renumber(_ name: String, _ number: UInt64) throws {
+        let record = try #require(try records(name).first)
+        try put(record.table, record.key, nil)
+        try put(record.table, Self.number(number), record.value)
+    }
+
     /// Changes the first record of a table for which `change` returns true.
     func edit<R: Record>(_ name: String, _ type: R.Type, _ change: (inout R) -> Bool) throws {
         for (table, key, value) in try records(name) {

@@ -16,7 +16,7 @@ struct SecurityTests {
 
     /// Names that would be paths, an entity that names a file, links that name a server.
     private func hostileFiles(_ box: Sandbox) throws -> [String] {
-        try box.write("secret.txt", "nobody may read this\n")
+        try box.write("secret.txt", "not for other users\n")
         try box.write(
             "page.json",
             #"""
