@@ -109,12 +109,12 @@ final class LMDBFile {
     }
 
     /// Returns the meta page that LMDB will read, if both are as LMDB writes them and refer only to pages in
-    /// the file. With the first `firstPages` pages of each tree this is the quick part of
+    /// the file. With the way to the first record of each tree this is the quick part of
     /// ``Cache/verify(at:limit:)``, done at every open with a few reads, whatever the size of the file.
-    func soundMeta(firstPages: Int = 0) throws(QuireError) -> MetaPage {
+    func soundMeta(walksToFirstRecord: Bool = false) throws(QuireError) -> MetaPage {
         var metas = try metaPages()
         while true {
-            if let damage = try damage(of: metas, firstPages) {
+            if let damage = try damage(of: metas, walksToFirstRecord) {
                 // Another process may have committed meanwhile: then the pages have changed, or their roots
                 // were reused.
                 let again = try metaPages()
@@ -141,7 +141,7 @@ final class LMDBFile {
         return metas
     }
 
-    private func damage(of metas: [MetaPage], _ firstPages: Int) throws(QuireError) -> String? {
+    private func damage(of metas: [MetaPage], _ walksToFirstRecord: Bool) throws(QuireError) -> String? {
         for (page, meta) in metas.enumerated() {
             if let damage = meta.damage(page: UInt64(page), pageSize: pageSize) {
                 return "meta page \(page): \(damage)"
@@ -157,6 +157,7 @@ final class LMDBFile {
             if root > meta.lastPage || root >= count {
                 return "the root of the \(name) is page \(root); the file has \(count) pages"
             }
+            if walksToFirstRecord { continue }  // from there
             if let damage = try damage(ofRoot: root, tree) { return "page \(root): \(damage)" }
         }
         let context = CheckContext(limit: 1) { _ in true }
@@ -165,9 +166,9 @@ final class LMDBFile {
             let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
             if let damage = try walk.missingPages() { return damage }
         }
-        if firstPages == 0 { return nil }
+        if !walksToFirstRecord { return nil }
         let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
-        try walk.run(firstPages: firstPages)
+        try walk.runToFirstRecord()
         if walk.isForeign {
             throw QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
         }
@@ -195,13 +196,9 @@ final class LMDBFile {
 }
 
 extension FileCheck {
-    /// How many pages of each tree are tested at every open: the path to its first record and the pages
-    /// beside it. That is all of a cache of about 100 posts.
-    private static let pagesLookedAt = 24
-
     /// Runs the quick part of ``Cache/verify(at:limit:)``. Do not call it for a file that this process has
     /// open: closing any descriptor of the file may drop LMDB's locks.
     static func requireCache(_ path: String) throws(QuireError) {
-        _ = try LMDBFile(path).soundMeta(firstPages: pagesLookedAt)
+        _ = try LMDBFile(path).soundMeta(walksToFirstRecord: true)
     }
 }

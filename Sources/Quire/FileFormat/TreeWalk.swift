@@ -55,14 +55,13 @@ final class TreeWalk {
         findLostPages()
     }
 
-    /// Walks the first pages of both trees, without long values: after a great prune, those of the free list
-    /// name all pages of the file.
-    func run(firstPages count: Int) throws(QuireError) {
-        (budget, longestValue) = (count, file.pageSize)
+    /// Walks in both trees the way from the root to the first record, without values on pages of their own. The
+    /// number of reads is the number of levels, whatever the size of the file and of its free list.
+    func runToFirstRecord() throws(QuireError) {
+        (budget, longestValue) = (Int(meta.main.depth), 0)
         try walk(meta.main, "tree", isFreeList: false) { _, _ in }
-        budget = count
+        budget = Int(meta.free.depth)
         try walkFreeList()
-        findLostPages()
     }
 
     /// Reports pages that are neither used nor free, which is unknown after a partial walk.
@@ -239,6 +238,10 @@ final class TreeWalk {
         let stored = UnsafeRawBufferPointer(rebasing: content[node.value])
         if !node.isElsewhere { return visit(key, stored) }
         let first = stored.loadUnaligned(as: UInt64.self)
+        if longestValue == 0 {
+            isPartial = true
+            return _ = claim(first, for: page)
+        }
         guard first >= 2, first < pageCount, let found = try file.header(of: first) else {
             return damaged(page, "names page \(first) of \(pageCount)")
         }

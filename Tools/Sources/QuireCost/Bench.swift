@@ -12,9 +12,10 @@ final class Bench {
     /// Uses a map that fits on any machine. A larger one might first fail and be tried again.
     static let options = CacheOptions(durability: .relaxed, mapSize: 1 << 28)
 
-    /// Fills the cache in the folder, or uses one that an earlier run has filled.
-    init(folder: String) throws {
+    /// Fills the cache in the folder, or uses one that an earlier run has filled and leaves it closed if `isStart`.
+    init(folder: String, isStart: Bool) throws {
         path = folder + "/cost.quire"
+        if isStart { return }
         let cache = try Cache(at: path, options: Self.options)
         opened = cache
         let isFilled = try !cache.feeds().isEmpty

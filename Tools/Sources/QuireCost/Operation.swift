@@ -12,7 +12,7 @@ enum Operation: String, CaseIterable {
     case read
     /// 20 screens of 30 rows from the top of a feed, with every byte of the bodies.
     case scroll
-    /// A look-up of 100 ids in a feed that has half of them.
+    /// A look-up of 100 ids in a feed that has half of them, without making the ids.
     case contains
     /// A post by its id, with its body.
     case post
@@ -22,20 +22,32 @@ enum Operation: String, CaseIterable {
     case evict
     /// The last page of a feed is pruned, in a commit of its own.
     case prune
+    /// The last 32 pages of a feed are pruned, in a commit of their own.
+    case bulkPrune = "bulk-prune"
     /// The file is opened and its first page read.
     case open
+    /// The same in a process that has not used the library before.
+    case start
 
     /// The maximum number of repetitions. Pages are always prepared for all of them, so that preparation
     /// costs the same in every run.
-    var limit: Int { self == .bulk ? 8 : self == .page || self == .refresh ? 96 : 10_000 }
+    var limit: Int {
+        switch self {
+        case .start: 1
+        case .bulk, .bulkPrune: 8
+        case .page, .refresh: 96
+        case .contains: 200
+        case .read, .scroll, .post, .update, .evict, .prune, .open: 10_000
+        }
+    }
 
     /// Prepares the operation. The returned closure runs it once, for the n-th time.
     func prepare(_ bench: Bench) throws -> (Int) throws -> Void {
         switch self {
         case .bulk, .page, .refresh: arrivals(bench)
         case .read, .scroll, .contains, .post: try reading(bench)
-        case .update, .evict, .prune: changing(bench)
-        case .open: { _ in try self.open(bench) }
+        case .update, .evict, .prune, .bulkPrune: try changing(bench)
+        case .open, .start: { _ in try self.open(bench) }
         }
     }
 
@@ -74,13 +86,13 @@ enum Operation: String, CaseIterable {
         case .scroll:
             return { n in try Self.scroll(bench, feeds[n % 2 == 0 ? 0 : 1 + n / 2 % (feeds.count - 1)]) }
         case .contains:
-            return { n in
-                let asked = (0..<50).flatMap { i -> [PostID] in
-                    let known = draw(50 * n + i, from: ids[0])
-                    let unknown = Workload.id(1 << 40 + UInt64(50 * n + i))
-                    return [PostID(known), PostID(unknown)]
+            let asked = (0..<limit).map { n in
+                (50 * n..<50 * (n + 1)).flatMap { i in
+                    [PostID(draw(i, from: ids[0])), PostID(Workload.id(1 << 40 + UInt64(i)))]
                 }
-                let found = try cache.withSnapshot { try $0.contains(asked, in: feeds[0]) }
+            }
+            return { n in
+                let found = try cache.withSnapshot { try $0.contains(asked[n], in: feeds[0]) }
                 if found.count(where: \.self) != 50 { throw Unexpected(what: "\(found)") }
             }
         default:
@@ -105,7 +117,7 @@ enum Operation: String, CaseIterable {
         }
     }
 
-    private func changing(_ bench: Bench) -> (Int) throws -> Void {
+    private func changing(_ bench: Bench) throws -> (Int) throws -> Void {
         let (cache, feeds, workload) = (bench.cache, bench.feeds, bench.workload)
         switch self {
         case .update:
@@ -122,10 +134,13 @@ enum Operation: String, CaseIterable {
                 if try feeds[0].evictPage(at: 20) == 0 { throw Unexpected(what: "nothing left") }
             }
         default:
-            var policy = PrunePolicy()
-            (policy.maximumPages, policy.budget) = (1, 1)
+            let step = self == .prune ? 1 : 32
+            let all = try cache.withSnapshot { try $0.pages(of: feeds[0], limit: .max).count }
             return { n in
-                if try feeds[0].prune(policy).pages != 1 { throw Unexpected(what: "not one page left") }
+                var policy = PrunePolicy()
+                policy.maximumPages = all - step * (n + 1)
+                let gone = try feeds[0].prune(policy).pages
+                if gone != step { throw Unexpected(what: "\(gone) pages left") }
             }
         }
     }

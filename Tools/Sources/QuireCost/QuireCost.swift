@@ -28,7 +28,7 @@ struct QuireCost {
     }
 
     private static func measure(_ operation: Operation, _ repetitions: Int, in folder: String) throws {
-        let bench = try Bench(folder: folder)
+        let bench = try Bench(folder: folder, isStart: operation == .start)
         let run = try operation.prepare(bench)
         let before = bytesWritten()
         try measured(run, times: repetitions)
