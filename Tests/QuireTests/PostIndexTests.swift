@@ -35,7 +35,9 @@ import Testing
                 var found: [UInt32] = []
                 run.forEach(at: place.address) { found.append($0.feed) }
                 #expect(found.first == first?.feed, "subset \(set), place \(i)")
-                if first != nil { #expect(run.mayHave(place.hash), "subset \(set), place \(i)") }
+                if first != nil {
+                    #expect(run.mayHave(place.hash, SortedRun.bits(place.hash)), "subset \(set), place \(i)")
+                }
                 let ofHash = sorted.first { $0.hash == place.hash }
                 let foundHash = run.first(hash: place.hash).flatMap(run.location)
                 #expect(foundHash?.check == ofHash?.check, "subset \(set), place \(i)")
@@ -154,7 +156,7 @@ import Testing
         guard let run = SortedRun(memory.hold(bytes)) else { return }
         for location in known + absent {
             _ = position(of: location, in: run)
-            _ = run.mayHave(location.hash)
+            _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
             _ = run.first(hash: location.hash)
         }
         _ = PostIndex(runs: [run], 0).positions(withHash: known.first?.hash ?? 0)

@@ -84,6 +84,34 @@ import Testing
         }
     }
 
+    /// A chunk with another body in one entry has the bytes of one that was written anew.
+    @Test func bodiesInPlace() throws {
+        var (replaced, anew) = (0, 0)
+        for seed in Self.seeds {
+            var values = RandomValues(seed: seed)
+            let (chunk, other) = (values.chunk(), values.chunk())
+            try chunk.encoded().withUnsafeBytes { bytes in
+                let columns = try ChunkColumns(value: bytes, "a chunk")
+                #expect(try ChunkPatch(columns, of: "absent") == nil)
+                for (id, new) in zip(chunk.ids, other.entries).dropFirst(20).prefix(9) {
+                    let at = chunk.ids.firstIndex(of: id)!
+                    let patch = try #require(try ChunkPatch(columns, of: id))
+                    #expect(patch.entry.isSame(as: chunk.entries[at]), "seed \(seed), \(id)")
+                    var changed = chunk
+                    changed.entries[at].takeBody(of: new)
+                    if new.body.record != 0 { changed.entries[at].isPlaceholder = false }
+                    guard let now = patch.bytes(with: changed.entries[at]) else {
+                        anew += 1
+                        continue
+                    }
+                    replaced += 1
+                    #expect(now == changed.encoded(), "seed \(seed), \(id)")
+                }
+            }
+        }
+        #expect(replaced > anew && anew > 0)
+    }
+
     /// The bodies of an answer lie one behind the other; then an entry is its flags, id, key and length.
     @Test func entriesOfOneAnswerAreShort() throws {
         let ids = (0..<30).map { PostID(UInt64(40_000_000 + $0)) }

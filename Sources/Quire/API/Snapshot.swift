@@ -152,13 +152,14 @@ public struct Snapshot: ~Copyable {
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
         try requireYoung()
         let index = try PostIndex(transaction, of: feed.collection)
-        let positions = index.positions(of: ids, in: feed.number)
+        var found = index.contains(ids, in: feed.number)
         // only an id without a place may be another id of a post (R28)
-        guard try positions.contains(nil) && hasAliases() else { return positions.map { $0 != nil } }
-        return try zip(ids, positions).map { id, position in
-            try position != nil
-                || index.position(of: transaction.name(of: id, in: feed.collection), in: feed.number) != nil
+        guard try found.contains(false) && hasAliases() else { return found }
+        for i in ids.indices where !found[i] {
+            let name = try transaction.name(of: ids[i], in: feed.collection)
+            found[i] = index.position(of: name, in: feed.number) != nil
         }
+        return found
     }
 
     private func hasAliases() throws -> Bool { try WriteSession.counters(transaction).aliases > 0 }

@@ -11,12 +11,25 @@ extension Transaction {
 
     /// Returns the totals of a feed, the beginning of its record.
     func counts(_ feed: UInt32) throws(QuireError) -> FeedCounts {
+        try startOfRecord(of: feed) { reader throws(QuireError) in try FeedCounts(&reader) }
+    }
+
+    /// Returns the totals of a feed, and the bytes of its record behind them.
+    func countsAndRest(_ feed: UInt32) throws(QuireError) -> (counts: FeedCounts, rest: [UInt8]) {
+        try startOfRecord(of: feed) { reader throws(QuireError) in
+            (try FeedCounts(&reader), Array(reader.rest()))
+        }
+    }
+
+    private func startOfRecord<R>(
+        of feed: UInt32, _ read: (inout ByteReader) throws(QuireError) -> R
+    ) throws(QuireError) -> R {
         guard let value = try get(.record(of: feed), NoKey()) else {
             throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
         }
         do throws(QuireError) {
             var reader = try ByteReader(value)
-            return try FeedCounts(&reader)
+            return try read(&reader)
         } catch {
             throw .corrupt("feed number \(feed)")
         }
@@ -77,6 +90,20 @@ extension Transaction {
             throw .corrupt("a chunk of feed number \(feed)")
         }
         return try ChunkRecord(value, "a chunk of feed number \(feed)")
+    }
+
+    /// Returns a post's entry in a chunk to which the index refers, for a change of its body. Valid until the next
+    /// write. Nil if the chunk does not have the post.
+    func patch(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkPatch? {
+        guard let value = try get(.chunks(of: feed), NumberKey(position)) else {
+            throw .corrupt("a chunk of feed number \(feed)")
+        }
+        let columns = try ChunkColumns(value: value, "a chunk of feed number \(feed)")
+        do throws(QuireError) {
+            return try ChunkPatch(columns, of: id)
+        } catch {
+            throw .corrupt("a chunk of feed number \(feed)")
+        }
     }
 
     /// Returns the ids of a post; nil if it has only one.

@@ -61,52 +61,56 @@ struct PostIndex {
 
     // MARK: Looking up
 
+    /// An id that is looked up, the `number`-th of those that were asked for.
+    private struct Wanted {
+        let address: PostAddress
+        let bits: UInt64
+        var number: Int
+    }
+
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, older runs are not asked for this id.
     private func lookUp(_ ids: some Collection<PostID>, _ body: (Int, Location) -> Bool) {
-        withUnsafeTemporaryAllocation(of: PostAddress.self, capacity: ids.count) { addresses in
-            var count = 0
+        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: ids.count) { open in
+            var rest = 0
             for id in ids {
-                addresses.initializeElement(at: count, to: address(of: id))
-                count += 1
+                let address = address(of: id)
+                let bits = SortedRun.bits(address.hash)
+                open.initializeElement(at: rest, to: Wanted(address: address, bits: bits, number: rest))
+                rest += 1
             }
-            lookUp(UnsafeBufferPointer(rebasing: addresses[..<count]), body)
-        }
-    }
-
-    private func lookUp(_ addresses: UnsafeBufferPointer<PostAddress>, _ body: (Int, Location) -> Bool) {
-        // the ids that are still asked for, and behind them those that the run may have
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * addresses.count) { open in
-            let likely = open.baseAddress! + addresses.count
-            var rest = addresses.count
-            for i in 0..<rest { open[i] = Int32(truncatingIfNeeded: i) }
-            for run in runs {
-                for i in 0..<rest { run.prefetchFilter(addresses[Int(open[i])].hash) }
-                var found = 0
-                for i in 0..<rest {
-                    let hash = addresses[Int(open[i])].hash
-                    if !run.mayHave(hash) { continue }
-                    run.prefetch(hash)
-                    likely[found] = Int32(truncatingIfNeeded: i)
-                    found += 1
-                }
-                var isDone = false
-                for i in 0..<found {
-                    let at = Int(likely[i])
-                    let id = Int(open[at])
-                    var isAnswered = false
-                    run.forEach(at: addresses[id]) { if body(id, $0) { isAnswered = true } }
-                    if isAnswered { (open[at], isDone) = (-1, true) }
-                }
-                if isDone {
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: rest + 1) { likely in
+                for run in runs where rest > 0 {
+                    lookUp(open[..<rest], likely, in: run, body)
                     var kept = 0
-                    for i in 0..<rest where open[i] >= 0 {
-                        open[kept] = open[i]
+                    for i in 0..<rest where open[i].number >= 0 {
+                        if kept < i { open[kept] = open[i] }
                         kept += 1
                     }
                     rest = kept
                 }
             }
+        }
+    }
+
+    /// Looks the ids up in one run. Those for which `body` returns true lose their number.
+    @inline(__always)
+    private func lookUp(
+        _ open: Slice<UnsafeMutableBufferPointer<Wanted>>, _ likely: UnsafeMutableBufferPointer<Int32>,
+        in run: SortedRun, _ body: (Int, Location) -> Bool
+    ) {
+        let open = UnsafeMutableBufferPointer(rebasing: open)
+        if !run.isSmall { for i in 0..<open.count { run.prefetchFilter(open[i].address.hash) } }
+        var found = 0
+        for i in 0..<open.count {
+            likely[found] = Int32(truncatingIfNeeded: i)
+            if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }
+        }
+        if !run.isSmall { for i in 0..<found { run.prefetch(open[Int(likely[i])].address.hash) } }
+        for i in 0..<found {
+            let at = Int(likely[i])
+            let number = open[at].number
+            run.forEach(at: open[at].address) { if body(number, $0) { open[at].number = -1 } }
         }
     }
 
@@ -122,6 +126,19 @@ struct PostIndex {
             return true
         }
         return found
+    }
+
+    /// Returns for each of these posts whether the feed holds it.
+    func contains(_ ids: [PostID], in feed: UInt32) -> [Bool] {
+        [Bool](unsafeUninitializedCapacity: ids.count) { found, count in
+            found.initialize(repeating: false)
+            count = ids.count
+            lookUp(ids) { i, location in
+                if location.feed != feed { return false }
+                found[i] = location.position != Location.gone
+                return true
+            }
+        }
     }
 
     /// A feed that holds a post, and the chunk. `id` is the index of the post among those that were asked for.
@@ -155,9 +172,10 @@ struct PostIndex {
     /// Returns the feeds that hold the post, and the chunk in each.
     func positions(of id: PostID) -> [(feed: UInt32, position: UInt64)] {
         let address = address(of: id)
+        let bits = SortedRun.bits(address.hash)
         for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
-        for run in runs where run.mayHave(address.hash) {
+        for run in runs where run.mayHave(address.hash, bits) {
             run.forEach(at: address) { location in
                 if !known.contains(where: { $0.feed == location.feed }) {
                     known.append((location.feed, location.position))

@@ -105,16 +105,19 @@ struct SortedRun {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: words).high) &* 8
     }
 
-    /// Prefetches what ``mayHave(_:)`` reads. Look-ups mostly wait for memory: a hundred prefetches together
+    /// True if the run is mostly in the processor's caches, so that prefetching is not worth its instructions.
+    var isSmall: Bool { slots < 4096 }
+
+    /// Prefetches what ``mayHave(_:_:)`` reads. Look-ups mostly wait for memory: a hundred prefetches together
     /// take as long as a few.
     @inline(__always)
     func prefetchFilter(_ hash: UInt64) { quire_prefetch(filter + word(of: hash)) }
 
-    /// Returns false if the run has no location with this hash. One of 200 times it returns true then, too.
+    /// Returns false if the run has no location with this hash, whose bits these are. One of 200 times it returns
+    /// true then, too.
     @inline(__always)
-    func mayHave(_ hash: UInt64) -> Bool {
-        let bits = Self.bits(hash)
-        return UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: word(of: hash), as: UInt64.self))
+    func mayHave(_ hash: UInt64, _ bits: UInt64) -> Bool {
+        UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: word(of: hash), as: UInt64.self))
             & bits == bits
     }
 
@@ -208,7 +211,7 @@ struct SortedRun {
     /// Returns the four bits of a hash in its word of the filter. The word follows from the highest bits of
     /// the hash, so these are taken from the others.
     @inline(__always)
-    private static func bits(_ hash: UInt64) -> UInt64 {
+    static func bits(_ hash: UInt64) -> UInt64 {
         let mixed = hash &* 0x9E37_79B9_7F4A_7C15
         return 1 << (mixed >> 58) | 1 << (mixed >> 52 & 63) | 1 << (mixed >> 46 & 63)
             | 1 << (mixed >> 40 & 63)

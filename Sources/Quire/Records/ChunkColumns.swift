@@ -44,19 +44,19 @@ struct ChunkColumns {
     }
 
     private static let head = 48
-    private static let exception = 12
+    static let exception = 12
 
-    private let base: UnsafeRawPointer
+    let base: UnsafeRawPointer
     let count: Int
-    private let exceptions: Int
-    private let features: UInt32
-    private let flags: UnsafeRawPointer
+    let exceptions: Int
+    let features: UInt32
+    let flags: UnsafeRawPointer
     private let words: UnsafeRawPointer
     private let keys: UnsafeRawPointer
-    private let versions: UnsafeRawPointer
-    private let lengths: UnsafeRawPointer
-    private let exceptional: UnsafeRawPointer
-    private let texts: UnsafeRawBufferPointer
+    let versions: UnsafeRawPointer
+    let lengths: UnsafeRawPointer
+    let exceptional: UnsafeRawPointer
+    let texts: UnsafeRawBufferPointer
 
     /// Reads the chunk in these bytes, which must outlive it. All columns are within the bytes.
     init(_ bytes: UnsafeRawBufferPointer) throws(QuireError) {
@@ -97,6 +97,13 @@ struct ChunkColumns {
     @inline(__always)
     private static func word32(_ at: UnsafeRawPointer) -> UInt32 {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
+    }
+
+    func flags(_ slot: Int) -> UInt8 { flags.load(fromByteOffset: slot, as: UInt8.self) }
+
+    func exception(_ i: Int) -> Exception {
+        let at = exceptional + Self.exception &* i
+        return Exception(place: Self.word32(at), value: Self.word(at + 4))
     }
 
     // MARK: Ids
@@ -205,11 +212,10 @@ struct ChunkColumns {
         _ exception: inout Int, at slot: Int, _ entry: inout Entry, _ next: inout BodyReference
     ) throws(QuireError) {
         while exception < exceptions {
-            let at = exceptional + Self.exception &* exception
-            let place = Self.word32(at)
-            if place & 0xFF_FFFF != UInt32(truncatingIfNeeded: slot) { return }
-            let value = Self.word(at + 4)
-            guard let field = Field(rawValue: UInt8(place >> 24)) else { throw ByteReader.damage }
+            let found = self.exception(exception)
+            if found.slot != slot & 0xFF_FFFF { return }
+            let value = found.value
+            guard let field = found.field else { throw ByteReader.damage }
             switch field {
             case .confirmed: entry.confirmed = value
             case .asked: entry.asked = value

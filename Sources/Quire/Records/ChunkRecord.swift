@@ -159,13 +159,11 @@ struct ChunkWriter {
         return spot.number == upper.number && upper.row < .max && spot.row == upper.row + 1
     }
 
-    private typealias Exception = (place: UInt32, value: UInt64)
-
     /// Returns what differs from the values that the columns imply. `first` is where the first body is.
-    private func exceptions(after first: BodyReference) -> [Exception] {
-        var all: [Exception] = []
+    private func exceptions(after first: BodyReference) -> [ChunkColumns.Exception] {
+        var all: [ChunkColumns.Exception] = []
         func add(_ field: ChunkColumns.Field, _ slot: Int, _ value: UInt64) {
-            all.append((UInt32(slot) | UInt32(field.rawValue) << 24, value))
+            all.append(.init(field, slot, value))
         }
         guard let top = order.first else { return [] }
         let (confirmed, asked) = (entries[top].confirmed, entries[top].asked)

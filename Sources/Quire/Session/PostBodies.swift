@@ -145,28 +145,41 @@ extension WriteSession {
     func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
         for (other, position) in places {
             try forgetLoaded(other)
-            var chunk = try transaction.chunk(at: position, of: other)
-            guard let at = chunk.ids.firstIndex(of: id) else {
+            guard let patch = try transaction.patch(of: id, at: position, of: other) else {
                 throw QuireError.corrupt("the place of post \(id)")
             }
-            let old = chunk.entries[at]
-            chunk.entries[at].takeBody(of: new)
-            if new.body.record != 0 { chunk.entries[at].isPlaceholder = false }
-            try transaction.put(.chunks(of: other), NumberKey(position), chunk.encoded())
+            let old = patch.entry
+            var entry = old
+            entry.takeBody(of: new)
+            if new.body.record != 0 { entry.isPlaceholder = false }
+            let chunk = try patch.bytes(with: entry) ?? chunk(at: position, of: other, with: entry, of: id)
+            try transaction.put(.chunks(of: other), NumberKey(position), chunk)
             try changeCounts(of: other) {
                 $0.add(old, -1)
-                $0.add(chunk.entries[at], 1)
+                $0.add(entry, 1)
             }
-            if old.showsOther(than: chunk.entries[at]) { note([.updated(id)], in: other) }
+            if old.showsOther(than: entry) { note([.updated(id)], in: other) }
         }
     }
 
+    /// Returns the record of a chunk with another entry of a post.
+    private func chunk(
+        at position: UInt64, of feed: UInt32, with entry: Entry, of id: PostID
+    ) throws(QuireError) -> [UInt8] {
+        var chunk = try transaction.chunk(at: position, of: feed)
+        chunk.entries[chunk.ids.firstIndex(of: id)!] = entry
+        return chunk.encoded()
+    }
+
     private func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
-        var record = try transaction.feed(feed)
-        let before = record.counts
-        change(&record.counts)
-        if record.counts == before { return }
-        try transaction.put(.record(of: feed), NoKey(), record.encoded())
+        var (counts, rest) = try transaction.countsAndRest(feed)
+        let before = counts
+        change(&counts)
+        if counts == before { return }
+        var writer = ByteWriter(capacity: 64 + rest.count)
+        counts.encode(&writer)
+        writer.raw(rest)
+        try transaction.put(.record(of: feed), NoKey(), writer.sealed())
     }
 }
 

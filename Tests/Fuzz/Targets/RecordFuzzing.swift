@@ -53,7 +53,7 @@ enum RecordFuzzing {
         var next = run.next(from: 0)
         while let (slot, location) = next {
             _ = run.first(hash: location.hash)
-            _ = run.mayHave(location.hash)
+            _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
             run.forEach(at: location.address) { precondition($0.hash == location.hash, "another post") }
             count += 1
             next = run.next(from: slot + 1)
