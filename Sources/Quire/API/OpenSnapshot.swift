@@ -29,7 +29,7 @@
     /// Calls `post` or `gap` with each of the rows that ``Snapshot/rows(of:after:limit:)`` returns, which need
     /// not be collected then.
     @_spi(Unstable) public func forEachRow(
-        of feed: Feed, after position: RowPosition?, limit: Int, post: (PostRow) -> Void,
+        of feed: Feed, after position: RowPosition?, limit: Int, post: (consuming PostRow) -> Void,
         gap: (GapRow) -> Void
     ) throws {
         try cache.environment.requireYoung(transaction)

@@ -8,7 +8,7 @@
 /// ``CacheOptions/maximumSnapshotAge`` allows. Bodies that were lent stay valid even then.
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
-    private let bodies: BodyReader
+    let bodies: BodyReader
     /// Kept alive by the caller that lends the snapshot.
     private unowned(unsafe) let environment: Environment
 
@@ -18,7 +18,7 @@ public struct Snapshot: ~Copyable {
 
     private func requireYoung() throws(QuireError) { try environment.requireYoung(transaction) }
 
-    private func reader(_ feed: Feed) throws(QuireError) -> RowReader {
+    func reader(_ feed: Feed) throws(QuireError) -> RowReader {
         try requireYoung()
         return RowReader(transaction: transaction, feed: feed.number)
     }

@@ -26,7 +26,7 @@ struct RowReader {
     /// Calls `post` or `gap` with each of these rows.
     @inline(__always)
     func forEachRow(
-        after position: RowPosition?, limit: Int, post: (PostRow) -> Void, gap: (GapRow) -> Void
+        after position: RowPosition?, limit: Int, post: (consuming PostRow) -> Void, gap: (GapRow) -> Void
     ) throws {
         var rest = limit
         var slot = position.map { $0.slot + 1 } ?? -1
@@ -193,22 +193,42 @@ struct RowReader {
 
     /// Returns the posts of a page by its number.
     func rows(ofPage number: UInt64) throws -> [PostRow] {
+        guard let page = try record(ofPage: number) else { return [] }
+        return try rows(ofPage: number, count: page.entries, from: page.start)
+    }
+
+    private func record(ofPage number: UInt64) throws -> PageRecord? {
         let key = NumberKey(newestFirst: number)
-        guard let value = try transaction.get(.pages(of: feed), key) else { return [] }
-        let record = try PageRecord(value, "page \(number) of feed number \(feed)")
-        return try rows(ofPage: number, count: record.entries, from: record.start)
+        guard let value = try transaction.get(.pages(of: feed), key) else { return nil }
+        return try PageRecord(value, "page \(number) of feed number \(feed)")
     }
 
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
         var rows: [PostRow] = []
         rows.reserveCapacity(count)
+        try forEachPost(ofPage: number, count: count, from: start) { rows.append($0) }
+        return rows
+    }
+
+    /// Calls `body` with each post of a page.
+    @inline(__always)
+    func forEachPost(ofPage number: UInt64, _ body: (consuming PostRow) -> Void) throws {
+        guard let page = try record(ofPage: number) else { return }
+        try forEachPost(ofPage: number, count: page.entries, from: page.start, body)
+    }
+
+    @inline(__always)
+    private func forEachPost(
+        ofPage number: UInt64, count: Int, from start: UInt64, _ body: (consuming PostRow) -> Void
+    ) throws {
+        var rest = count
         try chunks.eachColumns(from: start) { at, chunk in
             if chunk.page == number {
-                try each(of: chunk) { rows.append(PostRow($1, $2, $0, at: at)) }
+                try each(of: chunk) { body(PostRow($1, $2, $0, at: at)) }
+                rest -= chunk.count
             }
-            return rows.count < count
+            return rest > 0
         }
-        return rows
     }
 
     private func gap(at position: UInt64) throws -> GapRow? {

@@ -79,8 +79,9 @@ enum Operation: String, CaseIterable {
             return { n in
                 let feed = n % feeds.count
                 try cache.withSnapshot {
-                    let rows = try $0.posts(ofPage: draw(n, from: pages[feed]), in: feeds[feed])
-                    try bench.touch(rows, in: $0)
+                    try $0.forEachPost(ofPage: draw(n, from: pages[feed]), in: feeds[feed]) {
+                        bench.touch($0.body)
+                    }
                 }
             }
         case .scroll:
@@ -110,9 +111,11 @@ enum Operation: String, CaseIterable {
         try bench.cache.withSnapshot {
             var position: RowPosition?
             for _ in 0..<20 {
-                let rows = try $0.rows(of: feed, after: position, limit: 30).compactMap(\.post)
-                position = rows.last?.position
-                try bench.touch(rows, in: $0)
+                try $0.forEachRow(of: feed, after: position, limit: 30) {
+                    position = $0.row.position
+                    bench.touch($0.body)
+                } gap: { _ in
+                }
             }
         }
     }
@@ -152,8 +155,10 @@ enum Operation: String, CaseIterable {
             throw Unexpected(what: "no feed")
         }
         try cache.withSnapshot {
-            let rows = try $0.rows(of: feed, limit: Workload.pageSize).compactMap(\.post)
-            try bench.touch(rows, in: $0)
+            try $0.forEachRow(of: feed, limit: Workload.pageSize) {
+                bench.touch($0.body)
+            } gap: { _ in
+            }
         }
     }
 }
