@@ -1523,6 +1523,49 @@ quire_status quire_read_gaps(
     const quire_position *QUIRE_NULLABLE after, quire_row *QUIRE_NULLABLE rows, size_t capacity,
     size_t *QUIRE_NONNULL out_count);
 
+/*
+ * The rank of a row is the number of rows above it, gaps included: its index in a list that shows them
+ * all. The topmost row has rank 0. The page index of the cache finds a row by its rank, and a rank by its
+ * row, in a time that hardly grows with the feed.
+ */
+
+/*
+ * Fills rows with up to `capacity` rows of the feed, top first, from a rank on. *out_count gets how many; 0
+ * if the feed has no row of this rank. To go on, pass the position of the last one to quire_read_after().
+ * rows: NULL if capacity is 0. [one] Since 0.1
+ */
+quire_status quire_read_from_rank(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, uint64_t rank,
+    quire_row *QUIRE_NULLABLE rows, size_t capacity, size_t *QUIRE_NONNULL out_count);
+
+/* Number of rows of the feed, posts and gaps. [one] Since 0.1 */
+quire_status quire_row_count(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    uint64_t *QUIRE_NONNULL out_count);
+
+/*
+ * The rank of a row that was read from this snapshot. The difference of two ranks is how many rows one is
+ * below the other. [one] Since 0.1
+ */
+quire_status quire_rank_of_row(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    const quire_position *QUIRE_NONNULL position, uint64_t *QUIRE_NONNULL out_rank);
+
+/* The rank of a post by its id. Errors: QUIRE_NOT_FOUND if the feed does not hold it. [one] Since 0.1 */
+quire_status quire_rank_of_post(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, quire_bytes id,
+    uint64_t *QUIRE_NONNULL out_rank);
+
+/*
+ * The rank of the first post whose key is `key` or lower: where a list opens that jumps to a date. It is what
+ * quire_row_count() says if all keys are larger. Posts with QUIRE_ROW_DETACHED do not count.
+ * Errors: QUIRE_NOT_FOUND unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP. [one]
+ * Since 0.1
+ */
+quire_status quire_rank_of_key(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, int64_t key,
+    uint64_t *QUIRE_NONNULL out_rank);
+
 /* A page as stored: one accepted response. */
 typedef struct quire_page {
     /* Its number; counts up, never reused. */
@@ -1548,8 +1591,9 @@ typedef struct quire_page {
 } quire_page;
 
 /*
- * Fills pages with up to `capacity` pages of the feed, from an index on. pages: NULL if capacity is 0. [one]
- * Since 0.1
+ * Fills pages with up to `capacity` pages of the feed, from an index on; a capacity of 1 is the page with
+ * this index. The page index finds it, as it finds rows by their rank. *out_count gets how many; 0 if there
+ * is no such page. pages: NULL if capacity is 0. [one] Since 0.1
  */
 quire_status quire_read_pages(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, uint64_t index,

@@ -84,37 +84,6 @@ extension quire_feed_info {
 @_cdecl("quire_doubt_name") @implementation
 public func quire_doubt_name(_ doubt: Int32) -> UnsafePointer<CChar>? { Names.doubts[doubt] }
 
-/// An array in C's memory for results.
-private struct Room<T> {
-    let start: UnsafeMutablePointer<T>?
-    let capacity: Int
-
-    init(_ start: UnsafeMutablePointer<T>?, _ capacity: Int, _ name: StaticString) throws(Failure) {
-        _ = try Arguments.array(start.map { UnsafePointer($0) }, capacity, name)
-        (self.start, self.capacity) = (start, capacity)
-    }
-
-    /// Writes an item behind those that were written. There must be room.
-    @inline(__always)
-    func put(_ item: @autoclosure () throws -> T, _ count: inout Int) rethrows {
-        guard let start, count < capacity else { return }
-        (start + count).initialize(to: try item())
-        count += 1
-    }
-
-    /// Writes items from the first on, and returns their number.
-    func fill<S: Collection>(_ items: S, _ each: (S.Element) throws -> T) rethrows -> Int {
-        guard let start else { return 0 }
-        var count = 0
-        for item in items {
-            if count == capacity { break }
-            (start + count).initialize(to: try each(item))
-            count += 1
-        }
-        return count
-    }
-}
-
 @_cdecl("quire_read_after") @implementation
 public func quire_read_after(
     _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ after: UnsafePointer<quire_position>?,
@@ -125,15 +94,7 @@ public func quire_read_after(
         let position = try Arguments.position(after)
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            var count = 0
-            var failure: (any Error)?
-            try open.forEachRow(of: feed, after: position, limit: room.capacity) { row in
-                do { try room.put(quire_row(row, open, arena), &count) } catch { failure = failure ?? error }
-            } gap: { row in
-                room.put(quire_row(row, arena), &count)
-            }
-            if let failure { throw failure }
-            return count
+            try room.fill(below: position, of: feed, open, arena)
         }
     }
 }
@@ -176,47 +137,76 @@ public func quire_read_gaps(
     }
 }
 
-extension quire_row {
-    fileprivate init(_ row: FeedRow, _ open: OpenSnapshot, _ arena: Arena) throws {
-        self.init()
-        switch row {
-        case .post(let row): try fill(row, open, arena)
-        case .gap(let row): self = quire_row(row, arena)
+// MARK: Ranks
+
+@_cdecl("quire_read_from_rank") @implementation
+public func quire_read_from_rank(
+    _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ rank: UInt64,
+    _ rows: UnsafeMutablePointer<quire_row>?, _ capacity: Int,
+    _ out: UnsafeMutablePointer<Int>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let room = try Room(rows, capacity, "the rows")
+        out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
+            guard let above = try open.position(above: Int(clamping: rank), of: feed) else { return 0 }
+            return try room.fill(below: above, of: feed, open, arena)
         }
     }
+}
 
-    fileprivate init(_ row: GapRow, _ arena: Arena) {
-        self.init()
-        kind = Int32(QUIRE_ROW_GAP)
-        position.opaque = row.position.words
-        gap = row.id.number
-        down = arena.link(row.down, isOverlapping: row.isDownOverlapping)
-        up = arena.link(row.up, isOverlapping: row.isUpOverlapping)
-        posts_above = count(row.postsAbove)
-        why = row.why.number
-        since = row.since
+@_cdecl("quire_row_count") @implementation
+public func quire_row_count(
+    _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        out!.pointee = try snapshot(handle).use(with: feed) { open, _, feed in
+            count(try open.read { try $0.rowCount(of: feed) })
+        }
     }
+}
 
-    fileprivate init(_ row: PostRow, _ open: OpenSnapshot, _ arena: Arena) throws {
-        self.init()
-        try fill(row, open, arena)
+@_cdecl("quire_rank_of_row") @implementation
+public func quire_rank_of_row(
+    _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ position: UnsafePointer<quire_position>?,
+    _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        guard let position = try Arguments.position(position) else {
+            throw Arguments.bad("the position is NULL")
+        }
+        out!.pointee = try snapshot(handle).use(with: feed) { open, _, feed in
+            count(try open.read { try $0.rank(of: position, in: feed) })
+        }
     }
+}
 
-    private mutating func fill(_ row: PostRow, _ open: OpenSnapshot, _ arena: Arena) throws {
-        kind = Int32(QUIRE_ROW_POST)
-        position.opaque = row.position.words
-        id = arena.id(row.id)
-        let bytes = try open.bytes(of: row)
-        body = quire_bytes(data: bytes.baseAddress, size: bytes.count)
-        if let key = row.key { (self.key, flags) = (key, flags | UInt32(QUIRE_ROW_HAS_KEY)) }
-        if let page = row.page { (self.page, flags) = (page, flags | UInt32(QUIRE_ROW_HAS_PAGE)) }
-        if row.isDetached { flags |= UInt32(QUIRE_ROW_DETACHED) }
-        if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
-        if row.isPlaceholder { flags |= UInt32(QUIRE_ROW_PLACEHOLDER) }
-        if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_UNVERIFIED)) }
-        if row.isChecked { flags |= UInt32(QUIRE_ROW_CHECKED) }
-        if row.isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }
-        if row.detail < .full { flags |= UInt32(QUIRE_ROW_PARTIAL) }
+@_cdecl("quire_rank_of_post") @implementation
+public func quire_rank_of_post(
+    _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ id: quire_bytes,
+    _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        let id = try Arguments.id(id)
+        out!.pointee = try snapshot(handle).use(with: feed) { open, _, feed in
+            guard let rank = try open.read({ try $0.rank(of: id, in: feed) }) else {
+                throw Failure(QUIRE_NOT_FOUND, "feed \(feed.name) does not hold post \(id)")
+            }
+            return count(rank)
+        }
+    }
+}
+
+@_cdecl("quire_rank_of_key") @implementation
+public func quire_rank_of_key(
+    _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ key: Int64, _ out: UnsafeMutablePointer<UInt64>?
+) -> quire_status {
+    attempt(clear(out)) {
+        out!.pointee = try snapshot(handle).use(with: feed) { open, _, feed in
+            guard let rank = try open.read({ try $0.rank(ofKey: key, in: feed) }) else {
+                throw Failure(QUIRE_NOT_FOUND, "the order of feed \(feed.name) is not that of keys")
+            }
+            return count(rank)
+        }
     }
 }
 
@@ -236,24 +226,6 @@ public func quire_read_pages(
             }
             return room.fill(pages) { quire_page($0, arena) }
         }
-    }
-}
-
-extension quire_page {
-    fileprivate init(_ page: PageInfo, _ arena: Arena) {
-        self.init()
-        number = page.number
-        index = count(page.index)
-        own = arena.link(page.own)
-        next = arena.link(page.next)
-        previous = arena.link(page.previous)
-        received = count(page.received)
-        added = count(page.new)
-        duplicates = count(page.duplicates)
-        duplicates_in_page = count(page.duplicatesInPage)
-        posts = count(page.posts)
-        fetched_at = page.fetchedAt
-        is_full = page.isFull ? 1 : 0
     }
 }
 

@@ -297,6 +297,7 @@ int main(int argc, char **argv)
     misuse_writes();
     misuse_numbers();
     misuse_reads();
+    misuse_ranks();
     misuse_upkeep();
     misuse_batches();
     misuse_threads();

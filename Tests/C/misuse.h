@@ -48,6 +48,7 @@ quire_bytes sized(const void *data, size_t size);
 void misuse_writes(void);
 void misuse_numbers(void);
 void misuse_reads(void);
+void misuse_ranks(void);
 void misuse_upkeep(void);
 void misuse_batches(void);
 void misuse_threads(void);

@@ -111,6 +111,7 @@ static void limits(void)
     int32_t done;
     quire_cache_options options = QUIRE_CACHE_OPTIONS_INIT;
     quire_statistics statistics = QUIRE_STATISTICS_INIT;
+    uint64_t rank;
     options.write_timeout_ms = 10;
     options.maximum_snapshot_age = 1;
     EXPECT(QUIRE_OK, quire_open(path("limited.quire"), &options, &limited));
@@ -124,6 +125,8 @@ static void limits(void)
     quire_row late;
     EXPECT(QUIRE_SNAPSHOT_EXPIRED, quire_find(view, limited_feed, text("a"), &late));
     EXPECT(QUIRE_SNAPSHOT_EXPIRED, quire_read_after(view, limited_feed, NULL, &late, 1, &count));
+    EXPECT(QUIRE_SNAPSHOT_EXPIRED, quire_read_from_rank(view, limited_feed, 0, &late, 1, &count));
+    EXPECT(QUIRE_SNAPSHOT_EXPIRED, quire_rank_of_row(view, limited_feed, &row.position, &rank));
     REQUIRE(row.body.size == 4 && memcmp(row.body.data, "body", 4) == 0);
     EXPECT(QUIRE_OK, quire_stats(limited, &statistics));
     REQUIRE(statistics.snapshots == 2 && statistics.oldest_snapshot_age == 2);

@@ -26,9 +26,12 @@ final class CProgram {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    func openFeed(_ name: StaticString) throws -> OpaquePointer {
+    func openFeed(_ name: StaticString, order: Int = QUIRE_ORDER_KEYLESS) throws -> OpaquePointer {
         var feed: OpaquePointer?
-        try ok(quire_feed_open(cache, bytes(name), nil, &feed))
+        var options = sized(quire_feed_options())
+        (options.order, options.paging) = (Int32(order), Int32(QUIRE_PAGING_CURSOR))
+        (options.page_size, options.minimum_run, options.first_page) = (20, 2, 1)
+        try ok(quire_feed_open(cache, bytes(name), &options, &feed))
         return try #require(feed)
     }
 
@@ -49,6 +52,30 @@ final class CProgram {
         }
         defer { quire_outcome_free(&outcome) }
         return String(cString: quire_verdict_name(outcome.verdict)!)
+    }
+
+    /// Plans and ingests a page at the head of a feed, of posts whose ids are the digits of their keys.
+    func page(keys: [Int64], of feed: OpaquePointer) throws {
+        var place = sized(quire_place())
+        place.kind = Int32(QUIRE_PLACE_HEAD)
+        var request = sized(quire_request())
+        try ok(quire_plan(feed, nil, &place, &request))
+        defer { quire_request_free(&request) }
+        var outcome = sized(quire_outcome())
+        defer { quire_outcome_free(&outcome) }
+        let digits: StaticString = "0123456789"
+        let posts = keys.map { key in
+            let id = quire_bytes(data: digits.utf8Start + Int(key), size: 1)
+            return quire_post(
+                id: id, body: id, key: key, version: 0, flags: UInt32(QUIRE_POST_HAS_KEY), detail: 0)
+        }
+        try posts.withUnsafeBufferPointer { posts in
+            var answer = sized(quire_answer())
+            answer.post_size = UInt32(MemoryLayout<quire_post>.stride)
+            (answer.posts, answer.count) = (posts.baseAddress, posts.count)
+            answer.next.kind = Int32(QUIRE_LINK_MORE)
+            try ok(quire_ingest(feed, nil, request.ticket, &answer, &outcome))
+        }
     }
 
     func answer(

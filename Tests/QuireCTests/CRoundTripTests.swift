@@ -44,6 +44,61 @@ import Testing
         }
     }
 
+    /// What has which rank, against a walk of the rows: a b c ~ x y z
+    @Test func ranksAreThoseOfAWalk() throws {
+        let program = try CProgram()
+        try program.page("xyz", next: "n1")
+        try program.page("abc", next: "n2")
+        try program.withSnapshot { snapshot in
+            let feed = program.feed
+            var all = [quire_row](repeating: quire_row(), count: 8)
+            var rows = [quire_row](repeating: quire_row(), count: 8)
+            var count = 0
+            var rank: UInt64 = 9
+            try ok(quire_read_after(snapshot, feed, nil, &all, 8, &count))
+            #expect(count == 7 && all[3].kind == QUIRE_ROW_GAP)
+            try ok(quire_row_count(snapshot, feed, &rank))
+            #expect(rank == 7)
+            for (i, row) in all[..<7].enumerated() {
+                try ok(quire_read_from_rank(snapshot, feed, UInt64(i), &rows, 8, &count))
+                #expect(count == 7 - i)
+                for (read, walked) in zip(rows, all[i..<7]) {
+                    #expect(read.kind == walked.kind && string(read.body) == string(walked.body))
+                    #expect(read.position.opaque == walked.position.opaque)
+                }
+                var position = row.position
+                try ok(quire_rank_of_row(snapshot, feed, &position, &rank))
+                #expect(rank == i)
+                if row.kind == QUIRE_ROW_GAP { continue }
+                try ok(quire_rank_of_post(snapshot, feed, row.id, &rank))
+                #expect(rank == i)
+            }
+            try ok(quire_read_from_rank(snapshot, feed, 2, &rows, 2, &count))
+            #expect(count == 2 && rows[1].kind == QUIRE_ROW_GAP)
+            try ok(quire_read_from_rank(snapshot, feed, 7, &rows, 8, &count))
+            #expect(count == 0)
+        }
+    }
+
+    /// The keys 9 8 7 ~ 4 3, and a local post above them all.
+    @Test func aKeyHasTheRankOfTheFirstPostThatIsNotNewer() throws {
+        let program = try CProgram()
+        let feed = try program.openFeed("dated", order: QUIRE_ORDER_STABLE)
+        defer { quire_feed_close(feed) }
+        for keys in [[4, 3], [9, 8, 7]] as [[Int64]] { try program.page(keys: keys, of: feed) }
+        var done: Int32 = 0
+        try ok(quire_insert_local(feed, nil, bytes("mine"), bytes(""), &done))
+        try program.withSnapshot { snapshot in
+            for (key, expected) in [
+                (.max, 1), (9, 1), (8, 2), (7, 3), (6, 5), (4, 5), (3, 6), (2, 7), (.min, 7),
+            ] as [(Int64, UInt64)] {
+                var rank: UInt64 = 99
+                try ok(quire_rank_of_key(snapshot, feed, key, &rank))
+                #expect(rank == expected, "key \(key)")
+            }
+        }
+    }
+
     @Test func aSnapshotStaysAsItWas() throws {
         let program = try CProgram()
         try program.page("abc", next: "n1")

@@ -93,6 +93,40 @@ import Testing
         try expectEqualsWalk(try cache.feed(named: "f", options: options), "seed \(seed), opened again")
     }
 
+    /// A run that somebody wrote, with a right checksum: an error or some number, never a crash or a loop.
+    @Test(arguments: [.max, .min, -1, 0, 1, 5, 1 << 40] as [Int64])
+    func aForgedIndexDoesNoHarm(_ word: Int64) throws {
+        let forgery = try Forgery()
+        let cache = forgery.storage.cache
+        let feed = try #require(try cache.existingFeed(named: "a"))
+        for (first, second) in [(word, Int64.max), (3, word), (word, word), (word, 7)] {
+            for (table, key, value) in try forgery.records("ranks") {
+                var forged = value
+                value.withUnsafeBytes { bytes in
+                    for i in 0..<RankRun(bytes)!.count {
+                        for at in [i * 24 + 8, i * 24 + 16] {
+                            let word = i % 2 == 0 ? first : second
+                            forged.replaceSubrange(
+                                at..<at + 8, with: withUnsafeBytes(of: word.littleEndian, Array.init))
+                        }
+                    }
+                }
+                try forgery.put(table, key, Forgery.sealed(Array(forged.dropLast(4))))
+            }
+            try cache.withSnapshot { snapshot in
+                for rank in [0, 1, 6, 1 << 39, .max - 1, .max] {
+                    _ = try? snapshot.rows(of: feed, from: rank, limit: 3)
+                    _ = try? snapshot.page(at: rank, of: feed)
+                }
+                for row in try snapshot.rows(of: feed, limit: .max) {
+                    _ = try? snapshot.rank(of: row.post?.position ?? row.gap!.position, in: feed)
+                }
+                for key in [.min, 0, 32, .max] as [Int64] { _ = try? snapshot.rank(ofKey: key, in: feed) }
+                _ = try snapshot.rowCount(of: feed)
+            }
+        }
+    }
+
     private func held(_ feed: Feed) throws -> [PostID] {
         try cache.withSnapshot { try $0.rows(of: feed, limit: .max).compactMap(\.post?.id) }
     }

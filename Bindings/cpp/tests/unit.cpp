@@ -1,5 +1,5 @@
-// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with returning.cpp, which does
-// the same with errors returned, so that both modes meet in one program.
+// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp, and with
+// returning.cpp, which does the same with errors returned, so that both modes meet in one program.
 //
 //     unit DIRECTORY
 #include <quire.hpp>
@@ -11,6 +11,7 @@
 #include <thread>
 
 void test_returning(const std::string &directory, void (*must)(bool, const char *));
+void test_ranks(const std::string &path, void (*must)(bool, const char *));
 
 namespace {
 
@@ -297,6 +298,18 @@ void placeholders()
     must(cache.snapshot().find(other, "a")->is_outdated(), "a newer version with less detail");
 }
 
+struct enough {};
+template <class Call>
+bool gives_enough(Call call)
+{
+    try {
+        call();
+    } catch (const enough &) {
+        return true;
+    }
+    return false;
+}
+
 // check() and verify() tell how far they are, and can be ended.
 template <class Search>
 void ends(Search search)
@@ -304,14 +317,7 @@ void ends(Search search)
     double last = 0;
     must(search([&](double done) { return done >= last && (last = done) <= 1; }).empty() && last > 0, "told");
     must(status_of([&] { search([](double) { return false; }); }) == quire::status::bad_argument, "stopped");
-    struct enough {};
-    bool is_thrown = false;
-    try {
-        search([](double) -> bool { throw enough(); });
-    } catch (const enough &) {
-        is_thrown = true;
-    }
-    must(is_thrown, "an exception ends it");
+    must(gives_enough([&] { search([](double) -> bool { throw enough(); }); }), "an exception ends it");
 }
 
 void files()
@@ -335,17 +341,9 @@ void files()
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
     must(!quire::cache::verify(path).empty() && quire::cache::verify(path, 1).size() == 1, "cut off");
     must(status_of([&] { quire::cache cache(path, tested); }) == quire::status::corrupt, "not opened");
-    struct enough {};
-    bool is_thrown = false;
-    try {
-        quire::cache::repair(path, false, [](double) -> bool { throw enough(); });
-    } catch (const enough &) {
-        is_thrown = true;
-    }
-    must(is_thrown, "an exception ends it");
-    must(status_of([&] { quire::cache::repair(path, false, [](double) { return false; }); })
-             == quire::status::bad_argument,
-         "stopped");
+    const auto repairing = [&](bool (*progress)(double)) { quire::cache::repair(path, false, progress); };
+    must(gives_enough([&] { repairing([](double) -> bool { throw enough(); }); }), "an exception ends it");
+    must(status_of([&] { repairing([](double) { return false; }); }) == quire::status::bad_argument, "stopped");
     must(quire::cache::repair(path, true).kept_file.empty(), "dry run");
     const auto report = quire::cache::repair(path);
     must(!report.is_sound && std::filesystem::exists(report.kept_file), "the damaged file is kept");
@@ -375,6 +373,7 @@ void sizes()
 }
 
 void returning() { test_returning(fresh("returning"), must); }
+void ranks() { test_ranks(fresh("ranks"), must); }
 
 } // namespace
 
@@ -383,8 +382,9 @@ int main(int argc, char **argv)
     if (argc != 2) return 2;
     directory = argv[1];
     const std::pair<const char *, void (*)()> tests[] = {
-        {"ownership", ownership}, {"ranges", ranges},   {"errors", errors},       {"batches", batches},
-        {"attributes", attributes}, {"growth", growth},       {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes}, {"placeholders", placeholders}, {"files", files},       {"returning", returning}};
+        {"ownership", ownership}, {"ranges", ranges}, {"errors", errors}, {"batches", batches}, {"growth", growth},
+        {"attributes", attributes}, {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes},
+        {"placeholders", placeholders}, {"files", files}, {"returning", returning}, {"ranks", ranks}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

@@ -54,7 +54,8 @@ def test_it_behaves_like_a_list(cache: quire.Cache, feed: quire.Feed) -> None:
             assert [name(row) for row in fresh[at]] == EXPECTED[at], at
         for at in (0, 5, 64, 100, 300, -1, -64, -65, -301):
             assert name(rows[at]) == EXPECTED[at]
-        for at in (301, 1000, 319, 320, -302, -1000):
+        assert rows[1 << 70:] == []
+        for at in (301, 1000, 319, 320, 1 << 70, -302, -1000):
             with pytest.raises(IndexError):
                 rows[at]
         with pytest.raises(ValueError):
@@ -83,12 +84,12 @@ def test_one_call_per_screenful(
         rows = snapshot.rows(feed)
         count_calls()
         assert len(rows[:20]) == 20
-        assert count_calls() == ["quire_read_after"]
+        assert count_calls() == ["quire_read_from_rank"]
         rows[10:20], rows[20:40], rows[40:64], rows[3], rows[63]  # still the first screenful
         assert count_calls() == []
         for at in range(64, 301, 20):  # scrolling down, 20 rows at a time: 301 rows are 5 screenfuls
             assert rows[at: at + 20]
-        assert count_calls() == ["quire_read_after"] * 4
+        assert count_calls() == ["quire_read_from_rank"] * 4
         for at in range(64, 301, 20):
             assert rows[at: at + 20]
         assert count_calls() == []  # the last screenfuls are kept
@@ -96,17 +97,48 @@ def test_one_call_per_screenful(
         assert count_calls() == ["quire_read_before"] * 2
         fresh = snapshot.rows(feed)
         assert sum(1 for _ in fresh) == 301
-        assert count_calls() == ["quire_read_after"] * 5
+        assert count_calls() == ["quire_read_from_rank"] * 5
         assert sum(1 for _ in reversed(fresh)) == 301
         assert count_calls() == ["quire_read_before"] * 5
         for _ in zip(range(20), snapshot.rows(feed)):  # lazily: what is not looked at is not fetched
             pass
-        assert count_calls() == ["quire_read_after"]
-        row = snapshot.rows(feed)[200]  # a place never looked at: the screenfuls above it are walked
-        assert count_calls() == ["quire_read_after"] * 4
+        assert count_calls() == ["quire_read_from_rank"]
+        row = snapshot.rows(feed)[200]  # a place never looked at
+        assert count_calls() == ["quire_read_from_rank"]
         for _ in range(3):
             row = snapshot.after(feed, row, 20)[-1]
         assert count_calls() == ["quire_read_after"] * 3
+
+
+def test_ranks_are_those_of_a_walk(cache: quire.Cache) -> None:
+    feed = cache.feed("dated", quire.FeedOptions(order=quire.Order.STABLE))
+    keyless = cache.feed("keyless")
+    for keys in (range(100, 0, -1), range(300, 200, -1)):
+        feed.ingest(feed.plan(), [(key, b"", key) for key in keys], next="more")
+    with cache.snapshot() as snapshot:
+        rows: list[quire.Row] = []
+        while found := snapshot.after(feed, rows[-1] if rows else None):
+            rows += found
+        assert snapshot.row_count(feed) == len(rows) == 201 and isinstance(rows[100], quire.GapRow)
+        for rank, row in enumerate(rows):
+            assert snapshot.rank_of_row(feed, row) == rank
+            assert [name(row) for row in snapshot.from_rank(feed, rank, 2)] == [
+                name(row) for row in rows[rank: rank + 2]]
+            if isinstance(row, quire.PostRow):
+                assert row.key is not None
+                assert snapshot.rank_of_post(feed, row.id) == snapshot.rank_of_key(feed, row.key) == rank
+        assert snapshot.rank_of_key(feed, 150) == 101 and snapshot.rank_of_key(feed, 0) == 201
+        assert snapshot.from_rank(feed, 201) == []
+        for missing in (lambda: snapshot.rank_of_post(feed, "absent"),
+                        lambda: snapshot.rank_of_key(keyless, 1)):
+            with pytest.raises(quire.NotFoundError):
+                missing()
+        with pytest.raises(quire.BadArgumentError):
+            snapshot.from_rank(feed, -1)
+        with cache.snapshot() as other, pytest.raises(quire.BadArgumentError):
+            other.rank_of_row(feed, rows[0])
+    with pytest.raises(quire.BadHandleError):
+        snapshot.row_count(feed)
 
 
 def test_positions_belong_to_their_snapshot(cache: quire.Cache, feed: quire.Feed) -> None:

@@ -11,6 +11,12 @@ pub const SCREENFUL: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position([u64; 2]);
 
+impl Position {
+    pub(crate) fn c(self) -> sys::quire_position {
+        sys::quire_position { opaque: self.0 }
+    }
+}
+
 numbers! {
     /// Why posts may be missing, or why nothing proves that one follows the other (`QUIRE_DOUBT_...`).
     Doubt {
@@ -227,6 +233,7 @@ pub(crate) enum Direction {
     Down,
     Up,
     Gaps,
+    FromRank(u64),
     Page(u64),
 }
 
@@ -254,13 +261,18 @@ impl<'s> Iterator for Rows<'s, '_> {
         let (snapshot, feed) = (self.snapshot.c(), self.feed.c());
         let (start, direction) = (self.start, &self.direction);
         let row = self.screen.next(|done, last, rows, count| {
-            let start = start.map(|start| sys::quire_position { opaque: start.0 });
+            let start = start.map(Position::c);
             let from = last.map(|row| row.position).or(start);
-            let from = from.as_ref().map_or(null(), |from| from as *const _);
+            let from = from.as_ref().map_or(null(), std::ptr::from_ref);
             // SAFETY: there is room for SCREENFUL rows.
             unsafe {
                 match direction {
-                    Direction::Down => sys::quire_read_after(snapshot, feed, from, rows, SCREENFUL, count),
+                    Direction::FromRank(rank) if from.is_null() => {
+                        sys::quire_read_from_rank(snapshot, feed, *rank, rows, SCREENFUL, count)
+                    }
+                    Direction::Down | Direction::FromRank(_) => {
+                        sys::quire_read_after(snapshot, feed, from, rows, SCREENFUL, count)
+                    }
                     Direction::Up => sys::quire_read_before(snapshot, feed, from, rows, SCREENFUL, count),
                     Direction::Gaps => sys::quire_read_gaps(snapshot, feed, from, rows, SCREENFUL, count),
                     Direction::Page(number) => {

@@ -191,6 +191,47 @@ impl<'cache> Snapshot<'cache> {
         Rows::new(self, feed, Direction::Gaps, None)
     }
 
+    /// The rows from the one with this rank on. The rank of a row is the number of rows above it, gaps
+    /// included: its index in a list of them all. The page index of the cache finds it in a time that hardly
+    /// grows with the feed.
+    pub fn rows_from_rank<'f>(&self, feed: &'f Feed, rank: u64) -> Rows<'_, 'f> {
+        Rows::new(self, feed, Direction::FromRank(rank), None)
+    }
+
+    /// Number of rows of a feed, posts and gaps.
+    pub fn row_count(&self, feed: &Feed) -> Result<u64, Error> {
+        let mut count = 0;
+        // SAFETY: see `begin`.
+        Error::check(unsafe { sys::quire_row_count(self.c, feed.c(), &mut count) })?;
+        Ok(count)
+    }
+
+    /// The rank of a row of this snapshot. The difference of two is how many rows one is below the other.
+    pub fn rank_of_row(&self, feed: &Feed, position: Position) -> Result<u64, Error> {
+        let (position, mut rank) = (position.c(), 0);
+        // SAFETY: see `begin`.
+        Error::check(unsafe { sys::quire_rank_of_row(self.c, feed.c(), &position, &mut rank) })?;
+        Ok(rank)
+    }
+
+    /// The rank of a post, if the feed holds it.
+    pub fn rank_of_post(&self, feed: &Feed, id: impl AsRef<[u8]>) -> Result<Option<u64>, Error> {
+        let mut rank = 0;
+        // SAFETY: see `begin`.
+        let code = unsafe { sys::quire_rank_of_post(self.c, feed.c(), to_c(id.as_ref()), &mut rank) };
+        Ok(Error::check_unless(sys::QUIRE_NOT_FOUND, code)?.then_some(rank))
+    }
+
+    /// The rank of the first post whose key is this one or lower: where a list opens that jumps to a date. It
+    /// is [`row_count`](Self::row_count) if all keys are larger. `None` if the feed's order is not that of
+    /// keys.
+    pub fn rank_of_key(&self, feed: &Feed, key: i64) -> Result<Option<u64>, Error> {
+        let mut rank = 0;
+        // SAFETY: see `begin`.
+        let code = unsafe { sys::quire_rank_of_key(self.c, feed.c(), key, &mut rank) };
+        Ok(Error::check_unless(sys::QUIRE_NOT_FOUND, code)?.then_some(rank))
+    }
+
     /// The posts that page `number` still has. A page that does not exist has none.
     pub fn page<'f>(&self, feed: &'f Feed, number: u64) -> Rows<'_, 'f> {
         Rows::new(self, feed, Direction::Page(number), None)

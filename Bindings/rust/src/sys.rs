@@ -288,6 +288,37 @@ extern "C" {
         capacity: usize,
         out_count: *mut usize,
     ) -> quire_status;
+    pub fn quire_read_from_rank(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        rank: u64,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_row_count(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        out_count: *mut u64,
+    ) -> quire_status;
+    pub fn quire_rank_of_row(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        position: *const quire_position,
+        out_rank: *mut u64,
+    ) -> quire_status;
+    pub fn quire_rank_of_post(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        id: quire_bytes,
+        out_rank: *mut u64,
+    ) -> quire_status;
+    pub fn quire_rank_of_key(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        key: i64,
+        out_rank: *mut u64,
+    ) -> quire_status;
     pub fn quire_read_pages(
         snapshot: *mut quire_snapshot,
         feed: *mut quire_feed,

@@ -43,6 +43,40 @@ fn rows_by_the_screenful() -> Result<(), Error> {
 }
 
 #[test]
+fn ranks_are_those_of_a_walk() -> Result<(), Error> {
+    let scratch = Scratch::new("ranks");
+    let cache = Cache::open(scratch.path())?;
+    let options = FeedOptions { order: Order::Stable, ..FeedOptions::default() };
+    let (feed, keyless) = (cache.feed_with("f", &options)?, cache.feed("keyless")?);
+    for keys in [1..=100, 201..=300] {
+        let request = feed.plan(None, &Place::head())?;
+        let posts: Vec<_> = keys.rev().map(|key: i64| (key, key.to_string())).collect();
+        let posts = posts.iter().map(|(key, id)| Post { key: Some(*key), ..Post::new(id, "") });
+        feed.ingest(None, request.ticket(), &Answer::new(posts).next(Link::token("next")))?;
+    }
+    let snapshot = cache.snapshot()?;
+    let rows = snapshot.rows(&feed).collect::<Result<Vec<_>, _>>()?;
+    assert!(rows.len() == 201 && rows[100].post().is_none());
+    assert_eq!(snapshot.row_count(&feed)?, 201);
+    for (rank, row) in rows.iter().enumerate() {
+        assert_eq!(snapshot.rank_of_row(&feed, row.position())?, rank as u64);
+        let below = snapshot.rows_from_rank(&feed, rank as u64).collect::<Result<Vec<_>, _>>()?;
+        assert!(below.iter().map(Row::position).eq(rows[rank..].iter().map(Row::position)));
+        if let Row::Post(post) = row {
+            assert_eq!(snapshot.rank_of_post(&feed, post.id)?, Some(rank as u64));
+            assert_eq!(snapshot.rank_of_key(&feed, post.key.unwrap())?, Some(rank as u64));
+        }
+    }
+    assert_eq!((snapshot.rank_of_key(&feed, 150)?, snapshot.rank_of_key(&feed, 0)?), (Some(101), Some(201)));
+    for rank in [201, u64::MAX] {
+        assert_eq!(snapshot.rows_from_rank(&feed, rank).count(), 0);
+    }
+    assert_eq!(snapshot.rank_of_post(&feed, "absent")?, None);
+    assert_eq!(snapshot.rank_of_key(&keyless, 1)?, None);
+    Ok(())
+}
+
+#[test]
 fn errors_and_values() -> Result<(), Error> {
     let scratch = Scratch::new("errors");
     assert_ne!(status(Cache::open("/does/not/exist/x")), Status::Ok);

@@ -37,6 +37,13 @@
             .forEachRow(after: position, limit: max(0, limit), post: post, gap: gap)
     }
 
+    /// Returns the position below which ``forEachRow(of:after:limit:post:gap:)`` begins with the row of this
+    /// rank; nil if the feed has no such row.
+    @_spi(Unstable) public func position(above rank: Int, of feed: Feed) throws -> RowPosition? {
+        try cache.environment.requireYoung(transaction)
+        return try RowReader(transaction: transaction, feed: feed.number).position(above: rank)
+    }
+
     /// Returns the bytes of a row's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
         try bodies.bytes(row.body)

@@ -103,19 +103,35 @@ struct RowReader {
 
     /// Returns up to `limit` rows from the one with this rank on.
     func rows(from rank: Int, limit: Int) throws -> [FeedRow] {
+        guard limit > 0, let position = try position(above: rank) else { return [] }
+        return try rows(after: position, limit: limit)
+    }
+
+    /// Returns the position below which the row with this rank is the first; nil if the feed has no such row.
+    func position(above rank: Int) throws -> RowPosition? {
         let ranks = try RankIndex(transaction, of: feed)
-        guard limit > 0, let (position, first) = ranks.position(ofRow: rank) else { return [] }
+        guard let (position, first) = try place(ofRow: rank, ranks) else { return nil }
         let hasGap = try gap(at: position) != nil
         // the row above it: -1 is the gap, -2 what is above the chunk
-        let slot = rank - first - (hasGap ? 2 : 1)
-        return try rows(after: RowPosition(chunk: position, slot: slot), limit: limit)
+        return RowPosition(chunk: position, slot: rank - first - (hasGap ? 2 : 1))
     }
+
+    /// Returns the chunk of a row with this rank, or of the gap above it, and the rank of its first row; nil if
+    /// there are fewer rows.
+    private func place(ofRow rank: Int, _ ranks: RankIndex) throws -> (position: UInt64, first: Int)? {
+        guard let found = ranks.position(ofRow: rank) else { return nil }
+        // damaged runs may have any numbers
+        guard 0...rank ~= found.first else { throw damaged }
+        return found
+    }
+
+    private var damaged: QuireError { .corrupt("the page index of feed number \(feed)") }
 
     /// Returns the rank of a row, which is the number of rows above it.
     func rank(of row: RowPosition) throws -> Int {
         let above = try RankIndex(transaction, of: feed).ranks(before: row.chunk).rows
         if row.slot < 0 { return above }
-        return try above + row.slot + (gap(at: row.chunk) == nil ? 0 : 1)
+        return try above &+ row.slot &+ (gap(at: row.chunk) == nil ? 0 : 1)
     }
 
     /// Returns the rank of the first post of the server's sequence whose key is this one or lower; the number
@@ -125,12 +141,18 @@ struct RowReader {
         var best = ranks.total.rows
         var (low, high) = (0, best)
         while low < high {
-            guard let (position, first) = ranks.position(ofRow: (low + high) / 2) else { return best }
+            let middle = low + (high - low) / 2
+            guard let (position, first) = try place(ofRow: middle, ranks) else { return best }
             guard let found = try firstKeyedChunk(from: position, first, below: high, key) else {
                 high = first  // only detached entries
                 continue
             }
-            if let rank = found.rank { (best, high) = (rank, first) } else { low = found.end }
+            if let rank = found.rank {
+                (best, high) = (rank, first)
+            } else {
+                if found.end <= middle { throw damaged }
+                low = found.end
+            }
         }
         return best
     }
@@ -144,13 +166,13 @@ struct RowReader {
         var found: (rank: Int?, end: Int)?
         try chunks.eachChunk(from: position) { at, chunk in
             if start >= limit { return false }
-            if try gap(at: at) != nil { start += 1 }
-            let end = start + chunk.entries.count
+            if try gap(at: at) != nil { start &+= 1 }
+            let end = start &+ chunk.entries.count
             var rank: Int?
             for (i, entry) in chunk.entries.enumerated() where !entry.isDetached && rank == nil {
                 guard let other = entry.key else { continue }
                 found = (nil, end)
-                if other <= key { rank = start + i }
+                if other <= key { rank = start &+ i }
             }
             if found != nil { found = (rank, end) }
             start = end

@@ -270,6 +270,11 @@ struct CallFuzzing {
         if count > 0 {
             var position = rows[below(count)].position
             _ = quire_read_before(snapshot, feed, &position, &rows, 4, &count)
+            var rank: UInt64 = 0
+            let status = quire_rank_of_row(snapshot, feed, &position, &rank)
+            precondition(status == QUIRE_OK && rank < 4, "a row has no rank")
+            _ = quire_rank_of_key(snapshot, feed, number(), &rank)
+            _ = quire_read_from_rank(snapshot, feed, UInt64(bitPattern: number()), &rows, 4, &count)
         }
         var changes: UnsafePointer<quire_change>?
         _ = quire_changes_since(snapshot, UInt64(bitPattern: number()), &changes, &count)

@@ -41,6 +41,38 @@ struct CommandTests {
                 + #""up":"?","up_kind":"unknown","up_overlapping":false,"why":"missing-page"}"#)
     }
 
+    @Test("show starts where it is told, by the page index")
+    func showFrom() throws {
+        let box = try cacheWithGap()
+        let all = try box.quire("show", box.cache, "a", "-n", "999", "--json").lines
+        for rank in [0, 1, 29, 30, 31, 50] {
+            let some = try box.quire("show", box.cache, "a", "-n", "999", "--json", "--from-rank", "\(rank)")
+            #expect(some.lines == Array(all[rank...]), "\(rank)")
+        }
+        let table = try box.quire("show", box.cache, "a", "-n", "1", "--from-rank", "30").lines
+        #expect(table[2] == "~~~~ gap g1, missing-page: page=4 ~~~~" && table[3].hasPrefix("960 "))
+        #expect(try box.quire("show", box.cache, "a", "--json", "--from-rank", "51").lines.isEmpty)
+        let below = try box.quire("show", box.cache, "a", "--from-rank", "52")
+        #expect(below.status == 65 && below.err.contains("feed a has 51 rows"))
+        #expect(try box.quire("show", box.cache, "a", "--from-rank=-1").status == 64)
+        #expect(try box.quire("show", box.cache, "a", "--from-rank", "1", "--after", "990").status == 64)
+    }
+
+    @Test("show starts at a key")
+    func showAtKey() throws {
+        let box = try cacheWithGap()
+        #expect(try box.quire("show", box.cache, "a", "--at-key", "1").status == 65)
+        let page = try box.page("dated.json", [90, 80, 70])
+        let options = ["--order", "stable", "--key", "last_activity_date"]
+        _ = try box.quire(["ingest", box.cache, "dated", page] + options)
+        for (key, expected) in [
+            ("99000", ["90", "80", "70"]), ("80000", ["80", "70"]), ("79999", ["70"]), ("1", []),
+        ] {
+            let shown = try box.quire("show", box.cache, "dated", "--json", "--at-key", key).objects()
+            #expect(shown.compactMap { $0["id"] as? String } == expected, "\(key)")
+        }
+    }
+
     @Test("gaps: --exit-code, --all, and the joins that are unverified")
     func gaps() throws {
         let box = try cacheWithGap()

@@ -1,173 +1,13 @@
-// Reading: rows, pages, posts, changes of one consistent state. Part of quire.hpp.
+// Reading: feeds, rows, pages, posts, changes of one consistent state. Part of quire.hpp.
 //
 // EVERY VIEW AND LINK IN THIS FILE IS VALID UNTIL ITS SNAPSHOT IS DESTROYED, AND NO LONGER.
 #ifndef QUIRE_SNAPSHOT_HPP
 #define QUIRE_SNAPSHOT_HPP
 
-#include "feed.hpp"
-
-#include <array>
+#include "rows.hpp"
 
 namespace quire {
 inline namespace QUIRE_MODE {
-
-// Where a row stands in one snapshot. It means nothing in another one.
-using position = quire_position;
-
-// A row of a feed: a post, or a gap. A cheap copy; its views borrow from the snapshot.
-class row {
-public:
-    explicit row(const quire_row &c) : c_(c) {}
-
-    bool is_post() const noexcept { return c_.kind == QUIRE_ROW_POST; }
-    bool is_gap() const noexcept { return c_.kind == QUIRE_ROW_GAP; }
-    quire::position position() const noexcept { return c_.position; }
-
-    // Posts. The body is what was received, in the memory-mapped file.
-    std::string_view id() const { return detail::view(c_.id); }
-    std::string_view body() const { return detail::view(c_.body); }
-    byte_span body_bytes() const { return byte_span(c_.body); }
-    std::optional<std::int64_t> key() const { return optional(QUIRE_ROW_HAS_KEY, c_.key); }
-    // Number of the page that last delivered it.
-    std::optional<std::uint64_t> page() const { return optional(QUIRE_ROW_HAS_PAGE, c_.page); }
-    bool is_detached() const noexcept { return has(QUIRE_ROW_DETACHED); }
-    bool is_pinned() const noexcept { return has(QUIRE_ROW_PINNED); }
-    bool is_placeholder() const noexcept { return has(QUIRE_ROW_PLACEHOLDER); }
-    // A newer version was seen, but only with less detail: ask for its body (place::bodies).
-    bool is_outdated() const noexcept { return has(QUIRE_ROW_OUTDATED); }
-    // The body is not all of the post; post_info::detail says how much it is.
-    bool is_partial() const noexcept { return has(QUIRE_ROW_PARTIAL); }
-    // Nothing proves that it follows the post above; why() says what speaks against it.
-    bool is_unverified() const noexcept { return has(QUIRE_ROW_UNVERIFIED); }
-    // The page above such a join was asked for again and ended there as before; see place::join().
-    bool is_checked() const noexcept { return has(QUIRE_ROW_CHECKED); }
-    // Gaps, and posts that are unverified.
-    doubt why() const noexcept { return static_cast<doubt>(c_.why); }
-
-    // Gaps: the number, what continues below the post above, and above the post below.
-    std::uint64_t gap() const noexcept { return c_.gap; }
-    link down() const { return link(c_.down); }
-    link up() const { return link(c_.up); }
-    std::uint64_t posts_above() const noexcept { return c_.posts_above; }
-    // Gaps: the clock of the change that opened it, larger is later.
-    std::uint64_t since() const noexcept { return c_.since; }
-
-private:
-    bool has(std::uint32_t flag) const noexcept { return (c_.flags & flag) != 0; }
-    template <class Number>
-    std::optional<Number> optional(std::uint32_t flag, Number number) const
-    {
-        return has(flag) ? std::optional<Number>(number) : std::nullopt;
-    }
-
-    quire_row c_;
-};
-
-// A page as stored: one accepted response.
-struct page {
-    explicit page(const quire_page &c)
-        : number(c.number), index(c.index), own(c.own), next(c.next), previous(c.previous),
-          received(c.received), added(c.added), duplicates(c.duplicates),
-          duplicates_in_page(c.duplicates_in_page), posts(c.posts), fetched_at(c.fetched_at),
-          is_full(c.is_full != 0)
-    {
-    }
-
-    // `index` is the rank in this snapshot, 0 is the topmost; `posts` is how many it still has.
-    std::uint64_t number, index;
-    link own, next, previous;
-    std::uint64_t received, added, duplicates, duplicates_in_page, posts;
-    std::int64_t fetched_at;
-    bool is_full;
-};
-
-// Rows or pages, fetched a screenful at a time while a range-for walks. Walk it once; the snapshot and the
-// feed must outlive it. Where errors are returned, a failure ends the walk: look at failure() then.
-template <class Item, class C>
-class screenfuls {
-public:
-    static constexpr std::size_t screenful = 64;
-
-    class iterator {
-    public:
-        using iterator_category = std::input_iterator_tag;
-        using value_type = Item;
-        using difference_type = std::ptrdiff_t;
-        using pointer = const Item *;
-        using reference = Item;
-
-        iterator() = default;
-        explicit iterator(screenfuls *range) : range_(range) {}
-        Item operator*() const { return Item(range_->items_[range_->at_]); }
-        iterator &operator++()
-        {
-            range_->advance();
-            return *this;
-        }
-        void operator++(int) { ++*this; }
-        bool operator==(const iterator &other) const { return is_done() == other.is_done(); }
-        bool operator!=(const iterator &other) const { return !(*this == other); }
-
-    private:
-        bool is_done() const { return range_ == nullptr || range_->at_ == range_->count_; }
-        screenfuls *range_ = nullptr;
-    };
-
-    // One call of the C API: `last` is the last item before, `done` how many there were.
-    using fetcher = quire_status (*)(const screenfuls &range, const C *last, C *items, std::size_t *count);
-
-    screenfuls(quire_snapshot *snapshot, quire_feed *feed, fetcher fetch, std::uint64_t argument = 0,
-               std::optional<quire::position> start = {})
-        : snapshot(snapshot), feed(feed), argument(argument), start(start), fetch_(fetch)
-    {
-    }
-    screenfuls(const screenfuls &) = delete;
-    screenfuls &operator=(const screenfuls &) = delete;
-
-    iterator begin()
-    {
-        if (done == 0 && count_ == 0) fetch(nullptr);
-        return iterator(this);
-    }
-    iterator end() { return iterator(); }
-    // Nothing, unless a read failed.
-    const std::optional<error> &failure() const { return failure_; }
-
-    quire_snapshot *const snapshot;
-    quire_feed *const feed;
-    const std::uint64_t argument;
-    const std::optional<quire::position> start;
-    std::uint64_t done = 0;
-
-private:
-    void advance()
-    {
-        if (++at_ < count_ || count_ < screenful) return;
-        const C last = items_[screenful - 1];
-        fetch(&last);
-    }
-
-    void fetch(const C *last)
-    {
-        done += count_;
-        at_ = count_ = 0;
-        const quire_status code = fetch_(*this, last, items_.data(), &count_);
-        if (code == QUIRE_OK) return;
-        count_ = 0;
-        failure_ = error::last(code);
-#ifndef QUIRE_NO_EXCEPTIONS
-        throw *failure_;
-#endif
-    }
-
-    fetcher fetch_;
-    std::size_t at_ = 0, count_ = 0;
-    std::array<C, screenful> items_;
-    std::optional<error> failure_;
-};
-
-using row_range = screenfuls<row, quire_row>;
-using page_range = screenfuls<page, quire_page>;
 
 // What a feed is and holds.
 class feed_info {
@@ -287,6 +127,42 @@ public:
         return {c(), feed.c(), directed<quire_read_gaps>, 0, after};
     }
 
+    // The rank of a row is the number of rows above it, gaps included: its index in a list of them all. The
+    // page index of the cache finds it in a time that hardly grows with the feed.
+    //
+    // Rows from the one with this rank on; the number of all.
+    row_range rows_from_rank(const feed &feed, std::uint64_t rank) const
+    {
+        return {c(), feed.c(), from_rank, rank};
+    }
+    may<std::uint64_t> row_count(const feed &feed) const
+    {
+        std::uint64_t count = 0;
+        const auto code = quire_row_count(c(), feed.c(), &count);
+        return detail::finish(code, count);
+    }
+    // The rank of a row of this snapshot; of a post, nothing if the feed lacks it.
+    may<std::uint64_t> rank_of_row(const feed &feed, const position &position) const
+    {
+        std::uint64_t rank = 0;
+        const auto code = quire_rank_of_row(c(), feed.c(), &position, &rank);
+        return detail::finish(code, rank);
+    }
+    may<std::optional<std::uint64_t>> rank_of_post(const feed &feed, std::string_view id) const
+    {
+        std::uint64_t rank = 0;
+        const auto code = quire_rank_of_post(c(), feed.c(), detail::to_c(id), &rank);
+        return detail::finish_unless(QUIRE_NOT_FOUND, code, rank);
+    }
+    // The rank of the first post whose key is this one or lower: where a list opens that jumps to a date. It
+    // is row_count() if all keys are larger; nothing if the feed's order is not that of keys.
+    may<std::optional<std::uint64_t>> rank_of_key(const feed &feed, std::int64_t key) const
+    {
+        std::uint64_t rank = 0;
+        const auto code = quire_rank_of_key(c(), feed.c(), key, &rank);
+        return detail::finish_unless(QUIRE_NOT_FOUND, code, rank);
+    }
+
     // Pages by their rank, from `index` on; the posts that page `number` still has.
     page_range pages(const feed &feed, std::uint64_t index = 0) const
     {
@@ -357,6 +233,14 @@ private:
         const quire_position *from =
             last != nullptr ? &last->position : range.start ? &*range.start : nullptr;
         return Read(range.snapshot, range.feed, from, rows, row_range::screenful, count);
+    }
+
+    static quire_status from_rank(const row_range &range, const quire_row *last, quire_row *rows,
+                                  std::size_t *count)
+    {
+        if (last != nullptr) return directed<quire_read_after>(range, last, rows, count);
+        return quire_read_from_rank(range.snapshot, range.feed, range.argument, rows, row_range::screenful,
+                                    count);
     }
 
     static quire_status of_page(const row_range &range, const quire_row *, quire_row *rows,

@@ -24,6 +24,9 @@ SCREENFUL = 64
 # Screenfuls that a Rows object keeps, so that neighbouring slices do not fetch one twice.
 _KEPT_SCREENS = 4
 
+# The largest number that the library takes; no feed has so many rows.
+_NO_RANK = (1 << 64) - 1
+
 _HAS_KEY, _HAS_PAGE = lib.QUIRE_ROW_HAS_KEY, lib.QUIRE_ROW_HAS_PAGE
 _POST = lib.QUIRE_ROW_POST
 _position_size = ffi.sizeof("quire_position")
@@ -136,18 +139,16 @@ def position_in(row: Row | None, lease: Lease) -> Any:
 class Rows:
     """The rows of a feed in one snapshot, top first: a sequence that is fetched as it is looked at.
 
-    rows[10:20], rows[-1], `for row in rows`, reversed(rows). Looking at a place for the first time walks
-    the screenfuls above it, one call each; going on from there, in whatever windows, costs one call per
-    screenful. len() asks the feed's counters. Like its snapshot, for one thread at a time.
+    rows[10:20], rows[-1], `for row in rows`, reversed(rows). Wherever one looks, in whatever windows, costs
+    one call per screenful: the page index of the cache finds rows by their number. len() asks it, too. Like
+    its snapshot, for one thread at a time.
     """
 
-    __slots__ = ("_snapshot", "_feed", "_borders", "_screens")
+    __slots__ = ("_snapshot", "_feed", "_screens")
 
     def __init__(self, snapshot: Snapshot, feed: Feed) -> None:
         self._snapshot = snapshot
         self._feed = feed
-        # The last row of each screenful that was followed by another, from the top.
-        self._borders: list[Row | None] = [None]
         self._screens: OrderedDict[int, list[Row]] = OrderedDict()
 
     def _screen(self, number: int) -> list[Row]:
@@ -157,20 +158,12 @@ class Rows:
             self._snapshot._require_open()
             self._screens.move_to_end(number)
             return kept
-        rows: list[Row] = []
-        at = min(number, len(self._borders) - 1)
-        while True:
-            rows = self._snapshot.after(self._feed, self._borders[at], SCREENFUL)
-            if len(rows) == SCREENFUL and at + 1 == len(self._borders):
-                self._borders.append(rows[-1])
-            self._screens[at] = rows
-            if len(self._screens) > _KEPT_SCREENS:
-                self._screens.popitem(last=False)
-            if at == number:
-                return rows
-            if len(rows) < SCREENFUL:
-                return []
-            at += 1
+        rank = min(number * SCREENFUL, _NO_RANK)
+        rows = self._snapshot.from_rank(self._feed, rank, SCREENFUL)
+        self._screens[number] = rows
+        if len(self._screens) > _KEPT_SCREENS:
+            self._screens.popitem(last=False)
+        return rows
 
     def __iter__(self) -> Iterator[Row]:
         number = 0
@@ -191,8 +184,7 @@ class Rows:
             border = rows[-1]
 
     def __len__(self) -> int:
-        info = self._snapshot.info(self._feed)
-        return info.posts + info.detached + info.gaps
+        return self._snapshot.row_count(self._feed)
 
     def _range(self, start: int, stop: int | None) -> list[Row]:
         found: list[Row] = []

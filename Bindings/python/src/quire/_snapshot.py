@@ -89,16 +89,17 @@ class Snapshot:
         return Rows(self, feed)
 
     def _read(
-        self, function: Callable[..., int], feed: Feed, border: Row | None, limit: int
+        self, function: Callable[..., int], feed: Feed, start: Row | int | None, limit: int
     ) -> list[Row]:
+        """Reads from a rank on, or from a row or the border."""
         rows = ffi.new("quire_row[]", number_in(limit, 32))
         count = ffi.new("size_t *")
         with self._lock:
             self._require_open()
             lease = self._lease
-            position = position_in(border, lease)
+            place = number_in(start) if isinstance(start, int) else position_in(start, lease)
             check(function(
-                self._handle, feed._handle, position, rows if limit else ffi.NULL, limit, count))
+                self._handle, feed._handle, place, rows if limit else ffi.NULL, limit, count))
             return [row_out(rows[i], lease) for i in range(count[0])]
 
     def after(self, feed: Feed, row: Row | None = None, limit: int = SCREENFUL) -> list[Row]:
@@ -108,6 +109,40 @@ class Snapshot:
     def before(self, feed: Feed, row: Row | None = None, limit: int = SCREENFUL) -> list[Row]:
         """Up to `limit` rows above a row (None: from the bottom), the nearest first, in one call."""
         return self._read(lib.quire_read_before, feed, row, limit)
+
+    def from_rank(self, feed: Feed, rank: int, limit: int = SCREENFUL) -> list[Row]:
+        """Up to `limit` rows from a rank on, in one call; none if the feed has no row of this rank.
+
+        The rank of a row is the number of rows above it, gaps included: its index in rows(). The page index
+        of the cache finds it in a time that hardly grows with the feed.
+        """
+        return self._read(lib.quire_read_from_rank, feed, rank, limit)
+
+    def row_count(self, feed: Feed) -> int:
+        """Number of rows of a feed, posts and gaps."""
+        return self._number(lib.quire_row_count, feed)
+
+    def rank_of_row(self, feed: Feed, row: Row) -> int:
+        """The rank of a row of this snapshot; two of them differ by how many rows one is below the other."""
+        return self._number(lib.quire_rank_of_row, feed, position_in(row, self._lease))
+
+    def rank_of_post(self, feed: Feed, id: Id) -> int:
+        """The rank of a post, else NotFoundError."""
+        return self._number(lib.quire_rank_of_post, feed, id_in(id))
+
+    def rank_of_key(self, feed: Feed, key: int) -> int:
+        """The rank of the first post whose key is this one or lower: where a list opens that jumps to a date.
+
+        It is row_count() if all keys are larger. NotFoundError if the feed's order is not that of keys.
+        """
+        return self._number(lib.quire_rank_of_key, feed, key)
+
+    def _number(self, function: Callable[..., int], feed: Feed, *arguments: Any) -> int:
+        out = ffi.new("uint64_t *")
+        with self._lock:
+            self._require_open()
+            check(function(self._handle, feed._handle, *arguments, out))
+        return int(out[0])
 
     def gaps(self, feed: Feed) -> Iterator[GapRow]:
         """The gaps of a feed, topmost first."""

@@ -20,16 +20,26 @@ struct Show: ToolCommand {
     @Option(help: ArgumentHelp("Start below this post.", valueName: "id"))
     var after: String?
 
+    @Option(help: ArgumentHelp("Start with the row that has this many rows above it.", valueName: "number"))
+    var fromRank: Int?
+
+    @Option(help: ArgumentHelp("Start with the first post whose key is this one or lower.", valueName: "key"))
+    var atKey: Int64?
+
     @OptionGroup var json: JSONOption
 
     func validate() throws {
         if number < 0 { throw ValidationError("-n must not be negative.") }
+        if let fromRank, fromRank < 0 { throw ValidationError("--from-rank must not be negative.") }
+        if [after != nil, fromRank != nil, atKey != nil].count(where: \.self) > 1 {
+            throw ValidationError("Only one of --after, --from-rank and --at-key can be given.")
+        }
     }
 
     func run(_ output: Output) throws -> ExitStatus {
         let feed = try target.open()
         try feed.cache.withSnapshot { snapshot in
-            let start = try after.map { try find($0, in: feed, snapshot) }
+            let start = try start(in: feed, snapshot)
             if json.isOn {
                 let lines = JSONLines(output)
                 let info = try snapshot.info(of: feed)
@@ -47,6 +57,25 @@ struct Show: ToolCommand {
             }
         }
         return .ok
+    }
+
+    /// The row below which to start; nil is the top.
+    private func start(in feed: Feed, _ snapshot: borrowing Snapshot) throws -> RowPosition? {
+        if let after { return try find(after, in: feed, snapshot) }
+        var rank = fromRank ?? 0
+        if let atKey {
+            guard let found = try snapshot.rank(ofKey: atKey, in: feed) else {
+                throw Failure(
+                    .data, "\(target.cache): the posts of feed \(feed.name) are not ordered by keys")
+            }
+            rank = found
+        }
+        if rank == 0 { return nil }
+        guard let above = try snapshot.rows(of: feed, from: rank - 1, limit: 1).first else {
+            let rows = counted(try snapshot.rowCount(of: feed), "row")
+            throw Failure(.data, "\(target.cache): feed \(feed.name) has \(rows)")
+        }
+        return above.post?.position ?? above.gap?.position
     }
 
     private func find(_ text: String, in feed: Feed, _ snapshot: borrowing Snapshot) throws
