@@ -13,8 +13,7 @@ public struct PostView: ~Escapable {
     }
 }
 
-// What reads much and keeps little: no array of rows is made, and each body is found while its row is at hand. A
-// page read takes two thirds of the time of ``Snapshot/posts(ofPage:in:)`` with ``Snapshot/body(of:)-(PostRow)``.
+// For what reads much and keeps little: no array of rows is made, and each body is found while its row is at hand.
 
 extension Snapshot {
     /// Calls `body` with each post still stored for page `number`, in feed order; never if the feed has no such
@@ -29,6 +28,15 @@ extension Snapshot {
         let lender = Lender(bodies)
         try reader(feed).forEachPost(ofPage: number) { (row: consuming PostRow) in lender.lend(row, to: body)
         }
+        try lender.finish()
+    }
+
+    /// The same for a page that this snapshot has listed, which is then not looked up.
+    public borrowing func forEachPost(
+        of page: PageInfo, in feed: Feed, _ body: (borrowing PostView) throws -> Void
+    ) throws {
+        let lender = Lender(bodies)
+        try reader(feed).forEachPost(of: page) { (row: consuming PostRow) in lender.lend(row, to: body) }
         try lender.finish()
     }
 

@@ -239,6 +239,12 @@ struct RowReader {
         try forEachPost(ofPage: number, count: page.entries, from: page.start, body)
     }
 
+    /// Calls `body` with each post that a page still has, in order.
+    @inline(__always)
+    func forEachPost(of page: PageInfo, _ body: (consuming PostRow) -> Void) throws {
+        try forEachPost(ofPage: page.number, count: page.posts, from: page.start, body)
+    }
+
     @inline(__always)
     private func forEachPost(
         ofPage number: UInt64, count: Int, from start: UInt64, _ body: (consuming PostRow) -> Void

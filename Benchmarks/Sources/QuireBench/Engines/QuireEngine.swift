@@ -114,8 +114,8 @@ class QuireEngine: Engine {
         return try cache.withSnapshot { snapshot in
             var total = ReadTotal()
             for page in pages {
-                for row in try snapshot.posts(of: page, in: feed) {
-                    try snapshot.body(of: row).withUnsafeBytes { total.add($0) }
+                try snapshot.forEachPost(of: page, in: feed) { post in
+                    post.body.withUnsafeBytes { total.add($0) }
                 }
             }
             return total

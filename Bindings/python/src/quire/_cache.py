@@ -54,7 +54,7 @@ class _Work:
 def _keep_error(kind: object, error: BaseException, traceback: TracebackType) -> int:
     """Control-C may arrive between the lines of a callback; the caller of the library receives it."""
     ffi.from_handle(traceback.tb_frame.f_locals["context"]).error = error
-    return Status.BAD_ARGUMENT.value
+    return int(Status.BAD_ARGUMENT)
 
 
 @ffi.def_extern(onerror=_keep_error)  # type: ignore[untyped-decorator]
@@ -88,7 +88,7 @@ def quire_python_progress(context: Any, done: float) -> int:
         return 0
     except BaseException as error:
         work.error = error
-        return Status.BAD_ARGUMENT.value
+        return int(Status.BAD_ARGUMENT)
 
 
 class _Progress:
