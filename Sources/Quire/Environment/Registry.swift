@@ -12,14 +12,21 @@ import Synchronization
 // The files that this process has open.
 
 extension Environment {
-    private struct Entry {
+    private final class Entry {
+        let file: FileKey
         /// Nil while it is being closed.
         weak var environment: Environment?
         /// True while ``ExclusiveUse`` replaces the file.
-        var isReserved = false
+        let isReserved: Bool
+
+        init(_ file: FileKey, _ environment: Environment? = nil, isReserved: Bool = false) {
+            (self.file, self.environment, self.isReserved) = (file, environment, isReserved)
+        }
     }
 
-    private static let registry = Mutex<[FileKey: Entry]>([:])
+    /// A process has few files open. The first dictionary of some type costs the runtime more than the rest of an
+    /// open.
+    private static let registry = Mutex<[Entry]>([])
 
     /// Opens or creates the file. If this process has it open already, returns that environment.
     static func open(_ path: String, _ options: CacheOptions) throws(QuireError) -> Environment {
@@ -41,11 +48,12 @@ extension Environment {
 
     /// Returns the file's environment, opened if needed; nil while another thread closes it.
     private static func find(
-        _ path: String, _ options: CacheOptions, in registry: inout [FileKey: Entry]
+        _ path: String, _ options: CacheOptions, in registry: inout [Entry]
     ) throws(QuireError) -> Environment? {
         let isMissing = try FileCheck.isMissing(path)
         if !isMissing {
-            if let known = registry[try FileCheck.key(path)] {
+            let file = try FileCheck.key(path)
+            if let known = registry.first(where: { $0.file == file }) {
                 if known.isReserved { throw QuireError(.busy, "\(path): is being repaired or compacted") }
                 return known.environment
             }
@@ -62,7 +70,7 @@ extension Environment {
         let file = try FileCheck.key(path)
         try openLock.publish(file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
         let environment = try openFile(path, file, openLock, options)
-        registry[file] = Entry(environment: environment)
+        registry.append(Entry(file, environment))
         return environment
     }
 
@@ -70,20 +78,20 @@ extension Environment {
     static func reserve(_ path: String) throws(QuireError) -> FileKey {
         let file = try FileCheck.key(path)
         let isFree = registry.withLock { registry in
-            if registry[file] != nil { return false }
-            registry[file] = Entry(isReserved: true)
+            if registry.contains(where: { $0.file == file }) { return false }
+            registry.append(Entry(file, isReserved: true))
             return true
         }
         if !isFree { throw QuireError(.badArgument, "\(path): is open in this process") }
         return file
     }
 
-    static func forget(_ file: FileKey) { registry.withLock { $0[file] = nil } }
+    static func forget(_ file: FileKey) { registry.withLock { $0.removeAll { $0.file == file } } }
 
     /// Returns true if this process has the file open.
     static func isOpen(_ path: String) throws(QuireError) -> Bool {
         let file = try FileCheck.key(path)
-        return registry.withLock { $0[file]?.environment != nil }
+        return registry.withLock { $0.contains { $0.file == file && $0.environment != nil } }
     }
 
     private static func openFile(

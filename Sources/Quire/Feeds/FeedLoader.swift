@@ -143,6 +143,9 @@ final class FeedLoader {
         chunks[position] = chunk
     }
 
+    /// Keeps a page that was already read.
+    func load(_ page: PageRecord) { pages[page.page.number] = page }
+
     /// Loads the neighbours of loaded chunks: if entries leave, the links of their neighbours are needed.
     func loadNeighbours() throws {
         for (position, chunk) in chunks {
@@ -254,9 +257,10 @@ final class FeedLoader {
         state.entries.reserveCapacity(count + 64)  // with room for an answer
         state.index.reserveCapacity(count + 64)
         try appendRows(to: &state)
-        for (_, chunk) in chunks where chunk.record.page != 0 {
-            let number = chunk.record.page
-            if !state.pages.contains(number) { state.pages[number] = try page(number).page }
+        var last: UInt64 = 0
+        for number in chunks.map(\.value.record.page).sorted() where number != last {
+            state.pages[number] = try page(number).page
+            last = number
         }
         rows = state
     }

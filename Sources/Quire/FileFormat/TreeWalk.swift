@@ -291,18 +291,19 @@ struct Node {
             return nil
         }
         var nodes: [Node] = []
-        var spans: [(start: Int, end: Int)] = []
+        // the start above the end of each, which sorts without a type that the runtime must make first
+        var spans: [UInt64] = []
         for place in stride(from: PageHeader.size, to: lower, by: 2) {
             let start = Int(page.loadUnaligned(fromByteOffset: place, as: UInt16.self))
             guard start >= upper, let node = Node(page, at: start, isLeaf: isLeaf) else { return nil }
             nodes.append(node)
-            spans.append((start, (node.value.upperBound + 1) & ~1))
+            spans.append(UInt64(start) << 32 | UInt64((node.value.upperBound + 1) & ~1))
         }
-        spans.sort { $0.start < $1.start }
+        spans.sort()
         var next = upper
         for span in spans {
-            if span.start != next { return nil }
-            next = span.end
+            if Int(span >> 32) != next { return nil }
+            next = Int(span & 0xFFFF_FFFF)
         }
         return next == page.count ? nodes : nil
     }

@@ -58,6 +58,38 @@ struct Location {
         if check != other.check { return check < other.check }
         return feed < other.feed
     }
+
+    /// Returns the locations in this order. Hashes are evenly distributed, so each is put directly near its place:
+    /// O(n), and O(n log n) for many locations with the same hash.
+    static func sorted(_ locations: [Location]) -> [Location] {
+        let count = locations.count
+        if count < 8 { return locations.sorted { $0.precedes($1) } }
+        func bucket(_ location: Location) -> Int {
+            Int(truncatingIfNeeded: location.hash.multipliedFullWidth(by: UInt64(count)).high)
+        }
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
+            ends.initialize(repeating: 0)
+            for location in locations { ends[bucket(location)] &+= 1 }
+            var end: Int32 = 0
+            for i in 0..<count {
+                end &+= ends[i]
+                ends[i] = end
+            }
+            return [Location](unsafeUninitializedCapacity: count) { sorted, initialized in
+                for location in locations.reversed() {
+                    let bucket = bucket(location)
+                    ends[bucket] &-= 1
+                    sorted.initializeElement(at: Int(ends[bucket]), to: location)
+                }
+                initialized = count
+                ends[count] = end
+                // what was the end of a bucket is its start now
+                for i in 0..<count where ends[i + 1] - ends[i] > 1 {
+                    sorted[Int(ends[i])..<Int(ends[i + 1])].sort { $0.precedes($1) }
+                }
+            }
+        }
+    }
 }
 
 /// Locations in the order of their hashes, each in the slot of its hash or the next free one, and a Bloom filter

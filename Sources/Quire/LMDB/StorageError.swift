@@ -8,7 +8,7 @@ extension QuireError {
             switch status {
             case MDB_INVALID: .notACache
             case MDB_VERSION_MISMATCH: .newerFormat
-            case MDB_CORRUPTED, MDB_PAGE_NOTFOUND: .corrupt
+            case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INCOMPATIBLE: .corrupt
             case MDB_MAP_FULL: .diskFull
             default: .io
             }

@@ -69,9 +69,10 @@ extension FeedState {
         var last: UInt64 = 0
         for entry in leaving where entries[entry].page != last {
             last = entries[entry].page
-            guard let page = pages[last] else { continue }
-            if let id = page.last, isIn(page, id, left) { pages[last]!.last = nil }
-            if let id = page.first, isIn(page, id, left) { pages[last]!.first = nil }
+            guard var page = pages[last] else { continue }
+            if let id = page.last, isIn(page, id, left) { page.last = nil }
+            if let id = page.first, isIn(page, id, left) { page.first = nil }
+            pages[last] = page
         }
     }
 

@@ -20,6 +20,8 @@ final class WriteSession {
     private var unwritten: FeedLoader?
     /// For each body record, the bytes that posts no longer refer to.
     private var released: [UInt64: Int] = [:]
+    /// What was released of one more record. The bodies of a page mostly are in the same one.
+    private var releasing = (record: 0 as UInt64, count: 0)
 
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
@@ -42,6 +44,7 @@ final class WriteSession {
         counters.generation += 1
         try closeBodies()
         let bodies = BodyStore(transaction: transaction)
+        noteReleased()
         for (record, count) in released { try bodies.release(count, of: record) }
         try tickets.store()
         try PostIndex.store(fresh, in: transaction, live: counters.entries)
@@ -65,7 +68,7 @@ final class WriteSession {
 
     func add(_ locations: [Location]) {
         if locations.isEmpty { return }
-        fresh.append(FreshRun(locations.sorted { $0.precedes($1) }))
+        fresh.append(FreshRun(Location.sorted(locations)))
         let range = PostIndex.merge(fresh.map(\.run.count))
         if range.count == 1 { return }
         let merged = SortedRun.merged(newestFirst: fresh[range].reversed().map(\.run), dropsGone: false)
@@ -107,8 +110,16 @@ final class WriteSession {
     /// Notes that a post no longer refers to its body.
     func release(_ body: BodyReference) {
         if body.record == 0 { return }
-        released[body.record, default: 0] += Int(body.length)
+        if body.record != releasing.record {
+            noteReleased()
+            releasing = (body.record, 0)
+        }
+        releasing.count += Int(body.length)
         counters.bodyBytes &-= UInt64(body.length)
+    }
+
+    private func noteReleased() {
+        if releasing.record != 0 { released[releasing.record, default: 0] += releasing.count }
     }
 
     /// Returns a copy of a body, even if this session has not written it yet.

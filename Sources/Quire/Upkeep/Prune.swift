@@ -132,7 +132,7 @@ extension WriteSession {
             }
             page.forEach { counts.add($1, -1) }
             counts.pages -= 1
-            leaving.add(page)
+            leaving.add(page, record)
             result.pages += 1
             return true
         }
@@ -174,7 +174,9 @@ extension WriteSession {
         return try change(
             feed,
             focus: { loader in
-                for (position, chunk) in leaving.chunks { loader.load(chunk, at: position) }
+                // ascending, as the loader keeps them
+                for (position, chunk) in leaving.chunks.reversed() { loader.load(chunk, at: position) }
+                for record in leaving.records.reversed() { loader.load(record) }
                 try loader.loadNeighbours()
             }
         ) { state throws(Interruption) in
@@ -187,6 +189,8 @@ extension WriteSession {
 /// Chunks that are to leave.
 private struct Leaving {
     private(set) var chunks: [(position: UInt64, chunk: FeedLoader.Chunk)] = []
+    /// Those of their pages that are known.
+    private(set) var records: [PageRecord] = []
     /// The number of their entries.
     private(set) var count = 0
 
@@ -195,7 +199,8 @@ private struct Leaving {
         count += record.entries.count
     }
 
-    mutating func add(_ other: Leaving) {
+    mutating func add(_ other: Leaving, _ page: PageRecord? = nil) {
+        if let page { records.append(page) }
         chunks += other.chunks
         count += other.count
     }

@@ -107,7 +107,7 @@ struct HostileFiles: TortureCommand {
         let isAccepted = verdict == .sound
         if isAccepted { tally.accepted += 1 }
         // On a file that verify rejects, LMDB may loop for ever.
-        let used = Child(seconds: isAccepted ? 60 : 2) { _ in Self.use(path) }.wait().ending
+        let used = Child(seconds: isAccepted ? 60 : 2) { _ in Self.use(path, isAccepted) }.wait().ending
         switch used {
         case .exited(Verdict.refused.rawValue): tally.refused += 1
         case .exited(Verdict.reported.rawValue): tally.reported += 1
@@ -119,8 +119,9 @@ struct HostileFiles: TortureCommand {
         }
     }
 
-    /// Does everything that a program does with a cache.
-    private static func use(_ path: String) -> Int32 {
+    /// Does everything that a program does with a cache. Of a file that `verify` accepts, only damage may be
+    /// reported.
+    private static func use(_ path: String, _ isAccepted: Bool) -> Int32 {
         var limit = rlimit(rlim_cur: 1 << 28, rlim_max: 1 << 28)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         let stderr = dup(STDERR_FILENO)
@@ -137,7 +138,7 @@ struct HostileFiles: TortureCommand {
         } catch let error as QuireError where isOpen || error.code != .io {
             // other options of a feed are not damage
             if !isOpen || error.code == .optionsDiffer { return Verdict.refused.rawValue }
-            if error.code == .corrupt { return Verdict.reported.rawValue }
+            if !isAccepted || error.code == .corrupt { return Verdict.reported.rawValue }
             dup2(stderr, STDERR_FILENO)
             complain("\(path): \(error.code): \(error)")
             return Verdict.other.rawValue
