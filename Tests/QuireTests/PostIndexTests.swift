@@ -17,6 +17,26 @@ import Testing
         (.max, .max, 1),
     ].map { Location(PostAddress(hash: $0, check: $1), feed: $2, position: 1) }
 
+    /// Hashes that are distributed evenly, and some that are not.
+    @Test(arguments: [0, 1, 7, 8, 9, 100, 3000]) func locationsAreSorted(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        for _ in 0..<20 {
+            let isSkewed = random.chance(0.3)
+            let locations = (0..<count).map { _ in
+                let hash = isSkewed ? UInt64(random.below(3)) : random.next()
+                let address = PostAddress(hash: hash, check: UInt32(random.below(2)))
+                return Location(address, feed: UInt32(random.below(4)), position: 1)
+            }
+            let sorted = Location.sorted(locations)
+            #expect(sorted.count == count)
+            #expect(zip(sorted, sorted.dropFirst()).allSatisfy { !$1.precedes($0) })
+            let names = { (all: [Location]) in
+                Dictionary(grouping: all) { [$0.hash, UInt64($0.check), UInt64($0.feed)] }.mapValues(\.count)
+            }
+            #expect(names(sorted) == names(locations))
+        }
+    }
+
     /// Every subset of the places finds what is in it and nothing else.
     @Test func everySubset() {
         let memory = GuardedBytes(capacity: 1 << 12)
