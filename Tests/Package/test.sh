@@ -7,6 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
 SWIFT=${SWIFT:-swift}
+unset QUIRE_OPTIMIZED  # what others build
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0

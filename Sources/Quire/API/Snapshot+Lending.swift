@@ -42,7 +42,7 @@ extension Snapshot {
 
     /// Calls `post` or `gap` with each of the rows that ``rows(of:after:limit:)`` returns.
     /// - Parameters:
-    ///   - feed: The feed. One that was dropped throws `.notFound`.
+    ///   - feed: The feed. One that was dropped has no rows.
     ///   - position: Begin below this row; nil is the top.
     ///   - limit: The largest number of rows; 0 or less reads none.
     ///   - post: Gets each post.

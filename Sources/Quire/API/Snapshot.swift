@@ -67,7 +67,7 @@ public struct Snapshot: ~Copyable {
     /// Bodies are not read; ``body(of:)-(PostRow)`` lends each. Costs O(log n) of the cache's size to find
     /// the place, then O(1) a row.
     /// - Parameters:
-    ///   - feed: The feed. One that was dropped throws `.notFound`.
+    ///   - feed: The feed. One that was dropped has no rows.
     ///   - position: Begin below this row; nil is the top. A row that has left since is no obstacle: what
     ///     lies below its place is read.
     ///   - limit: The largest number of rows; 0 or less reads none.
