@@ -5,7 +5,7 @@
 set -eu
 folder=$1
 root=$PWD
-build=$root/.build/library/release
+build=$root/Tools/.build/release
 swiftc=${SWIFT:-swift}c
 
 "$swiftc" -O -swift-version 6 -I "$build/Modules" \

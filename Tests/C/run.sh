@@ -57,7 +57,7 @@ check "layout of the structs" gcc -std=c11 -IInclude -c -o "$work/layout.o" Sour
 check "symbols, dependencies, size" Tests/C/symbols.sh
 check "installed tree" Tests/C/install.sh
 check "README" fresh Tests/C/readme.sh
-if command -v valgrind >/dev/null && [ -d .build/library/release/Modules ]; then
+if command -v valgrind >/dev/null && [ -d Tools/.build/release/Modules ]; then
     check "instructions, C against Swift" fresh Tests/C/instructions.sh
 else
     skip "instructions, C against Swift" "needs valgrind and the build of the library"
@@ -90,11 +90,10 @@ check "build: two processes" link twoproc -std=c11 Tests/C/twoproc.c
 check "build: check" link check -std=c11 Tests/C/check.c
 check "two processes" Tests/C/twoproc.sh "$work/twoproc" "$work/check"
 if [ -n "${QUIRE_SWIFT_TESTS:-}" ]; then
-    # the Swift half of two processes; `make test-c` builds the tests first
     QUIRE_TWOPROC="$work/twoproc" check "a C and a Swift process" \
-        sh -c "$QUIRE_SWIFT_TESTS --filter TwoProcess"
+        "$QUIRE_SWIFT_TESTS" --testing-library swift-testing --filter TwoProcess
 else
-    skip "a C and a Swift process" "QUIRE_SWIFT_TESTS='swift test' runs it"
+    skip "a C and a Swift process" "QUIRE_SWIFT_TESTS names the program of the tests: make test"
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

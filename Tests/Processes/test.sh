@@ -13,18 +13,15 @@ skip() { echo "processes: skipped, $1" >&2; exit 77; }
 
 command -v gcc >/dev/null && command -v python3 >/dev/null || skip "no gcc or no python3"
 build=($SWIFT build -c release --package-path Tools)
-for product in quire-torture QuireC; do "${build[@]}" --product $product >&2 || exit 1; done
+"${build[@]}" --product quire-torture >&2 && SWIFT="$SWIFT" Packaging/build-library >&2 || exit 1
 bin=$("${build[@]}" --show-bin-path)
 gcc -O1 -g -std=gnu11 -Wall -Wextra -Werror -IInclude Tests/Processes/worker.c -o "$work/worker" \
-    -L"$bin" -lQuireC -Wl,-rpath,"$bin" || exit 1
+    -Lbuild -l:libquire.so.0 -Wl,-rpath,"$PWD/build" || exit 1
 
-# The binding links libquire.so.0; here that is another name for the library that was just built.
-gcc -shared -Wl,-soname,libquire.so.0 -Wl,--no-as-needed -o "$work/libquire.so.0" \
-    -L"$bin" -lQuireC -Wl,-rpath,"$bin" || exit 1
 python3 -m venv "$work/venv" >&2 || skip "no venv"
 cp -r Bindings/python "$work/python" && mkdir "$work/Include" && cp Include/quire.h "$work/Include"
 mkdir "$work/Bindings" && mv "$work/python" "$work/Bindings/python"
-LDFLAGS=-Wl,--no-as-needed QUIRE_LIBRARY="$work/libquire.so.0" PIP_DISABLE_PIP_VERSION_CHECK=1 \
+QUIRE_LIBRARY="$PWD/build/libquire.so.0" PIP_DISABLE_PIP_VERSION_CHECK=1 \
     "$work/venv/bin/pip" install --quiet "$work/Bindings/python" >&2 || skip "the binding could not be installed"
 PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" Tests/Processes/run \
     --swift "$bin/quire-torture" --c "$work/worker" "$@"
