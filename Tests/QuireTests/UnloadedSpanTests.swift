@@ -185,8 +185,10 @@ struct UnloadedWorld {
             case .success(let text): return (text + state.canonical((feed, runs)), needs)
             case .failure(let need):
                 needs += 1
-                let server = runs[need.run].compactMap(\.entry).filter { !feed.entries[$0].isDetached }
+                let entries = runs[need.run].compactMap(\.entry)
+                let server = entries.filter { !feed.entries[$0].isDetached }
                 switch need {
+                case _ where server.isEmpty: loaded.formUnion(entries)
                 case .gaps: shown.formUnion(runs[need.run].compactMap(\.gap))
                 case .top: loaded.insert(server.first!)
                 case .bottom: loaded.insert(server.last!)
@@ -225,7 +227,20 @@ extension FeedState {
             part.rows.append(.entry(part.entries.count))
             part.append(id(of: entry), entries[entry])
         }
+        func closeDetached() {
+            let detached = open.prefix { isDetached($0) }
+            guard let first = detached.first?.entry, detached.count == open.count || first % 2 == 0 else {
+                return
+            }
+            let position = UInt64(runs.count)
+            part.unloaded.append(
+                UnloadedSpan(count: 0, unkeyed: 0, chunks: position...position, isDetached: true))
+            part.rows.append(.unloaded(runs.count))
+            runs.append(Array(detached))
+            open.removeFirst(detached.count)
+        }
         func close() {
+            closeDetached()
             let lowest = open.reversed().prefix { !$0.isGap }.reversed().compactMap(\.entry).filter {
                 !entries[$0].isDetached
             }

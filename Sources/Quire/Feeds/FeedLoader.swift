@@ -273,7 +273,7 @@ final class FeedLoader {
     }
 
     private func appendRows(to state: inout FeedState) throws {
-        var loaded = chunks.map(\.number)
+        let loaded = chunks.map(\.number)
         var at = 0
         var expected = try position(atOrAfter: 0)
         let gaps = gaps.all
@@ -296,16 +296,16 @@ final class FeedLoader {
                 guard let last = try self.position(before: bound), last >= position else {
                     throw QuireError.corrupt("the gap at \(position) of feed \(record.name)")
                 }
-                if try hasOnlyDetached(position...last) {
-                    try load(from: position, count: .max, upTo: last)
-                    loaded = chunks.map(\.number)
-                    continue
+                var span = UnloadedSpan(
+                    count: 0, unkeyed: 0, chunks: position...last, hidesGaps: gap?.hidesOthers ?? false)
+                if !span.hidesGaps, let detached = try detached(atTopOf: span.chunks) {
+                    (span.chunks, span.isDetached) = (detached.chunks, true)
+                    expected = detached.next ?? bound
+                } else {
+                    expected = bound
                 }
-                let hidesGaps = gap?.hidesOthers ?? false
-                state.unloaded.append(
-                    UnloadedSpan(count: 0, unkeyed: 0, chunks: position...last, hidesGaps: hidesGaps))
-                state.rows.append(.unloaded(state.unloaded.count - 1))
-                expected = bound
+                state.rows.append(.unloaded(state.unloaded.count))
+                state.unloaded.append(span)
             }
             try distribute(rest, in: firstRun..<state.unloaded.count, of: &state)
             if let gap {
@@ -337,6 +337,7 @@ final class FeedLoader {
     /// Assigns the rest of a segment's entries to its unloaded spans. If there are several, each is counted
     /// only when a rule asks, because that reads every chunk in them.
     private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
+        let runs = runs.filter { !state.unloaded[$0].isDetached }
         guard let first = runs.first else { return }
         var rest = rest
         if countsRuns {
@@ -351,15 +352,20 @@ final class FeedLoader {
         state.unloaded[first].unkeyed = rest.unkeyed
     }
 
-    /// Returns true if a range has only detached entries. It must then be loaded: an unloaded span must have entries.
-    private func hasOnlyDetached(_ range: ClosedRange<UInt64>) throws -> Bool {
-        if record.counts.detached == 0 { return false }
-        var isFound = false
-        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
-            isFound = $0 <= range.upperBound && $1.entries.contains { !$0.isDetached }
-            return !isFound && $0 < range.upperBound
+    /// Returns the chunks at the top of a range that have detached entries only, and the position of the chunk that
+    /// follows them in the range. No rule needs these chunks: a local post is put above thousands of others.
+    private func detached(
+        atTopOf range: ClosedRange<UInt64>
+    ) throws -> (chunks: ClosedRange<UInt64>, next: UInt64?)? {
+        if record.counts.detached == 0 { return nil }
+        var last: UInt64?
+        var next: UInt64?
+        try ChunkReader(transaction: transaction, feed: feed).eachColumns(from: range.lowerBound) {
+            if $0 > range.upperBound { return false }
+            if $1.hasDetachedOnly { last = $0 } else { next = $0 }
+            return next == nil
         }
-        return !isFound
+        return last.map { (range.lowerBound...$0, next) }
     }
 
     private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {

@@ -112,7 +112,7 @@ struct FeedWriter {
         let index = try loader.index()
         var locations: [Location] = []
         locations.reserveCapacity(changed.count)
-        for chunk in layout.chunks where chunk.position != chunk.home {
+        for chunk in layout.chunks where chunk.position != chunk.home || chunk.page == 0 {
             for entry in layout.entries(of: chunk) where new.entries[entry].chunk != chunk.position {
                 let address = index.address(of: new.id(of: entry))
                 locations.append(Location(address, feed: feed, position: chunk.position))

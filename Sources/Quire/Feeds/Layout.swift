@@ -8,7 +8,7 @@ struct Layout {
         var page: UInt64
         /// Its entries, as a range of ``Layout/entries``.
         var range: Range<Int>
-        /// The chunk from which these entries were read; 0 if they are new or changed their page.
+        /// The chunk from which these entries were read; 0 if all of them are new or changed their page.
         var home: UInt64
         var position: UInt64 = 0
     }
@@ -24,11 +24,14 @@ struct Layout {
     private(set) var chunks: [Chunk] = []
     private(set) var items: [Item] = []
 
-    /// `homePage` returns the page of a stored chunk.
+    /// A stored chunk.
+    typealias Home = (page: UInt64, entries: Int)
+
+    /// `home` returns the stored chunk at a position.
     init(
-        _ state: FeedState, tuning: Tuning, spreadsAnew: Bool, homePage: (UInt64) -> UInt64?
+        _ state: FeedState, tuning: Tuning, spreadsAnew: Bool, home: (UInt64) -> Home?
     ) throws {
-        cut(state, homePage, tuning.chunkLimit)
+        cut(state, home, tuning.chunkLimit)
         if spreadsAnew {
             spread(tuning)
         } else {
@@ -49,8 +52,9 @@ struct Layout {
 
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
-    /// Cuts the rows into chunks: consecutive entries of one page and one home.
-    private mutating func cut(_ state: FeedState, _ homePage: (UInt64) -> UInt64?, _ limit: Int) {
+    /// Cuts the rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
+    /// is a local post, joins the chunk below it while there is room.
+    private mutating func cut(_ state: FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
         entries.reserveCapacity(state.rows.count)
         var start = 0
         var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
@@ -71,9 +75,13 @@ struct Layout {
             case .entry(let entry):
                 let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
                 if start == entries.count || nextPage != page || nextChunk != chunk {
-                    let isHome = nextChunk != 0 && homePage(nextChunk) == nextPage
+                    let stored = nextChunk == 0 ? nil : homes(nextChunk)
+                    let isHome = stored?.page == nextPage
                     let nextHome = isHome ? nextChunk : 0
-                    if nextPage != page || nextHome != home { close(&self) }
+                    let joins =
+                        isHome && page == 0 && home == 0
+                        && entries.count - start + (stored?.entries ?? 0) <= limit
+                    if nextPage != page || nextHome != home && !joins { close(&self) }
                     (page, chunk, home) = (nextPage, nextChunk, nextHome)
                 }
                 if entries.count - start == limit { close(&self) }

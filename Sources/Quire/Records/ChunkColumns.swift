@@ -99,6 +99,10 @@ struct ChunkColumns {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
 
+    var hasDetachedOnly: Bool {
+        (0..<count).allSatisfy { flags($0) & Flag.detached != 0 }
+    }
+
     func flags(_ slot: Int) -> UInt8 { flags.load(fromByteOffset: slot, as: UInt8.self) }
 
     func exception(_ i: Int) -> Exception {

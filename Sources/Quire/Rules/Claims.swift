@@ -99,6 +99,7 @@ extension Draft {
         guard state.options.order.hasKeys, let first = accepted.first, let last = accepted.last else {
             return
         }
+        rows = state.mergeGaps(rows)  // a post that rose may have stood alone between two gaps
         var at = rows.firstIndex(of: .entry(last))! + 1
         if answer.next == .unknown, at < rows.count, rows[at].isGap {
             let below = try state.entry(at: at + 1, in: rows, from: .above)

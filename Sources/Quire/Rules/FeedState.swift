@@ -63,6 +63,8 @@ struct UnloadedSpan: Hashable {
     /// The first and the last chunk in it, for storage.
     var chunks: ClosedRange<UInt64>
     var hidesGaps = false
+    /// True if all of its entries are detached. It counts none, and stays below the row above it as they do.
+    var isDetached = false
     /// By how much this operation shifts the estimated positions in it (R26.1); nil if it does not.
     var shift: Int?
 }
@@ -189,13 +191,17 @@ extension FeedState {
     }
 
     func isDetached(_ row: Row) -> Bool {
-        guard case .entry(let entry) = row else { return false }
-        return entries[entry].isCached && entries[entry].isDetached
+        switch row {
+        case .entry(let entry): entries[entry].isCached && entries[entry].isDetached
+        case .unloaded(let run): unloaded[run].isDetached
+        case .gap: false
+        }
     }
 
     /// The rows of the server's sequence.
     var serverRows: [Row] {
-        let hasDetached = entries.contains { $0.isDetached && $0.isCached }
+        let hasDetached =
+            unloaded.contains(where: \.isDetached) || entries.contains { $0.isDetached && $0.isCached }
         return hasDetached ? rows.filter { !isDetached($0) } : rows
     }
 

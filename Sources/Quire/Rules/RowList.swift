@@ -119,7 +119,8 @@ extension FeedState {
         for row in old {
             switch row {
             case .gap: onItsWay = nil
-            case .unloaded(let run): if onItsWay != nil { throw .needs(.top(run)) }
+            case .unloaded(let run):
+                if onItsWay != nil && !unloaded[run].isDetached { throw .needs(.top(run)) }
             case .entry(let entry) where !isDetached(row):
                 onItsWay = onItsWay ?? entries[entry].claim
                 guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }

@@ -10,37 +10,39 @@ extension FeedState {
             guard let was = old.rows[last...].firstIndex(of: row) ?? old.rows[..<last].firstIndex(of: row)
             else { continue }
             last = was
-            if !hasSameNeighbours(at, as: old, was, step: -1) { throw .needs(.top(run)) }
-            if !hasSameNeighbours(at, as: old, was, step: 1) { throw .needs(.bottom(run)) }
+            let (above, wasAbove) = (neighbour(of: at, step: -1), old.neighbour(of: was, step: -1))
+            if above != wasAbove || isAnyPlaced(of: old.detached(above: was)) {
+                throw .needs(unloaded[run].isDetached ? .all(run) : .top(run))
+            }
+            if unloaded[run].isDetached { continue }
+            if neighbour(of: at, step: 1) != old.neighbour(of: was, step: 1) { throw .needs(.bottom(run)) }
         }
         try requireCountsOfSplitSegments(since: old)
     }
 
-    /// Returns true if the same rows follow in both states in one direction: detached entries, then an entry, a
-    /// gap or nothing. An entry has the same number in both.
-    private func hasSameNeighbours(_ at: Int, as old: FeedState, _ was: Int, step: Int) -> Bool {
-        var (at, was) = (at + step, was + step)
-        func name(_ state: FeedState, _ at: Int) -> Row? {
-            guard state.rows.indices.contains(at) else { return nil }
-            switch state.rows[at] {
-            case .gap(let gap): return .gap(Int(state.gaps[gap].id.number))
-            case .entry: return state.rows[at]
+    /// Returns the name of the next row of the server's sequence in one direction, the same in both states; nil
+    /// for nothing and for an unloaded span.
+    private func neighbour(of at: Int, step: Int) -> Row? {
+        var at = at + step
+        while rows.indices.contains(at) {
+            switch rows[at] {
+            case _ where isDetached(rows[at]): at += step
+            case .gap(let gap): return .gap(Int(gaps[gap].id.number))
+            case .entry: return rows[at]
             case .unloaded: return nil
             }
         }
-        while true {
-            let (now, before) = (name(self, at), name(old, was))
-            guard let now, let before else { return now == nil && before == nil }
-            if now != before { return false }
-            let goesOn = (isDetached(rows[at]), old.isDetached(old.rows[was]))
-            (at, was) = (at + step, was + step)
-            switch goesOn {
-            case (true, true): continue
-            case (false, false): return true
-            case (true, false): return name(self, at) == nil
-            case (false, true): return name(old, was) == nil
-            }
-        }
+        return nil
+    }
+
+    /// The detached rows directly above a row.
+    private func detached(above at: Int) -> some Sequence<Row> {
+        rows[..<at].reversed().prefix { isDetached($0) }
+    }
+
+    /// Returns true if an answer showed one of these detached entries. Those below it then follow it.
+    private func isAnyPlaced(of detached: some Sequence<Row>) -> Bool {
+        detached.contains { $0.entry.map { entries[$0].isCached && !entries[$0].isDetached } ?? false }
     }
 
     /// Throws if a gap now separates runs of one segment, and one of them does not know its own count.
@@ -60,6 +62,7 @@ extension FeedState {
             switch row {
             case .gap: first = nil
             case .entry: continue
+            case .unloaded(let run) where unloaded[run].isDetached: continue
             case .unloaded(let run):
                 first = first ?? run
                 segments[run] = first

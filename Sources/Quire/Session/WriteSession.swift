@@ -254,7 +254,7 @@ final class WriteSession {
         // Must come before any write, because it may ask to start again with the whole feed.
         var new = new
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
-            loader.chunks[$0]?.record.page
+            loader.chunks[$0].map { ($0.record.page, $0.record.entries.count) }
         }
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record

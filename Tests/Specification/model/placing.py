@@ -323,6 +323,7 @@ class Placing:
         feed, rows, answer = self.feed, self.rows, self.answer
         if feed.order not in ("stable", "bump") or not self.accepted:
             return
+        rows[:] = feed._merge_gaps(rows)  # a post that rose may have stood alone between two gaps
         upper, lower = (side | self.inside for side in self.proven_before())
         at = rows.index(self.accepted[-1]) + 1
         if at < len(rows) and isinstance(rows[at], Gap) and rows[at + 1] in lower and answer.next == UNKNOWN:
