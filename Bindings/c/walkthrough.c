@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     page(feed, &place, "xyz", "page-2"); /* the first page */
     show(cache, feed, "x y z");
 
-    page(feed, &place, "abc", "page-2'"); /* much later: nothing known on it, so posts may be missing */
+    page(feed, &place, "abc", "page-2'"); /* much later: the page has no known post, so posts may be missing */
     gap = show(cache, feed, "a b c ~ x y z");
 
     place.kind = QUIRE_PLACE_GAP; /* ask below the gap until it closes */
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     ids.count = 1;
     must(quire_evict(feed, NULL, ids, &left)); /* saves space, leaves a gap */
     show(cache, feed, "a b c ~ e x y z");
-    must(quire_delete(feed, NULL, text("b"))); /* gone on the server: the neighbours close up */
+    must(quire_delete(feed, NULL, text("b"))); /* deleted on the server: no gap */
     show(cache, feed, "a c ~ e x y z");
 
     struct crawl crawl;
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     size_t findings;
     must(quire_check(cache, 0, 0, NULL, NULL, NULL, &findings));
     printf("%zu findings\n", findings);
-    quire_close(cache); /* in whatever order */
+    quire_close(cache); /* in any order */
     quire_feed_close(archive);
     quire_feed_close(feed);
     return findings == 0 ? 0 : 1;

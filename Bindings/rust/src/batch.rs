@@ -5,8 +5,8 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// A commit that is being put together. Lent to the closure of [`Cache::batch`] only: it
-/// belongs to one thread, so it is neither `Send` nor `Sync`.
+/// A commit in the making. Only the closure of [`Cache::batch`] gets one. It belongs to one thread, so it is
+/// neither `Send` nor `Sync`.
 ///
 /// ```compile_fail,E0277
 /// # fn f(batch: &quire::Batch, feed: &quire::Feed) {
@@ -29,12 +29,12 @@ struct State<F, T, E> {
 }
 
 impl Cache {
-    /// Runs the closure inside the one write transaction of all processes; commits if it returns `Ok`,
-    /// undoes all of it if it returns `Err` or panics. Keep batches to 16 to 64 pages.
+    /// Runs the closure inside a write transaction; only one process at a time has one. Commits if the closure
+    /// returns `Ok`. Undoes all of it if the closure returns `Err` or panics. Keep batches to 16 to 64 pages.
     ///
-    /// The closure may be called a second time, from its start: the file had to grow, or another writer
-    /// that shared its commit failed, and the first call was undone. Writes may give `Status::Again`
-    /// before that; pass it on with `?`. Do not wait for the writes of another thread in it.
+    /// The closure may be called a second time: then the first call was undone, because the file had to grow or
+    /// another writer that shared its commit failed. Writes may return `Status::Again` before that; pass it on
+    /// with `?`. Do not wait in the closure for the writes of another thread.
     pub fn batch<T, E, F>(&self, write: F) -> Result<T, E>
     where
         E: From<Error>,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-/// An open cache. May be used from any thread at once.
+/// An open cache. Any number of threads may use it at once.
 pub struct Cache {
     c: *mut sys::quire_cache,
 }
@@ -43,7 +43,7 @@ pub struct Statistics {
 pub enum CheckLevel {
     /// Every record and every invariant.
     Full,
-    /// Only what the cache and its feeds say of themselves; see `QUIRE_CHECK_QUICK`.
+    /// Only the records of the cache and of its feeds; see `QUIRE_CHECK_QUICK`.
     Quick,
 }
 
@@ -82,7 +82,7 @@ impl Cache {
         self.c
     }
 
-    /// The feed with this name, as it is, or created with the defaults.
+    /// The feed with this name. It is created with the defaults if there is none.
     pub fn feed(&self, name: &str) -> Result<Feed, Error> {
         self.open_feed(name, null())
     }
@@ -142,7 +142,7 @@ impl Cache {
     }
 
     /// Replaces the body of a post of a collection ("" is the default) in every feed that shows it, unless
-    /// the stored one has a larger version or is of more detail (`None` is all of it).
+    /// the stored one has a larger version or is of more detail. `None` is the detail of a complete body.
     pub fn update_body(
         &self, batch: Option<&Batch>, collection: &str, id: impl AsRef<[u8]>, body: impl AsRef<[u8]>,
         version: Option<i64>, detail: Option<u8>,
@@ -167,7 +167,7 @@ impl Cache {
         Ok(result.into())
     }
 
-    /// Sets named values of a post of a collection, each never overwritten by one with a smaller version.
+    /// Sets named values of a post of a collection. A value is not overwritten by one with a smaller version.
     pub fn update_fields<V: AsRef<[u8]>>(
         &self, batch: Option<&Batch>, collection: &str, id: impl AsRef<[u8]>, fields: &[(&str, V)],
         version: i64,
@@ -196,8 +196,8 @@ impl Cache {
         Ok(result.into())
     }
 
-    /// `alias` is another id of the post `id` of a collection: what was cached as two posts becomes one, which is
-    /// called `id` from now on.
+    /// `alias` is another id of the post `id` of a collection. If both are cached, they become one post, called
+    /// `id`.
     pub fn add_alias(
         &self, batch: Option<&Batch>, collection: &str, alias: impl AsRef<[u8]>, id: impl AsRef<[u8]>,
     ) -> Result<Alias, Error> {
@@ -218,8 +218,8 @@ impl Cache {
         Ok(generation)
     }
 
-    /// Waits until more than `since` commits have been made by whatever process, or until the time is
-    /// over. Returns their number: nothing happened in time if it is not larger than `since`.
+    /// Waits until all processes together have made more than `since` commits, or until the time is over.
+    /// Returns the number of commits. After a timeout it is not larger than `since`.
     pub fn wait(&self, since: u64, timeout: Duration) -> Result<u64, Error> {
         let milliseconds = timeout.as_millis().try_into().unwrap_or(u32::MAX);
         let mut now = 0;
@@ -251,15 +251,15 @@ impl Cache {
         })
     }
 
-    /// Tests every record and every invariant; the cache is sound if nothing is found. Stops after
-    /// `limit` findings (0 is 100): there may be more then.
+    /// Tests every record and every invariant. The cache is sound if the result is empty. Stops after
+    /// `limit` findings (0 is 100).
     pub fn check(&self, limit: usize) -> Result<Vec<Finding>, Error> {
         let findings = self.check_with(CheckLevel::Full, limit, &mut |_| ControlFlow::Continue(()))?;
         findings.ok_or_else(|| Error::new(Status::BadArgument, "the search was stopped"))
     }
 
-    /// The same at a level; `progress` is told now and then how far it has come, from 0 to 1, and must not
-    /// write to the cache. `None` if it broke off.
+    /// The same at a level. `progress` receives numbers from 0 to 1 and must not write to the cache. The result
+    /// is `None` if `progress` ended the check.
     pub fn check_with(
         &self, level: CheckLevel, limit: usize, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<Vec<Finding>>, Error> {
@@ -275,15 +275,15 @@ impl Cache {
         search.finish(status)
     }
 
-    /// Writes a compact copy to a path where nothing is yet.
+    /// Writes a compact copy. No file may exist at the path.
     pub fn copy_to(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = c_path(path.as_ref())?;
         // SAFETY: see `open_with`.
         Error::check(unsafe { sys::quire_copy(self.c, path.as_ptr()) })
     }
 
-    /// Moves bodies together until `budget` bytes were moved (0: 1 MiB). Returns the bytes that became
-    /// free, 0 if nothing was left to do.
+    /// Moves bodies together until `budget` bytes were moved (0: 1 MiB). Returns the number of bytes that became
+    /// free; 0 if nothing is left to do.
     pub fn reclaim(&self, budget: usize) -> Result<u64, Error> {
         let mut freed = 0;
         // SAFETY: see `open_with`.

@@ -1,10 +1,10 @@
-//! What comes back from writing: requests, outcomes, results.
+//! The results of planning and writing.
 use crate::bytes::{view, Ids, Link};
 use crate::error::{numbers, static_name};
 use crate::{sys, Sizes};
 
 numbers! {
-    /// Why nothing can be asked at a place (`QUIRE_REFUSAL_...`).
+    /// Why no request is possible at a place (`QUIRE_REFUSAL_...`).
     Refusal {
         Empty = QUIRE_REFUSAL_EMPTY, End = QUIRE_REFUSAL_END, Closed = QUIRE_REFUSAL_CLOSED,
         NoLink = QUIRE_REFUSAL_NO_LINK, NoSuchGap = QUIRE_REFUSAL_NO_SUCH_GAP,
@@ -14,7 +14,7 @@ numbers! {
 }
 
 numbers! {
-    /// What helps after an answer that changed no posts, or where nothing can be asked (`QUIRE_HELP_...`).
+    /// The next step after an answer that changed no posts, or if no request is possible (`QUIRE_HELP_...`).
     Help {
         Retry = QUIRE_HELP_RETRY, PlanAgain = QUIRE_HELP_PLAN_AGAIN, Refresh = QUIRE_HELP_REFRESH,
         FillFirst = QUIRE_HELP_FILL_FIRST, Reset = QUIRE_HELP_RESET,
@@ -63,7 +63,7 @@ impl Verdict {
 }
 
 numbers! {
-    /// What became of two ids that are one post (`QUIRE_ALIAS_...`).
+    /// The result of joining two ids of one post (`QUIRE_ALIAS_...`).
     Alias {
         United = QUIRE_ALIAS_UNITED, Noted = QUIRE_ALIAS_NOTED, Same = QUIRE_ALIAS_SAME,
         Missing = QUIRE_ALIAS_MISSING,
@@ -71,24 +71,24 @@ numbers! {
 }
 
 numbers! {
-    /// What an update did (`QUIRE_UPDATE_...`).
+    /// The result of an update (`QUIRE_UPDATE_...`).
     Update {
         Changed = QUIRE_UPDATE_CHANGED, Same = QUIRE_UPDATE_SAME, Stale = QUIRE_UPDATE_STALE,
         Missing = QUIRE_UPDATE_MISSING,
     }
 }
 
-/// What to ask the server.
+/// The request to send to the server.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug)]
 pub enum Ask<'a> {
-    /// Nothing can be asked, which is not an error.
+    /// No request is possible. This is not an error.
     Nothing(Refusal),
-    /// Follow this link; the number of posts counts where the server takes one.
+    /// Follow this link. Send the number of posts if the server takes one.
     Link { link: Link<'a>, limit: u64 },
-    /// `limit` rows from row `position` on, 0 is the first. A limit of 0: name no size.
+    /// `limit` rows from row `position` on; 0 is the first. If `limit` is 0, send no size.
     Position { position: u64, limit: u64 },
-    /// The page with this number, when a page has `limit` rows. A limit of 0: name no size.
+    /// The page with this number, if a page has `limit` rows. If `limit` is 0, send no size.
     Page { number: u64, limit: u64 },
     /// A page around this post.
     Around { target: &'a [u8], limit: u64 },
@@ -96,28 +96,28 @@ pub enum Ask<'a> {
     Snapshot,
     /// The bodies of these posts.
     Bodies(Ids<'a>),
-    /// What has changed since the answer that brought this token.
+    /// The changes since the answer that brought this token.
     Delta { since: &'a [u8] },
     /// A kind that this version does not know.
     Other(i32),
 }
 
-/// A planned request: what to ask, and the ticket for its answer.
+/// A planned request, and the ticket for its answer.
 pub struct Request {
     pub(crate) c: sys::quire_request,
 }
 
-// SAFETY: quire_request_free() is [one]: one thread at a time, whichever it is. The struct owns its
+// SAFETY: quire_request_free() is [one]: one thread at a time, but any thread. The struct owns its
 // memory and has no other tie to a thread.
 unsafe impl Send for Request {}
 
 impl Request {
     pub(crate) const EMPTY: Request = Request { c: sys::quire_request::EMPTY };
 
-    /// What to ask, or why there is nothing to ask.
+    /// The request, or why none is possible.
     pub fn ask(&self) -> Ask<'_> {
         let (position, limit) = (self.c.position, self.c.limit);
-        // SAFETY: what stands in a request lives until it is freed, which `self` does last.
+        // SAFETY: the contents of a request live until it is freed, and `self` frees it last.
         unsafe {
             match self.c.kind {
                 sys::QUIRE_REQUEST_NONE => Ask::Nothing(self.c.refusal.into()),
@@ -133,12 +133,12 @@ impl Request {
         }
     }
 
-    /// What the answer must be ingested with. It outlives this value, and the process.
+    /// The ticket with which the answer must be ingested. It outlives this value, and the process.
     pub fn ticket(&self) -> u64 {
         self.c.ticket
     }
 
-    /// What helps against the refusal.
+    /// The next step after the refusal.
     pub fn help(&self) -> Option<Help> {
         Help::new(self.c.help)
     }
@@ -148,7 +148,7 @@ impl Request {
         self.c.is_overlapping != 0
     }
 
-    /// Bounded requests: stop at this post. The end that the answer claims is that of the range.
+    /// Bounded requests stop at this post. The end that such an answer claims is the end of the range.
     pub fn until(&self) -> Option<&[u8]> {
         // SAFETY: as in `ask`.
         Some(unsafe { view(self.c.until) }).filter(|id| !id.is_empty())
@@ -162,7 +162,7 @@ impl Drop for Request {
     }
 }
 
-/// What an ingest did.
+/// The result of an ingest.
 pub struct Outcome {
     pub(crate) c: sys::quire_outcome,
 }
@@ -174,7 +174,7 @@ macro_rules! lists {
     ($($(#[$note:meta])* $name:ident),* $(,)?) => { $(
         $(#[$note])*
         pub fn $name(&self) -> Ids<'_> {
-            // SAFETY: what stands in an outcome lives until it is freed, which `self` does last.
+            // SAFETY: the contents of an outcome live until it is freed, and `self` frees it last.
             unsafe { Ids::new(self.c.$name) }
         }
     )* };
@@ -193,12 +193,12 @@ impl Outcome {
         self.c.is_unchanged != 0
     }
 
-    /// What helps, if the answer changed no posts.
+    /// The next step, if the answer changed no posts.
     pub fn help(&self) -> Option<Help> {
         Help::new(self.c.help)
     }
 
-    /// The feed's sizes, if this answer showed them to be wrong: they are learned since.
+    /// The feed's sizes, if this answer disproved them. From then on they are learned.
     pub fn disproved_sizes(&self) -> Option<Sizes> {
         Some(Sizes::new(self.c.disproved_sizes, self.c.disproved_rows))
             .filter(|sizes| *sizes != Sizes::Unknown)
@@ -209,7 +209,7 @@ impl Outcome {
         Some(self.c.page).filter(|page| *page != 0)
     }
 
-    /// Posts that stood twice in the page.
+    /// Posts that the page had twice.
     pub fn duplicates_in_page(&self) -> u64 {
         self.c.duplicates_in_page
     }
@@ -229,7 +229,7 @@ impl Outcome {
         self.c.gaps_opened
     }
 
-    /// Posts, known before in whatever feed, whose stored body this answer replaced.
+    /// Posts, known before in any feed, whose stored body this answer replaced.
     pub fn updated(&self) -> u64 {
         self.c.updated
     }
@@ -250,7 +250,7 @@ impl Outcome {
         moved,
         /// Posts that left the feed.
         removed,
-        /// Posts missing from the answer's range that stay all the same.
+        /// Posts that stay although the answer's range lacks them.
         kept,
         /// Ranked feeds: posts pushed below the page.
         displaced,
@@ -258,9 +258,9 @@ impl Outcome {
         ignored,
         /// Sticky posts that the page showed.
         sticky,
-        /// Known posts in another order than the feed's class allows: evidence that the server does not keep it.
+        /// Known posts in an order that the feed's order class forbids: evidence that the server does not keep it.
         disorder,
-        /// Posts received that are neither cached afterwards nor in another of these lists.
+        /// Received posts that are neither cached afterwards nor in another of these lists.
         unplaced,
     }
 }

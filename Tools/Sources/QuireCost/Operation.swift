@@ -18,6 +18,8 @@ enum Operation: String, CaseIterable {
     case post
     /// A new body for a post, in a commit of its own.
     case update
+    /// A local post above 1,000 others, in a commit of its own.
+    case local
     /// A page in the middle of a feed is evicted, in a commit of its own.
     case evict
     /// The last page of a feed is pruned, in a commit of its own.
@@ -37,6 +39,7 @@ enum Operation: String, CaseIterable {
         case .bulk, .bulkPrune: 8
         case .page, .refresh: 96
         case .contains: 200
+        case .local: 300
         case .read, .scroll, .post, .update, .evict, .prune, .open: 10_000
         }
     }
@@ -46,7 +49,7 @@ enum Operation: String, CaseIterable {
         switch self {
         case .bulk, .page, .refresh: arrivals(bench)
         case .read, .scroll, .contains, .post: try reading(bench)
-        case .update, .evict, .prune, .bulkPrune: try changing(bench)
+        case .update, .local, .evict, .prune, .bulkPrune: try changing(bench)
         case .open, .start: { _ in try self.open(bench) }
         }
     }
@@ -132,6 +135,12 @@ enum Operation: String, CaseIterable {
                 let result = try cache.update(PostID(id), body: body)
                 if result != .changed { throw Unexpected(what: "\(id): \(result)") }
             }
+        case .local:
+            let ids = (0..<1_000 + limit).map { PostID(Workload.id(1 << 40 + UInt64($0))) }
+            try cache.batch { batch in
+                for id in ids.prefix(1_000) { try batch[feeds[0]].insertLocal(id, body: []) }
+            }
+            return { n in try feeds[0].insertLocal(ids[1_000 + n], body: []) }
         case .evict:
             return { n in
                 if try feeds[0].evictPage(at: 20) == 0 { throw Unexpected(what: "nothing left") }

@@ -11,15 +11,16 @@ namespace quire {
 inline namespace QUIRE_MODE {
 
 struct cache_options {
-    // A commit is on disk when the call returns. False: the last ones may be lost, at half the price.
+    // True: a commit is on disk when the call returns. False: a power failure may lose the last commits; a
+    // commit costs half as much.
     bool is_durable = true;
     // Address space reserved for the file; 0 is 64 GiB.
     std::uint64_t map_size = 0;
     // How long a write waits for other writers, in milliseconds; 0 is 30,000, UINT32_MAX is for ever.
     std::uint32_t write_timeout_ms = 0;
-    // Commits after which a snapshot is read no longer; 0 is 100,000, UINT32_MAX is no limit.
+    // Number of later commits after which a snapshot expires; 0 is 100,000, UINT32_MAX is no limit.
     std::uint32_t maximum_snapshot_age = 0;
-    // Test the whole file first, as cache::verify() does: for a file from somebody else.
+    // Tests the whole file first, as cache::verify() does. Use it for a file that you did not write.
     bool verifies_on_open = false;
 };
 
@@ -27,7 +28,7 @@ struct cache_options {
 enum class check_level : std::uint32_t {
     // Every record and every invariant.
     full = 0,
-    // What the cache and its feeds say of themselves; see QUIRE_CHECK_QUICK.
+    // Only the records of the cache and of its feeds; see QUIRE_CHECK_QUICK.
     quick = QUIRE_CHECK_QUICK
 };
 
@@ -57,7 +58,7 @@ public:
 #endif
     explicit cache(quire_cache *c) : c_(c) {}
 
-    // The feed with this name, as it is, or created with the defaults.
+    // The feed with this name. It is created with the defaults if there is none.
     may<quire::feed> feed(std::string_view name) { return open_feed(name, nullptr); }
     // status::options_differ if it exists and was created with others.
     may<quire::feed> feed(std::string_view name, const feed_options &options)
@@ -92,11 +93,11 @@ public:
         return detail::finish(code, quire::snapshot(snapshot));
     }
 
-    // Many writes in one commit: calls `write(quire::batch)` on this thread, inside the one write
-    // transaction of all processes. To undo all of it, throw, or return a failure where errors are
-    // returned. `write` may be called a second time from its start: the first call was undone, because
-    // the file had to grow or another writer that shared its commit failed. Functions may report
-    // status::again before that; let it pass. Do not wait for the writes of another thread in it.
+    // Many writes in one commit. Calls `write(quire::batch)` on this thread, inside a write transaction; only
+    // one process at a time has one. To undo all of it, throw, or return a failure if you use results.
+    // `write` may be called a second time: then the first call was undone, because the file had to grow or
+    // another writer that shared its commit failed. Functions may report status::again before that; pass it
+    // on. Do not wait in `write` for the writes of another thread.
     template <class Write>
     may<void> batch(Write &&write)
     {
@@ -127,7 +128,7 @@ public:
                                             detail::to_c(body), version ? &*version : nullptr, level, &result);
         return detail::finish(code, static_cast<update_result>(result));
     }
-    // Sets named values of a post, each never overwritten by a smaller version.
+    // Sets named values of a post. A value is not overwritten by one with a smaller version.
     may<update_result> update_fields(std::string_view id, const std::vector<field> &fields,
                                      std::int64_t version, quire::batch in = own_commit,
                                      std::string_view collection = {})
@@ -140,7 +141,7 @@ public:
                                               c_fields.data(), c_fields.size(), version, &result);
         return detail::finish(code, static_cast<update_result>(result));
     }
-    // `alias` is another id of the post `id`: what was cached as two posts becomes one, which is called `id`.
+    // `alias` is another id of the post `id`. If both are cached, they become one post, called `id`.
     may<alias_result> add_alias(std::string_view alias, std::string_view id, quire::batch in = own_commit,
                                 std::string_view collection = {})
     {
@@ -157,8 +158,8 @@ public:
         const auto code = quire_generation(c(), &generation);
         return detail::finish(code, generation);
     }
-    // Waits until more than `since` commits have been made by whatever process, or until the time is over.
-    // Returns their number: nothing happened in time if it is not larger than `since`.
+    // Waits until all processes together have made more than `since` commits, or until the time is over.
+    // Returns the number of commits. After a timeout it is not larger than `since`.
     may<std::uint64_t> wait(std::uint64_t since, std::chrono::milliseconds timeout) const
     {
         const auto most = static_cast<std::chrono::milliseconds::rep>(UINT32_MAX);
@@ -175,12 +176,12 @@ public:
         return detail::finish(code, statistics);
     }
 
-    // Told now and then how far an operation has come, from 0 to 1; false ends it, as does an exception, and
-    // nothing has changed then. It must not write to the cache.
+    // Receives the progress of an operation, from 0 to 1. If it returns false or throws, the operation ends and
+    // has changed nothing. It must not write to the cache.
     using progress = std::function<bool(double)>;
 
-    // Tests the cache while others go on reading and writing. It is sound if nothing is found; if as much is
-    // found as `limit` says (0: 100), there may be more.
+    // Tests the cache. Others may read and write meanwhile. The cache is sound if the result is empty. It stops
+    // after `limit` findings (0: 100).
     may<std::vector<finding>> check(
         check_level level = check_level::full, std::size_t limit = 0, const progress &progress = nullptr) const
     {
@@ -191,8 +192,8 @@ public:
         return found.finish(code);
     }
 
-    // Tests a file that no program uses, without trust in any byte of it: it can be opened if nothing is
-    // found. limit, progress: as for check().
+    // Tests a file that no program uses, without trust in any byte of it. The file is safe to open if the
+    // result is empty. limit, progress: as for check().
     static may<std::vector<finding>> verify(
         const std::string &path, std::size_t limit = 0, const progress &progress = nullptr)
     {
@@ -204,7 +205,7 @@ public:
         return found.finish(code);
     }
 
-    // Makes a damaged file a cache again and keeps the damaged one beside it; see quire_repair().
+    // Repairs a damaged file, and keeps the damaged one beside it; see quire_repair().
     static may<repair_report> repair(
         const std::string &path, bool dry_run = false, const progress &progress = nullptr)
     {
@@ -220,8 +221,8 @@ public:
         return detail::finish(code, std::move(result));
     }
 
-    // Writes the cache anew without free space and deleted bodies, in place; no process may have it open.
-    // Returns by how many bytes the file became smaller.
+    // Rewrites the cache without free space and deleted bodies. No process may have it open. Returns the number
+    // of bytes by which the file became smaller.
     static may<std::uint64_t> compact(const std::string &path, const progress &progress = nullptr)
     {
         if (has_nul(path)) return detail::fail<std::uint64_t>(bad_path());
@@ -233,13 +234,13 @@ public:
         return detail::finish(code, freed);
     }
 
-    // Writes a compact copy to a path where nothing is yet.
+    // Writes a compact copy. No file may exist at the path.
     may<void> copy_to(const std::string &path) const
     {
         if (has_nul(path)) return detail::fail<void>(bad_path());
         return detail::finish(quire_copy(c(), path.c_str()));
     }
-    // Moves bodies together; returns the bytes that became free, 0 if nothing was left to do.
+    // Moves bodies together. Returns the number of bytes that became free; 0 if nothing is left to do.
     may<std::uint64_t> reclaim(std::size_t budget = 0)
     {
         std::uint64_t freed = 0;

@@ -34,7 +34,7 @@ class Batch:
 
     @staticmethod
     def handle(batch: Batch | None) -> Any:
-        """What C gets. NULL would be a commit of its own, so a batch that is over must not become one."""
+        """The handle for C. NULL would mean a commit of its own, so a batch that has ended raises here."""
         if batch is None:
             return ffi.NULL
         if batch._handle is None:
@@ -43,7 +43,7 @@ class Batch:
 
 
 class _Work:
-    """What a batch has to do, and what became of it."""
+    """The function of a batch, and its result."""
 
     def __init__(self, function: Callable[[Batch], Any]) -> None:
         self.function = function
@@ -92,8 +92,7 @@ def quire_python_progress(context: Any, done: float) -> int:
 
 
 class _Progress:
-    """What is told how far an operation has come, the exception by which it ended it, and what a search
-    has found."""
+    """A progress function, the exception by which it ended the operation, and the findings so far."""
 
     def __init__(self, function: Callable[[float], object] | None) -> None:
         self.function: Callable[[float], object] = function or (lambda done: None)
@@ -112,9 +111,9 @@ def verify(
     *,
     progress: Callable[[float], object] | None = None,
 ) -> list[Finding]:
-    """Tests a file that no program uses, without trust in any byte of it; empty if it can be opened.
+    """Tests a file that no program uses, without trust in any byte of it. Changes nothing.
 
-    limit, progress: see Cache.check(). Changes nothing.
+    The file is safe to open if the result is empty. limit, progress: see Cache.check().
     """
     work = _Progress(progress)
     context = ffi.new_handle(work)
@@ -131,10 +130,9 @@ def repair(
     dry_run: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> RepairReport:
-    """Makes a damaged file a cache again and keeps the damaged one beside it; see quire_repair.
+    """Repairs a damaged file, and keeps the damaged one beside it; see quire_repair.
 
-    progress is called with 0 to 1 now and then; an exception from it ends the repair, which then has
-    changed nothing.
+    progress receives numbers from 0 to 1. If it raises, the repair ends and has changed nothing.
     """
     work = _Progress(progress)
     context = ffi.new_handle(work)
@@ -157,7 +155,7 @@ def repair(
 def compact(
     path: str | os.PathLike[str], *, progress: Callable[[float], object] | None = None
 ) -> int:
-    """Writes the cache anew without free space and deleted bodies; returns the bytes saved.
+    """Rewrites the cache without free space and deleted bodies. Returns the number of bytes saved.
 
     No process may have it open. progress: see repair().
     """
@@ -172,7 +170,7 @@ def compact(
 class Cache:
     """A cache file. Every method may be called from any thread, at the same time as any other.
 
-    Closing does not depend on an order: feeds and snapshots keep the file open until they are closed.
+    Objects can be closed in any order: feeds and snapshots keep the file open until they are closed.
     """
 
     __slots__ = ("_handle", "path", "__weakref__")
@@ -189,7 +187,7 @@ class Cache:
     ) -> None:
         """Opens the cache at a path, creating it if there is none. The numbers: see quire_cache_options.
 
-        verify_on_open: test the whole file first, as verify() does: for a file from somebody else.
+        verify_on_open: test the whole file first, as verify() does. Use it for a file that you did not write.
         """
         self.path = os.fspath(path)
         options = sized("quire_cache_options")
@@ -203,7 +201,7 @@ class Cache:
         self._handle = ffi.gc(out[0], lib.quire_close)
 
     def close(self) -> None:
-        """Releases the cache. Calls of other threads go on to their end, except wait()."""
+        """Releases the cache. Calls of other threads run to their end; wait() ends at once."""
         ffi.release(self._handle)
 
     def __enter__(self) -> Cache:
@@ -223,7 +221,7 @@ class Cache:
     def feed(self, name: str, options: FeedOptions | None = None) -> Feed:
         """The feed with this name, created if there is none.
 
-        Without options it is taken as it is; with others than it has: QuireError, OPTIONS_DIFFER.
+        Without options it keeps those that it has. If they differ: QuireError, OPTIONS_DIFFER.
         """
         return Feed._open(self._handle, name, options)
 
@@ -254,7 +252,7 @@ class Cache:
         return int(out[0])
 
     def wait(self, since: int, timeout: float | None = None) -> int:
-        """Waits until more than `since` commits have been made, by whatever process.
+        """Waits until all processes together have made more than `since` commits.
 
         Returns their number; it is not larger than `since` if `timeout` seconds passed (None: for ever).
         """
@@ -319,7 +317,7 @@ class Cache:
         return Update(out[0])
 
     def add_alias(self, alias: Id, id: Id, *, collection: str = "", batch: Batch | None = None) -> Alias:
-        """`alias` is another id of the post `id`: what was cached as two posts becomes one, called `id`."""
+        """`alias` is another id of the post `id`. If both are cached, they become one post, called `id`."""
         out = ffi.new("int32_t *")
         check(lib.quire_add_alias(
             self._handle, Batch.handle(batch), id_in(collection), id_in(alias), id_in(id), out))
@@ -342,9 +340,8 @@ class Cache:
     ) -> list[Finding]:
         """Tests every record and every invariant; empty if the cache is sound.
 
-        Stops after `limit` findings (0: 100): there may be more then. quick: only what the cache and its
-        feeds say of themselves. progress is called with 0 to 1 now and then; an exception from it ends
-        the search. It must not write to the cache.
+        Stops after `limit` findings (0: 100). quick: tests only the records of the cache and of its feeds.
+        progress receives numbers from 0 to 1. If it raises, the check ends. It must not write to the cache.
         """
         work = _Progress(progress)
         context = ffi.new_handle(work)
@@ -356,7 +353,7 @@ class Cache:
         return work.findings
 
     def copy(self, path: str | os.PathLike[str]) -> None:
-        """Writes a compact copy to a path where nothing is yet."""
+        """Writes a compact copy. No file may exist at the path."""
         check(lib.quire_copy(self._handle, path_in(os.fspath(path))))
 
     def reclaim(self, budget: int = 0) -> int:

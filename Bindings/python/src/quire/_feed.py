@@ -86,12 +86,12 @@ class Feed:
         page: int = 0,
         batch: Batch | None = None,
     ) -> Request:
-        """What to ask the server at a place, or why nothing can be asked there.
+        """The request for a place, or why none is possible.
 
         gap: for Place.GAP and ABOVE_GAP. target: for AROUND the post, for JOIN the one below the join.
         page: for PAGE its number. posts: for BODIES, in a feed paged by ids:
-        what is missing of the bodies of these. DELTA: what has changed since the newest token. limit: 0 is the feed's page size.
-        is_bounded: stop at the far side of the gap. link: for HEAD, where the server told what leads there.
+        those whose bodies are missing. DELTA: the changes since the newest token. limit: 0 is the feed's page size.
+        is_bounded: stop at the far side of the gap. link: for HEAD, if the server gave a link to it.
         """
         wish = sized("quire_place")
         target_in = id_in("" if target is None else target)
@@ -160,11 +160,11 @@ class Feed:
         fetched_at: int | None = None,
         batch: Batch | None = None,
     ) -> Outcome:
-        """Takes in posts that the server says are on top now, without having been asked.
+        """Ingests posts that the server has pushed: they are on top now.
 
         posts: topmost first, as for ingest(). number: that of the message, where they have one. follows: the
-        post directly below the last one, where the server tells. A gap opens below them unless nothing can
-        have been missed.
+        post directly below the last one, if the server tells. A gap opens below them, unless the message proves
+        that nothing was missed.
         """
         follows_in = (ffi.NULL, 0) if follows is None else id_in(follows)
         out = sized("quire_outcome")
@@ -178,14 +178,14 @@ class Feed:
             lib.quire_outcome_free(out)
 
     def begin_live(self, after: int | None = None, *, batch: Batch | None = None) -> None:
-        """From now on every post that comes on top is pushed. Refresh after this call.
+        """From now on the server pushes every new post. Refresh after this call.
 
         after: the number of the last message before, where they have one.
         """
         check(lib.quire_begin_live(self._handle, _batch(batch), _message(after)))
 
     def end_live(self, *, batch: Batch | None = None) -> None:
-        """What comes on top is not pushed any more: the connection is gone."""
+        """The server no longer pushes new posts: the connection has ended."""
         check(lib.quire_end_live(self._handle, _batch(batch)))
 
     def crawl(self, kind: CrawlKind = CrawlKind.HEAD, start: int | None = None) -> Crawl:
@@ -202,7 +202,7 @@ class Feed:
     # ---- Posts
 
     def contains(self, ids: Iterable[Id]) -> list[bool]:
-        """Which of these posts the feed holds, in one call."""
+        """Tells for each of these posts whether the feed holds it, in one call."""
         asked = Ids(ids)
         flags = ffi.new("uint8_t[]", max(1, len(asked)))
         check(lib.quire_contains(self._handle, asked.value, flags))
@@ -215,11 +215,11 @@ class Feed:
     __iter__ = None
 
     def delete(self, id: Id, *, batch: Batch | None = None) -> None:
-        """Removes a post because it is gone on the server; late answers do not bring it back."""
+        """Removes a post that was deleted on the server. Late answers do not bring it back."""
         check(lib.quire_delete(self._handle, _batch(batch), id_in(id)))
 
     def evict(self, ids: Iterable[Id], *, batch: Batch | None = None) -> int:
-        """Forgets posts to save space; a gap opens in their place. Returns how many left."""
+        """Forgets posts to save space; a gap opens in their place. Returns how many posts left."""
         asked, out = Ids(ids), ffi.new("uint64_t *")
         check(lib.quire_evict(self._handle, _batch(batch), asked.value, out))
         return int(out[0])
@@ -252,7 +252,7 @@ class Feed:
         return bool(out[0])
 
     def confirm_local(self, id: Id, server: Id, *, batch: Batch | None = None) -> Alias:
-        """The server accepted an optimistic post and calls it `server`: place, pin, body, fields stay."""
+        """The server accepted an optimistic post and calls it `server`. Place, pin, body and fields stay."""
         out = ffi.new("int32_t *")
         check(lib.quire_confirm_local(self._handle, _batch(batch), id_in(id), id_in(server), out))
         return Alias(out[0])
@@ -271,7 +271,7 @@ class Feed:
         self.name = name
 
     def set_options(self, options: FeedOptions) -> Feed:
-        """Gives a feed without posts other options. It begins anew: this object is of a dropped feed then."""
+        """Gives a feed without posts other options. The feed begins anew; this object then refers to a dropped feed."""
         out = ffi.new("quire_feed **")
         given = GivenOptions(options)
         check(lib.quire_feed_set_options(self._handle, given.value, out))
@@ -331,7 +331,7 @@ class Feed:
 
 
 class Crawl:
-    """Where a crawl stands. It lives in memory; one thread at a time may use it."""
+    """The position of a crawl. It lives in memory; one thread at a time may use it."""
 
     __slots__ = ("_handle", "_lock")
 
@@ -354,7 +354,7 @@ class Crawl:
     ) -> Outcome:
         """Takes in a page. page: its number, None is the one after the one before; the rest as ingest().
 
-        The crawl advances when the page is committed: a batch that is undone takes it back.
+        The crawl advances when the page is committed. A batch that is undone undoes this too.
         """
         number = lib.QUIRE_PAGE_FOLLOWING if page is None else number_in(page)
         out = sized("quire_outcome")
@@ -371,7 +371,7 @@ class Crawl:
             self._lock.release()
 
     def close(self) -> None:
-        """Releases the crawl; what it took in stays."""
+        """Releases the crawl. Its pages stay in the feed."""
         ffi.release(self._handle)
 
     def __enter__(self) -> Crawl:

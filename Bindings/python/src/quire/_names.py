@@ -48,7 +48,7 @@ class Sizes(IntEnum):
 
 
 class LinkKind(IntEnum):
-    """What is known about continuing at an open place of a feed."""
+    """What is known about the continuation at an open place of a feed."""
 
     UNKNOWN = lib.QUIRE_LINK_UNKNOWN
     END = lib.QUIRE_LINK_END
@@ -61,7 +61,7 @@ class LinkKind(IntEnum):
 
 
 class Place(IntEnum):
-    """Where a page is asked for."""
+    """The place for which a request asks."""
 
     HEAD = lib.QUIRE_PLACE_HEAD
     TAIL = lib.QUIRE_PLACE_TAIL
@@ -89,7 +89,7 @@ class RequestKind(IntEnum):
 
 
 class Refusal(IntEnum):
-    """Why nothing can be asked at a place."""
+    """Why no request is possible at a place."""
 
     EMPTY = lib.QUIRE_REFUSAL_EMPTY
     END = lib.QUIRE_REFUSAL_END
@@ -102,7 +102,7 @@ class Refusal(IntEnum):
 
 
 class Help(IntEnum):
-    """What helps after an answer that changed no posts, or where nothing can be asked."""
+    """The next step after an answer that changed no posts, or if no request is possible."""
 
     RETRY = lib.QUIRE_HELP_RETRY
     PLAN_AGAIN = lib.QUIRE_HELP_PLAN_AGAIN
@@ -114,7 +114,7 @@ class Help(IntEnum):
 
 
 class Verdict(IntEnum):
-    """What became of an answer."""
+    """The verdict on an answer."""
 
     OK = lib.QUIRE_VERDICT_OK
     JOINED = lib.QUIRE_VERDICT_JOINED
@@ -141,7 +141,7 @@ class CrawlKind(IntEnum):
 
 
 class Update(IntEnum):
-    """What an update of a post did."""
+    """The result of an update of a post."""
 
     CHANGED = lib.QUIRE_UPDATE_CHANGED
     SAME = lib.QUIRE_UPDATE_SAME
@@ -150,7 +150,7 @@ class Update(IntEnum):
 
 
 class Alias(IntEnum):
-    """What became of two ids that are one post."""
+    """The result of joining two ids of one post."""
 
     UNITED = lib.QUIRE_ALIAS_UNITED
     NOTED = lib.QUIRE_ALIAS_NOTED
@@ -173,7 +173,7 @@ class Detail(IntEnum):
 
 
 class RowFlag(IntFlag):
-    """What is special about a post in its feed."""
+    """Properties of a post in its feed."""
 
     HAS_KEY = lib.QUIRE_ROW_HAS_KEY
     HAS_PAGE = lib.QUIRE_ROW_HAS_PAGE

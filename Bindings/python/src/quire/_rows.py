@@ -82,7 +82,7 @@ class PostRow:
 
     @property
     def is_unverified(self) -> bool:
-        """Nothing proves that it follows the post above; `why` says what speaks against it."""
+        """Nothing proves that it follows the post above; `why` says what makes it doubtful."""
         return bool(self.flags & RowFlag.UNVERIFIED)
 
     @property
@@ -139,8 +139,8 @@ def position_in(row: Row | None, lease: Lease) -> Any:
 class Rows:
     """The rows of a feed in one snapshot, top first: a sequence that is fetched as it is looked at.
 
-    rows[10:20], rows[-1], `for row in rows`, reversed(rows). Wherever one looks, in whatever windows, costs
-    one call per screenful: the page index of the cache finds rows by their number. len() asks it, too. Like
+    rows[10:20], rows[-1], `for row in rows`, reversed(rows). Each screenful costs one call, at any
+    place of the feed: the page index of the cache finds rows by their number. len() uses it too. Like
     its snapshot, for one thread at a time.
     """
 

@@ -23,7 +23,7 @@ _open_snapshots: weakref.WeakSet[Snapshot]
 
 
 class Snapshot:
-    """One consistent state of the whole cache, whatever others write meanwhile. A context manager.
+    """One consistent state of the whole cache, also while others write. A context manager.
 
     Several threads may use one snapshot; they take turns. See close() for what becomes of bodies.
     """
@@ -167,7 +167,7 @@ class Snapshot:
         return row
 
     def post(self, id: Id, *, collection: str = "") -> PostInfo:
-        """What is stored about a post of a collection, else NotFoundError if none of its feeds holds it."""
+        """The record of a post of a collection. NotFoundError if none of its feeds holds the post."""
         out = sized("quire_post_info")
         with self._lock:
             self._require_open()
@@ -182,7 +182,7 @@ class Snapshot:
                 detail=out.detail, is_outdated=bool(out.is_outdated))
 
     def attribute(self, feed: Feed, name: str) -> bytes:
-        """What Feed.set_attribute() remembered (a copy), else NotFoundError."""
+        """A copy of the value of Feed.set_attribute(), else NotFoundError."""
         out = ffi.new("quire_bytes *")
         with self._lock:
             self._require_open()
@@ -236,7 +236,7 @@ class Snapshot:
         return int(out[0])
 
     def info(self, feed: Feed) -> FeedInfo:
-        """What a feed is and holds, from its counters."""
+        """The description and the totals of a feed."""
         out = sized("quire_feed_info")
         with self._lock:
             self._require_open()
@@ -244,7 +244,7 @@ class Snapshot:
             return _info_out(out)
 
     def changes(self, since: int) -> list[Change]:
-        """What each commit after `since` changed, oldest first; ResyncError if that is too long ago."""
+        """The changes of each commit after `since`, oldest first. ResyncError if the log does not reach back that far."""
         array = ffi.new("quire_change **")
         count = ffi.new("size_t *")
         with self._lock:

@@ -1,4 +1,4 @@
-"""What goes into the library and comes out of it, as plain values that outlive everything."""
+"""The library's arguments and results as plain values. They need no open cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Id = Union[str, bytes, int]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is known about continuing somewhere."""
+    """What is known about the continuation of a feed at one place."""
 
     kind: LinkKind
     #: The server's own words; for keyset feeds the id of the post at the border.
@@ -46,7 +46,7 @@ Link.MORE = Link(LinkKind.MORE)
 
 @dataclass(frozen=True, slots=True)
 class FeedOptions:
-    """What a feed is, fixed when it is first opened."""
+    """The options of a feed, fixed when it is created."""
 
     order: Order = Order.KEYLESS
     paging: Paging = Paging.CURSOR
@@ -84,7 +84,7 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to ask the server; false if nothing can be asked, then `refusal` says why."""
+    """The request to send to the server. False if none is possible; then `refusal` says why."""
 
     kind: RequestKind
     refusal: Refusal | None
@@ -109,7 +109,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an answer did."""
+    """The result of an ingest."""
 
     verdict: Verdict
     #: The answer left the cache exactly as it was.
@@ -178,7 +178,7 @@ class Finding(NamedTuple):
 
 
 class RepairedFeed(NamedTuple):
-    """What a repair left of one feed."""
+    """One feed after a repair."""
 
     name: str
     posts: int
@@ -193,7 +193,7 @@ class RepairedFeed(NamedTuple):
 
 
 class RepairReport(NamedTuple):
-    """What a repair found, kept and lost."""
+    """The posts and pages that a repair kept and lost."""
 
     #: Nothing was wrong, and nothing was done.
     is_sound: bool
@@ -205,7 +205,7 @@ class RepairReport(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FeedInfo:
-    """What a feed is and holds."""
+    """The description and the totals of a feed."""
 
     name: str
     #: The number by which Change names the feed.
@@ -256,7 +256,7 @@ class Page:
 
 
 class RowName(NamedTuple):
-    """What a change calls a row: a post by its id, a gap by its number."""
+    """The name of a row in a change: a post by its id, a gap by its number."""
 
     kind: RowKind
     name: str | int
@@ -275,7 +275,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PostInfo:
-    """What is stored about a post, however many feeds hold it."""
+    """The record of a post. All feeds of its collection share it."""
 
     #: As Snapshot's bodies: good until the snapshot is closed.
     body: memoryview

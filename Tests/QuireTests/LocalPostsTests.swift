@@ -1,0 +1,82 @@
+import QuireSimulator
+@_spi(Unstable) import TestSupport
+import Testing
+
+@_spi(Unstable) @testable import Quire
+
+/// R13. Local posts stand on top of the feed, the newest first. A rule
+/// does not load their chunks, and may not notice.
+///
+///     (l3 l2 l1) [6 5 4] ~n2~ [3 2 1]
+@Suite struct LocalPostsTests {
+    private let storage: TemporaryCache
+    private let feed: Feed
+
+    private static let seed = Specification.number("QUIRE_SEED").map(UInt64.init) ?? 7
+
+    init() throws {
+        storage = try TemporaryCache(.cramped)
+        feed = try storage.cache.feed(named: "f", options: FeedOptions(order: .keyless))
+    }
+
+    /// Hundreds of posts come and go, between pages at the head and the tail.
+    @Test func theirOrder() throws {
+        var random = SplitMix64(seed: Self.seed)
+        var (local, server): ([PostID], [PostID]) = ([], [])
+        for step in 0..<300 {
+            let id = PostID("l\(step)")!
+            switch random.number(in: 0...9) {
+            case 0...5:
+                #expect(try feed.insertLocal(id, body: []))
+                local.insert(id, at: 0)
+            case 6, 7:
+                guard !local.isEmpty else { continue }
+                let gone = local.remove(at: random.number(in: 0...local.count - 1))
+                #expect(try feed.removeLocal(gone))
+            case 8:
+                let page = (0..<3).map { PostID("p\(step)-\($0)")! }
+                let place: Place = server.isEmpty ? .head : .tail
+                try load(page, at: place, next: .token("n\(step)"))
+                server += page
+            default:
+                let page = [PostID("h\(step)")!] + server.prefix(2)
+                try load(page, at: .head, next: .token("r\(step)"))
+                server.insert(page[0], at: 0)
+            }
+            let rows = try rows()
+            #expect(rows.count == local.count + server.count, "seed \(Self.seed), step \(step)")
+            #expect(rows.filter { $0.description.hasPrefix("l") } == local, "seed \(Self.seed), step \(step)")
+            #expect(
+                rows.filter { !$0.description.hasPrefix("l") } == server, "seed \(Self.seed), step \(step)")
+        }
+        #expect(try storage.cache.check() == [])
+    }
+
+    /// A post that the server shows leaves the others where they are.
+    @Test func oneIsConfirmed() throws {
+        let ids = (0..<50).map { PostID("l\($0)")! }
+        try load([PostID("a"), PostID("b")], at: .head, next: .end)
+        for id in ids { #expect(try feed.insertLocal(id, body: [])) }
+        try load([ids[20], PostID("a")], at: .head, next: .token("n"))
+        let left = ids.reversed().filter { $0 != ids[20] }
+        let rows = try rows()
+        #expect(rows.filter(left.contains) == left)
+        #expect(rows.filter { !left.contains($0) } == [ids[20], PostID("a"), PostID("b")])
+        #expect(try storage.cache.check() == [])
+    }
+
+    private func rows() throws -> [PostID] {
+        try storage.cache.withSnapshot { snapshot in
+            try snapshot.rows(of: feed, limit: .max).compactMap {
+                if case .post(let post) = $0 { post.id } else { nil }
+            }
+        }
+    }
+
+    private func load(_ page: [PostID], at place: Place, next: Link) throws {
+        let request = try #require(try feed.plan(place).request)
+        var answer = Answer(next: next)
+        for id in page { answer.append(id: id, body: []) }
+        #expect(try feed.ingest(answer, for: request.ticket).verdict == .ok)
+    }
+}
