@@ -3,7 +3,7 @@
  *
  * A server hands out a list page by page: a timeline, a set of search results, the questions of a forum.
  * Quire keeps what arrived in one file, in the server's order, each post once, and knows where something
- * may be missing. The program does the network; Quire says what to ask and judges the answers.
+ * may be missing. The program does the network. Quire plans the requests and judges the answers.
  *
  *     quire_cache *cache = NULL;
  *     quire_feed *feed = NULL;
@@ -12,7 +12,7 @@
  *
  *     quire_place place = QUIRE_PLACE_INIT;             (the head: refresh)
  *     quire_request request = QUIRE_REQUEST_INIT;
- *     quire_plan(feed, NULL, &place, &request);         (what to ask, and a ticket)
+ *     quire_plan(feed, NULL, &place, &request);         (the request, and a ticket)
  *     ... ask the server, put its answer into a quire_answer ...
  *     quire_outcome outcome = QUIRE_OUTCOME_INIT;
  *     quire_ingest(feed, NULL, request.ticket, &answer, &outcome);
@@ -33,18 +33,18 @@
  *           QUIRE_NO_PERMISSION, QUIRE_IO, QUIRE_CORRUPT, QUIRE_BUSY and QUIRE_WOULD_DEADLOCK; those that
  *           read also QUIRE_IO and QUIRE_CORRUPT, those that read from a quire_snapshot
  *           QUIRE_SNAPSHOT_EXPIRED. Their comments name only others.
- * Arguments NULL where something is needed, NULL with a length, misaligned pointers, unknown enum values
- *           and flags, counts that overflow: QUIRE_BAD_ARGUMENT, and nothing happened. Where NULL means
- *           something, the parameter is marked QUIRE_NULLABLE and the comment says what.
+ * Arguments A call does nothing and returns QUIRE_BAD_ARGUMENT for NULL where a value is needed, NULL with a
+ *           length, a misaligned pointer, an unknown enum value or flag, or a count that overflows. A
+ *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
  * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot. They are names, not addresses: never
  *           dereference one. The caller that received a handle from an out_ parameter owns it and releases it
- *           once. Releasing NULL, a released handle or garbage does nothing; any other use of those, or
- *           of a handle of another type, gives QUIRE_BAD_HANDLE. A handle keeps its cache open: the order
- *           of releases does not matter, and the file is closed with the last one.
+ *           once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of these, or
+ *           of a handle of another type, returns QUIRE_BAD_HANDLE. Handles can be released in any order:
+ *           each keeps its cache open, and the file is closed with the last one.
  * Bytes     quire_bytes is a borrowed range, not NUL-terminated; it may hold any byte. As an argument it is
  *           borrowed until the call returns. As a result it is read-only and lives as long as its owner:
- *           what is read from a snapshot until quire_snapshot_end(), what stands in a quire_request,
- *           quire_outcome or quire_list until that is freed. Bodies point into the memory-mapped file;
+ *           a snapshot until quire_snapshot_end(), a quire_request, quire_outcome or quire_list until it
+ *           is freed. Bodies point into the memory-mapped file;
  *           writing to one kills the process.
  * Structs   Those that start with struct_size may grow in later versions. Initialise them with their _INIT
  *           macro; the library reads and writes no further than struct_size. All others never change.
@@ -139,7 +139,7 @@ enum {
     QUIRE_DISK_FULL = -9,
     /* Permission to read or write the file is missing. */
     QUIRE_NO_PERMISSION = -10,
-    /* The operating system refused; quire_error.os_error says why. */
+    /* The operating system refused; quire_error.os_error has its error number. */
     QUIRE_IO = -11,
     /* The call would wait for itself: a write inside a batch of the same thread, but outside of it. */
     QUIRE_WOULD_DEADLOCK = -12,
@@ -174,8 +174,8 @@ typedef struct quire_error {
 #define QUIRE_ERROR_INIT { sizeof(quire_error), 0, 0, 0, NULL }
 
 /*
- * What the last failing call of this thread had to say. Does not itself change what it reports, and
- * works in a forked child. [any] Since 0.1
+ * The error of the last call of this thread that failed. It does not change what it reports, and works in
+ * a forked child. [any] Since 0.1
  */
 quire_status quire_last_error(quire_error *QUIRE_NONNULL out_error);
 
@@ -207,7 +207,7 @@ typedef struct quire_bytes {
 /* Posts per request, page sizes and similar counts. */
 #define QUIRE_COUNT_LIMIT 16777216
 
-/* Ids in a row; items may be NULL if count is 0. */
+/* An array of ids; items may be NULL if count is 0. */
 typedef struct quire_ids {
     const quire_bytes *QUIRE_NULLABLE items;
     size_t count;
@@ -228,7 +228,7 @@ typedef struct quire_list {
 /* Frees what a list owns and empties it. NULL and an empty list are fine. [one] Since 0.1 */
 void quire_list_free(quire_list *QUIRE_NULLABLE list);
 
-/* What is known about continuing at an open place of a feed. */
+/* What is known about the continuation at an open place of a feed. */
 enum {
     /* Nothing is known about what lies beyond. */
     QUIRE_LINK_UNKNOWN = 0,
@@ -273,8 +273,8 @@ enum {
 /* Flags of quire_cache_options. */
 enum {
     /*
-     * Test the whole file first, as quire_verify() does: for a file from somebody else, which could otherwise
-     * crash the process. It reads all of it. A cache that this process has open already is not tested again.
+     * Tests the whole file first, as quire_verify() does. Use it for a file that you did not write: such a file
+     * could crash the process. It reads all of the file. A cache that this process has open is not tested again.
      */
     QUIRE_VERIFY_ON_OPEN = 1
 };
@@ -338,10 +338,10 @@ typedef struct quire_statistics {
     uint64_t dead_body_bytes;
     /* Number of commits made so far. */
     uint64_t generation;
-    /* Bytes of the file that records occupy, and that are free for reuse. */
+    /* Bytes of the file that records occupy, and bytes that are free for reuse. */
     uint64_t used_bytes;
     uint64_t free_bytes;
-    /* Snapshots that are open in all processes, the one that counts included. */
+    /* Number of open snapshots in all processes. The one used to count is among them. */
     uint64_t snapshots;
     /* Commits to the file since the oldest of them began, and the process that has it open. */
     uint64_t oldest_snapshot_age;
@@ -395,34 +395,34 @@ typedef struct quire_finding {
 } quire_finding;
 
 /*
- * Gets one finding, valid until it returns, when the search has ended or was stopped. It may use the cache in any
- * way.
+ * Receives one finding, valid until the callback returns. It is called after the search has ended or was stopped,
+ * and may use the cache in any way.
  */
 typedef void (*quire_finding_callback)(
     void *QUIRE_NULLABLE context, const quire_finding *QUIRE_NONNULL finding);
 
 /*
- * Told now and then how far a long operation has come: from 0 to 1, an estimate. Anything but QUIRE_OK stops the
- * operation, which returns that status and has changed nothing. It must not write to the cache.
+ * Receives the estimated progress of a long operation, from 0 to 1. If it returns anything but QUIRE_OK, the
+ * operation stops, returns that status and has changed nothing. It must not write to the cache.
  */
 typedef quire_status (*quire_progress_callback)(void *QUIRE_NULLABLE context, double done);
 
 /* Flags of quire_check. */
 enum {
     /*
-     * Only the format, the counters, and what each feed says of its gaps and edges: a few look-ups for each feed
-     * and each gap. Tests no record of posts, pages or bodies.
+     * Tests only the format, the counters, and the gaps and edges of each feed: a few look-ups for each feed and
+     * each gap. Tests no record of posts, pages or bodies.
      */
     QUIRE_CHECK_QUICK = 1
 };
 
 /*
- * Tests every record and every invariant in one snapshot, while others go on reading and writing.
- * Changes nothing. QUIRE_OK means that it ran: the cache is sound if *out_count is 0, and there may be more to
- * find if *out_count is the limit. If `progress` stops it, `found` still gets what was found until then.
+ * Tests every record and every invariant in one snapshot. Others may read and write meanwhile. Changes nothing.
+ * QUIRE_OK means that the test ran to its end. The cache is sound if *out_count is 0. If *out_count is the limit,
+ * there may be more findings. If `progress` stops the test, `found` still gets the findings until then.
  *   limit     the largest number of findings; 0 means 100
  *   found     called for each finding; NULL only counts
- *   progress  called now and then; may be NULL
+ *   progress  called from time to time; may be NULL
  *   context   passed to both callbacks
  * [any] Since 0.1
  */
@@ -448,8 +448,8 @@ quire_status quire_verify(
 const char *QUIRE_NONNULL quire_finding_name(int32_t code);
 
 /*
- * Writes a compact copy of the cache, as of now, to a path where nothing is yet; others go on reading
- * and writing. The copy appears only when it is complete and on disk.
+ * Writes a compact copy of the last commit. No file may exist at the path. Others may read and write meanwhile.
+ * The copy appears only when it is complete and on disk.
  * Errors: QUIRE_BAD_ARGUMENT if something exists at the path. [any] Since 0.1
  */
 quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONNULL path);
@@ -462,26 +462,26 @@ quire_status quire_copy(quire_cache *QUIRE_NONNULL cache, const char *QUIRE_NONN
 quire_status quire_reclaim(
     quire_cache *QUIRE_NONNULL cache, size_t budget, uint64_t *QUIRE_NONNULL out_freed);
 
-/* What a repair left of one feed. */
+/* One feed after a repair. */
 typedef struct quire_repaired_feed {
     /* UTF-8. */
     quire_bytes name;
-    /* Posts in it now, and those that are known to be lost; more may be, where there are new gaps. */
+    /* Posts in it now, and posts known to be lost. More may be lost at new gaps. */
     uint64_t posts;
     uint64_t lost_posts;
     /* Bodies lost in a feed of ids, whose posts keep their places as placeholders. */
     uint64_t lost_bodies;
-    /* Gaps in it now, and how many more these are than before. */
+    /* Gaps in it now, and how many of them are new. */
     uint64_t gaps;
     uint64_t new_gaps;
-    /* Not 0: its record is lost, and with it its order class. It is gone. */
+    /* Not 0: the feed is lost, because its record with its order class is lost. */
     int32_t is_lost;
     int32_t reserved;
 } quire_repaired_feed;
 
 typedef struct quire_repair_report {
     uint32_t struct_size;
-    /* Not 0: nothing was wrong, and nothing was done. */
+    /* Not 0: the file was sound, and nothing was done. */
     int32_t is_sound;
     /* Records that could not be read. */
     uint64_t damaged_records;
@@ -496,15 +496,15 @@ typedef struct quire_repair_report {
 
 /* Flags of quire_repair. */
 enum {
-    /* Say what would be done; the new file is built, and removed again. */
+    /* Changes nothing, and reports what would be done. The new file is built and removed again. */
     QUIRE_REPAIR_DRY_RUN = 1
 };
 
 /*
- * Makes a damaged file a cache again, of what is sound in it, and keeps the damaged file beside it, as
- * PATH.corrupt-1 or the next free number. A sound file is left as it is. What is lost becomes a gap, or an open
- * head or tail: a feed is complete afterwards only where nothing was lost. Whatever happens, the old file or the
- * new one is there. The report is freed with quire_repair_report_free().
+ * Repairs a damaged file: builds a new cache from the sound records, and keeps the damaged file beside it, as
+ * PATH.corrupt-1 or the next free number. A sound file is left as it is. A gap opens, or the head or the tail,
+ * where posts were lost. At every moment either the old file or the new one is at the path. Free the report with
+ * quire_repair_report_free().
  * Errors: QUIRE_BAD_ARGUMENT if this process has the cache open, QUIRE_BUSY if another process has,
  * QUIRE_NOT_A_CACHE, QUIRE_NEWER_FORMAT. [any] Since 0.1
  */
@@ -516,9 +516,9 @@ quire_status quire_repair(
 void quire_repair_report_free(quire_repair_report *QUIRE_NULLABLE report);
 
 /*
- * Writes the cache anew without free space, in place of the old file: it shrinks to what it holds, and bodies
- * that were deleted, replaced or pruned are in it no longer. The disk may still have them in blocks that it has
- * not used again. *out_freed gets by how many bytes the file became smaller.
+ * Rewrites the cache without free space. Bodies that were deleted, replaced or pruned are no longer in the file.
+ * The disk may still have them in blocks that it has not used again. *out_freed gets the number of bytes by which
+ * the file became smaller.
  * Errors: as for quire_repair(), and QUIRE_CORRUPT if the cache is damaged. [any] Since 0.1
  */
 quire_status quire_compact(
@@ -570,7 +570,7 @@ enum {
 
 /* Who chooses how many rows a page has, in feeds paged by offset or number. */
 enum {
-    /* Not known: the same size is asked for again and again, and what comes back is learned. The default. */
+    /* Not known: requests keep the same size, and the engine learns from the answers. The default. */
     QUIRE_SIZES_UNKNOWN = 0,
     /* The server grants any size up to the limit that is asked for. */
     QUIRE_SIZES_FREE = 1,
@@ -578,7 +578,7 @@ enum {
     QUIRE_SIZES_FIXED = 2
 };
 
-/* What a feed is, fixed when it is first opened. */
+/* The options of a feed, fixed when it is created. */
 typedef struct quire_feed_options {
     uint32_t struct_size;
     int32_t order;
@@ -597,8 +597,8 @@ typedef struct quire_feed_options {
     /*
      * The collection that the feed's posts belong to, UTF-8, up to QUIRE_NAME_LIMIT bytes. Feeds of one
      * collection share what they know of a post: body, version, fields. Feeds of two share nothing, whatever
-     * the ids are. The default, no bytes, is a collection like any other: right where all ids come from one
-     * server that gives none of them twice.
+     * the ids are. The default, no bytes, is a collection like any other. Use it if all ids come from one server
+     * that gives none of them twice.
      */
     quire_bytes collection;
     /* QUIRE_SIZES_FIXED: the rows of a page, 1 to QUIRE_COUNT_LIMIT; else 0. */
@@ -651,10 +651,10 @@ typedef struct quire_batch quire_batch;
  * before it began, ends its batch: later calls in it return the same status, nothing is committed, and
  * quire_batch_run() returns that status even if the callback returns QUIRE_OK.
  *
- * The callback may be called a second time, from its start: if the file had to grow, or if another writer
- * of this process that shared its commit failed, everything of the first call was undone, crawls
- * included. Where the file had to grow, functions return QUIRE_AGAIN before that; just return. Batches of
- * several threads may share a commit: the callback must not wait for the writes of another thread.
+ * The callback may be called a second time: then everything of the first call was undone, crawls included,
+ * because the file had to grow or another writer of this process that shared its commit failed. If the file
+ * must grow, functions return QUIRE_AGAIN before that; return from the callback then. Batches of several
+ * threads may share a commit, so the callback must not wait for the writes of another thread.
  *
  * Snapshots taken inside see the cache as it was before the batch.
  */
@@ -662,17 +662,17 @@ typedef quire_status (*quire_batch_callback)(
     void *QUIRE_NULLABLE context, quire_batch *QUIRE_NONNULL batch);
 
 /*
- * Runs the callback on the calling thread inside the one write transaction of all processes. Returns
- * what the callback returned, or why the commit failed. Keep batches to 16 to 64 pages.
+ * Runs the callback on the calling thread inside a write transaction; only one process at a time has one.
+ * Returns the status of the callback, or that of the commit if it failed. Keep batches to 16 to 64 pages.
  * Errors: QUIRE_WOULD_DEADLOCK inside another batch of this file. [any] Since 0.1
  */
 quire_status quire_batch_run(
     quire_cache *QUIRE_NONNULL cache, quire_batch_callback QUIRE_NONNULL callback,
     void *QUIRE_NULLABLE context);
 
-/* ---- 7. Plan: what to ask the server --------------------------------------------------------------- */
+/* ---- 7. Plan: requests for the server -------------------------------------------------------------- */
 
-/* Where a page is asked for. */
+/* The place for which a request asks. */
 enum {
     /* The first page: a refresh. */
     QUIRE_PLACE_HEAD = 1,
@@ -687,8 +687,8 @@ enum {
     /* Around a post, wherever it is. */
     QUIRE_PLACE_AROUND = 6,
     /*
-     * Feeds paged by ids: what is missing of the bodies of `posts`, wherever they stand; the tail asks for the
-     * topmost missing ones.
+     * Feeds paged by ids: those of `posts` whose bodies are missing. QUIRE_PLACE_TAIL asks for the topmost
+     * missing ones.
      */
     QUIRE_PLACE_BODIES = 7,
     /* Feeds paged by number: the page with the number `page`, wherever it belongs. */
@@ -698,7 +698,7 @@ enum {
      * (QUIRE_ROW_UNVERIFIED). Asks for the page above it again; the rows then say what that proved.
      */
     QUIRE_PLACE_JOIN = 9,
-    /* Nowhere: what has changed since the newest token that an answer brought, see quire_answer.since. */
+    /* The changes since the newest token that an answer brought; see quire_answer.since. */
     QUIRE_PLACE_DELTA = 10
 };
 
@@ -713,7 +713,7 @@ typedef struct quire_place {
     uint32_t limit;
     /* 1: stop at the far side of the gap, or at the first cached post: see quire_request.until. Else 0. */
     int32_t is_bounded;
-    /* QUIRE_PLACE_HEAD: what leads to the first page, where the server told; else UNKNOWN. */
+    /* QUIRE_PLACE_HEAD: the link to the first page, if the server gave one; else UNKNOWN. */
     quire_link link;
     /* QUIRE_PLACE_BODIES: the posts. At most `limit` of them are asked for. */
     quire_ids posts;
@@ -729,13 +729,13 @@ typedef struct quire_place {
 
 /* The way a request names the page it wants. */
 enum {
-    /* Nothing can be asked; see quire_request.refusal. */
+    /* No request is possible; see quire_request.refusal. */
     QUIRE_REQUEST_NONE = 0,
     /* Follow quire_request.link. */
     QUIRE_REQUEST_LINK = 1,
-    /* `limit` rows from row `position` on, 0 is the first. A limit of 0: name no size. */
+    /* `limit` rows from row `position` on; 0 is the first. If `limit` is 0, send no size. */
     QUIRE_REQUEST_POSITION = 2,
-    /* The page with number `position`, when a page has `limit` rows. A limit of 0: name no size. */
+    /* The page with number `position`, if a page has `limit` rows. If `limit` is 0, send no size. */
     QUIRE_REQUEST_PAGE = 3,
     /* A page around the post in link.text. */
     QUIRE_REQUEST_AROUND = 4,
@@ -744,13 +744,13 @@ enum {
     /* The bodies of the posts in `ids`. */
     QUIRE_REQUEST_BODIES = 6,
     /*
-     * What has changed since the answer that brought the token in link.text: new and changed posts, in any order, and
-     * quire_answer.deleted. What the answer does not name is untouched.
+     * The changes since the answer that brought the token in link.text: new and changed posts, in any order, and
+     * quire_answer.deleted. Posts that the answer does not name stay as they are.
      */
     QUIRE_REQUEST_DELTA = 7
 };
 
-/* Why nothing can be asked at a place. */
+/* Why no request is possible at a place. */
 enum {
     /* Nothing is cached to continue from. */
     QUIRE_REFUSAL_EMPTY = 1,
@@ -758,7 +758,7 @@ enum {
     QUIRE_REFUSAL_END = 2,
     /* The head is not open: refresh. */
     QUIRE_REFUSAL_CLOSED = 3,
-    /* No link leads on from here. */
+    /* No link leads on from this place. */
     QUIRE_REFUSAL_NO_LINK = 4,
     QUIRE_REFUSAL_NO_SUCH_GAP = 5,
     /* A gap above must be closed first. */
@@ -768,33 +768,33 @@ enum {
     QUIRE_REFUSAL_NO_SUCH_JOIN = 8
 };
 
-/* What helps after an answer that changed no posts, or where nothing can be asked. */
+/* The next step after an answer that changed no posts, or if no request is possible. */
 enum {
     /* Send the same request again later. */
     QUIRE_HELP_RETRY = 1,
-    /* Plan again: the cache knows better now. */
+    /* Plan again: the cache has learned something from the answer. */
     QUIRE_HELP_PLAN_AGAIN = 2,
     /* Refresh: plan at QUIRE_PLACE_HEAD. */
     QUIRE_HELP_REFRESH = 3,
     /* Fill the gap above first. */
     QUIRE_HELP_FILL_FIRST = 4,
-    /* The list may be empty on the server: quire_reset() believes it. */
+    /* The list may be empty on the server. If you know that it is, call quire_reset(). */
     QUIRE_HELP_RESET = 5,
     /* The order or the paging of the feed is perhaps not that of the server. */
     QUIRE_HELP_CHECK_OPTIONS = 6,
-    /* What was asked about is no longer there: read the feed again. */
+    /* The place of the request is no longer there: read the feed again. */
     QUIRE_HELP_LOOK_AGAIN = 7
 };
 
-/* What to ask the server. Free it with quire_request_free(). */
+/* The request to send to the server. Free it with quire_request_free(). */
 typedef struct quire_request {
     uint32_t struct_size;
     int32_t kind;
-    /* 0, or why there is nothing to ask. */
+    /* 0, or why no request is possible. */
     int32_t refusal;
     /* 1: the answer starts above the post at the border, not directly beyond it. */
     int32_t is_overlapping;
-    /* What the answer must be ingested with. It survives restarts and may be used by any process. */
+    /* The ticket with which the answer must be ingested. It survives restarts; any process may use it. */
     uint64_t ticket;
     uint64_t position;
     uint64_t limit;
@@ -807,7 +807,7 @@ typedef struct quire_request {
     quire_bytes until;
     /* The library's own. */
     void *QUIRE_NULLABLE owner;
-    /* 0, or what helps against the refusal. */
+    /* 0, or the next step after the refusal. */
     int32_t help;
     int32_t reserved;
 } quire_request;
@@ -819,8 +819,8 @@ typedef struct quire_request {
     }
 
 /*
- * What to ask the server at a place, or why nothing can be asked there, which is not an error. Two equal
- * requests share one ticket. A feed keeps its newest 256 tickets; older ones are stale.
+ * The request for a place, or the reason why none is possible, which is not an error. Two equal requests
+ * share one ticket. A feed keeps its newest 256 tickets; older ones are stale.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_plan(
@@ -833,7 +833,7 @@ void quire_request_free(quire_request *QUIRE_NULLABLE request);
 /* The name of a refusal, such as "no-link"; "unknown" for other numbers. [any] Since 0.1 */
 const char *QUIRE_NONNULL quire_refusal_name(int32_t refusal);
 
-/* The name of what helps, such as "plan-again"; "unknown" for other numbers. [any] Since 0.1 */
+/* The name of a next step, such as "plan-again"; "unknown" for other numbers. [any] Since 0.1 */
 const char *QUIRE_NONNULL quire_help_name(int32_t help);
 
 /*
@@ -844,7 +844,7 @@ const char *QUIRE_NONNULL quire_help_name(int32_t help);
 quire_status quire_cancel(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, uint64_t ticket);
 
-/* ---- 8. Ingest: what the server answered ----------------------------------------------------------- */
+/* ---- 8. Ingest: the answers of the server ---------------------------------------------------------- */
 
 /* Flags of quire_post. */
 enum {
@@ -871,14 +871,14 @@ typedef struct quire_post {
     quire_bytes body;
     /* The server's sort key, larger is nearer to the head; with QUIRE_POST_HAS_KEY. */
     int64_t key;
-    /* Which state of the post this is, larger is newer; with QUIRE_POST_HAS_VERSION. */
+    /* The state of the post, larger is newer; with QUIRE_POST_HAS_VERSION. */
     int64_t version;
     uint32_t flags;
     /* How much of the post its body holds; with QUIRE_POST_HAS_DETAIL, else QUIRE_DETAIL_FULL. */
     uint32_t detail;
 } quire_post;
 
-/* What a server answered to one request, parsed but not yet judged. */
+/* The answer of a server to one request, parsed but not yet judged. */
 typedef struct quire_answer {
     uint32_t struct_size;
     /* sizeof(quire_post), so that an array of posts can be walked by any version. */
@@ -891,7 +891,7 @@ typedef struct quire_answer {
     quire_link next;
     /* What continues above the first post. */
     quire_link previous;
-    /* When it was received, in milliseconds since 1970; only pruning by age looks at it. */
+    /* When it was received, in milliseconds since 1970; only pruning by age uses it. */
     int64_t fetched_at;
     /* 1: the server said how many rows the whole list has, in `total`; else 0. */
     int32_t has_total;
@@ -899,13 +899,13 @@ typedef struct quire_answer {
     /* Feeds paged by offset or number: the rows of the whole list. A page that reaches the last one ends the feed. */
     uint64_t total;
     /*
-     * With this token what has changed after this answer can be asked for (QUIRE_PLACE_DELTA): the server's own words,
-     * 1 to QUIRE_TEXT_LIMIT bytes of UTF-8. Empty: the answer brings none.
+     * The token with which a later request asks for the changes since this answer (QUIRE_PLACE_DELTA): the server's
+     * own words, 1 to QUIRE_TEXT_LIMIT bytes of UTF-8. Empty if the answer brings none.
      */
     quire_bytes since;
     /*
-     * QUIRE_REQUEST_DELTA: posts that are gone on the server. Other answers are not asked. An answer that is only a
-     * part names `next`: what is new then does not go on top.
+     * QUIRE_REQUEST_DELTA: posts that were deleted on the server. It is ignored in other answers. An answer that is
+     * only a part sets `next`; its new posts do not go on top.
      */
     quire_ids deleted;
 } quire_answer;
@@ -947,13 +947,13 @@ enum {
     QUIRE_VERDICT_ISLAND = 14
 };
 
-/* What an ingest did. Free it with quire_outcome_free(). */
+/* The result of an ingest. Free it with quire_outcome_free(). */
 typedef struct quire_outcome {
     uint32_t struct_size;
     int32_t verdict;
     /* 1: the answer left the cache exactly as it was. */
     int32_t is_unchanged;
-    /* 0, or what helps, if the answer changed no posts. */
+    /* 0, or the next step, if the answer changed no posts. */
     int32_t help;
     /* Number of the page stored; 0 if none was. */
     uint64_t page;
@@ -961,7 +961,7 @@ typedef struct quire_outcome {
     uint64_t opaque_rows;
     uint64_t gaps_closed;
     uint64_t gaps_opened;
-    /* Posts, known before in whatever feed, whose stored body this answer replaced. */
+    /* Posts, known before in any feed, whose stored body this answer replaced. */
     uint64_t updated;
     /*
      * QUIRE_VERDICT_STALE: "used", "reset", "edge-changed", "feed-changed", "sizes-changed", of a message
@@ -976,7 +976,7 @@ typedef struct quire_outcome {
     quire_ids moved;
     /* Posts that left the feed. */
     quire_ids removed;
-    /* Posts missing from the answer's range that stay all the same. */
+    /* Posts that stay although the answer's range lacks them. */
     quire_ids kept;
     /* Ranked feeds: posts pushed below the page. */
     quire_ids displaced;
@@ -985,15 +985,15 @@ typedef struct quire_outcome {
     /* Sticky posts that the page showed. */
     quire_ids sticky;
     /*
-     * Known posts that the answer showed in another order than the feed's class allows: evidence that the class is
-     * not the server's. Also filled where nothing else changed.
+     * Known posts that the answer showed in an order that the feed's class forbids: evidence that the server does not
+     * keep this order. Also filled if nothing else changed.
      */
     quire_ids disorder;
-    /* Posts received that are neither cached afterwards nor in another of these lists. */
+    /* Received posts that are neither cached afterwards nor in another of these lists. */
     quire_ids unplaced;
     /*
-     * QUIRE_SIZES_FREE or _FIXED if this answer showed the feed's `sizes` to be wrong, and the rows of a page that
-     * QUIRE_SIZES_FIXED stated: sizes are learned since. Else 0.
+     * QUIRE_SIZES_FREE or _FIXED if this answer disproved the feed's `sizes`, and the rows of a page that
+     * QUIRE_SIZES_FIXED stated. Sizes are learned from then on. Else 0.
      */
     int32_t disproved_sizes;
     uint32_t disproved_rows;
@@ -1009,10 +1009,10 @@ typedef struct quire_outcome {
     }
 
 /*
- * Judges the answer to a planned request and, if it is accepted, takes it in: the whole page or nothing.
+ * Judges the answer to a planned request and, if it accepts it, stores it: the whole page or nothing.
  * A verdict against the answer is not an error. A ticket is good for one accepted answer.
  * In feeds paged by ids, the answer to QUIRE_REQUEST_SNAPSHOT lists posts without bodies, and the answer
- * to QUIRE_REQUEST_BODIES the posts asked for; one that it lacks is gone.
+ * to QUIRE_REQUEST_BODIES the posts asked for. A post that it lacks was deleted on the server.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_ingest(
@@ -1026,12 +1026,12 @@ void quire_outcome_free(quire_outcome *QUIRE_NULLABLE outcome);
 const char *QUIRE_NONNULL quire_verdict_name(int32_t verdict);
 
 /*
- * Takes in posts that the server says are on top now, without having been asked: a message of a socket, a
- * notification. New ones go on top in the order of the answer; in feeds with keys, what belongs further down goes
- * to its key's place. Nothing is removed. The last new one joins the top directly if nothing can have been missed:
- * `follows` is the top, the feed is live and was refreshed since, or `number` is the next one. Else a gap opens
- * below it, which a refresh closes.
- * answer: the posts, topmost first; its links and its total are not looked at.
+ * Stores posts that the server has pushed because they are on top now: a message of a socket, a notification. New
+ * posts go on top in the order of the answer. In feeds with keys, a post that belongs further down goes to the
+ * place of its key. Nothing is removed. The last new post joins the top directly if no post can have been missed:
+ * `follows` is the top, the feed is live and was refreshed since, or `number` is the next one. Otherwise a gap
+ * opens below it, which a refresh closes.
+ * answer: the posts, topmost first; its links and its total are not used.
  * number: the number of the message, NULL if messages have none; one that is not larger than the last is
  * QUIRE_VERDICT_STALE. follows: the post directly below the last one; no bytes if the server does not tell.
  * batch: NULL is a commit of its own. Errors: QUIRE_BAD_ARGUMENT in a feed paged by ids. [any] Since 0.1
@@ -1042,8 +1042,8 @@ quire_status quire_push(
     quire_bytes follows, quire_outcome *QUIRE_NONNULL out_outcome);
 
 /*
- * From now on every post that comes on top of the list is pushed. Refresh after this call: no push after that
- * opens a gap.
+ * States that from now on the server pushes every new post on top. Refresh after this call; then no push opens a
+ * gap.
  * after: the number of the last message before, NULL if messages have none. batch: NULL is a commit of its own.
  * [any] Since 0.1
  */
@@ -1052,8 +1052,8 @@ quire_status quire_begin_live(
     const uint64_t *QUIRE_NULLABLE after);
 
 /*
- * What comes on top is not pushed any more: the connection is gone. Messages with numbers tell by themselves what
- * was missed: with them it changes nothing.
+ * States that the server no longer pushes new posts, because the connection has ended. It changes nothing if
+ * messages have numbers: the numbers show which messages were missed.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_end_live(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
@@ -1061,9 +1061,8 @@ quire_status quire_end_live(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_N
 /* ---- 9. Crawls: pages fetched before, without tickets ---------------------------------------------- */
 
 /*
- * Where a crawl stands. Pages are told apart by their numbers; page n leads to page n + 1 unless
- * its answer carries a link of its own. They may come in any order; a missing one is simply not recorded.
- * A crawl lives in memory; it belongs to the feed it is recorded into.
+ * The position of a crawl. Pages have numbers. Page n leads to page n + 1 unless its answer has a link of its own.
+ * Pages may come in any order, and some may be missing. A crawl lives in memory and belongs to one feed.
  */
 typedef struct quire_crawl quire_crawl;
 
@@ -1086,12 +1085,12 @@ quire_status quire_crawl_begin(
     quire_feed *QUIRE_NONNULL feed, int32_t kind, uint64_t start,
     quire_crawl *QUIRE_NULLABLE *QUIRE_NONNULL out_crawl);
 
-/* Releases the crawl; what was recorded stays. [any] Since 0.1 */
+/* Releases the crawl; its pages stay in the feed. [any] Since 0.1 */
 void quire_crawl_end(quire_crawl *QUIRE_NULLABLE crawl);
 
 /*
- * Takes in a page of a crawl. The crawl advances when the page is committed: a batch that is
- * undone takes it back.
+ * Stores a page of a crawl. The crawl advances when the page is committed. A batch that is undone undoes this
+ * too.
  * page: its number, or QUIRE_PAGE_FOLLOWING. batch: NULL is a commit of its own. [one] Since 0.1
  */
 quire_status quire_crawl_ingest(
@@ -1101,17 +1100,17 @@ quire_status quire_crawl_ingest(
 /* ---- 10. Posts and attributes ---------------------------------------------------------------------- */
 
 /*
- * Which of these posts the feed holds: out_flags gets 1 or 0 for each id, in the order asked. It must
+ * Tells for each post whether the feed holds it: out_flags gets 1 or 0 for each id, in the same order. It must
  * have room for ids.count bytes. [any] Since 0.1
  */
 quire_status quire_contains(
     quire_feed *QUIRE_NONNULL feed, quire_ids ids, uint8_t *QUIRE_NULLABLE out_flags);
 
-/* What an update did. */
+/* The result of an update. */
 enum {
     QUIRE_UPDATE_CHANGED = 1,
     QUIRE_UPDATE_SAME = 2,
-    /* What is stored has a larger version, or is of more detail. */
+    /* The stored body has a larger version, or is of more detail. */
     QUIRE_UPDATE_STALE = 3,
     /* No feed of the collection holds the post. */
     QUIRE_UPDATE_MISSING = 4
@@ -1119,7 +1118,7 @@ enum {
 
 /*
  * Replaces the body of a post in every feed that shows it, unless the stored one has a larger version or is of
- * more detail. collection: whose post; see quire_feed_options. version: NULL is taken for the newest.
+ * more detail. collection: of the post; see quire_feed_options. version: NULL counts as the newest.
  * detail: how much of the post it is, QUIRE_DETAIL_FULL at most. batch: NULL is a commit of its own.
  * [any] Since 0.1
  */
@@ -1135,22 +1134,22 @@ typedef struct quire_field {
 } quire_field;
 
 /*
- * Sets named values of a post, such as a like count; each has a version of its own and is never
- * overwritten by a smaller one. A name must not stand twice.
- * collection: whose post; see quire_feed_options. batch: NULL is a commit of its own. [any] Since 0.1
+ * Sets named values of a post, such as a like count. Each has a version of its own; a value with a smaller
+ * version does not overwrite it. Each name may occur once.
+ * collection: of the post; see quire_feed_options. batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_update_fields(
     quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes collection,
     quire_bytes id, const quire_field *QUIRE_NULLABLE fields, size_t count, int64_t version,
     int32_t *QUIRE_NONNULL out_result);
 
-/* What became of two ids that are one post. */
+/* The result of joining two ids of one post. */
 enum {
-    /* What was known of the two posts is known of one. */
+    /* The two posts were cached; they are one now. */
     QUIRE_ALIAS_UNITED = 1,
-    /* Nothing was cached under the other id; it is known from now on. */
+    /* No post was cached under the other id. The alias is known from now on. */
     QUIRE_ALIAS_NOTED = 2,
-    /* They were one post before. */
+    /* They were one post already. */
     QUIRE_ALIAS_SAME = 3,
     /* No feed is in the collection, or the feed has no such local post. */
     QUIRE_ALIAS_MISSING = 4
@@ -1158,24 +1157,25 @@ enum {
 
 /*
  * `alias` is another id of the post `id` of a collection. From now on the post is known by `id`, and every `alias`
- * that comes in, with an answer, a ticket or a call, is replaced by it. What was cached as two posts becomes one, in
- * all feeds of the collection. *out_result gets a QUIRE_ALIAS_ number. The alias is known as long as the collection
- * exists. collection: whose post; see quire_feed_options. batch: NULL is a commit of its own. [any] Since 0.1
+ * in an answer, a ticket or a call is replaced by it. If both are cached, they become one post, in all feeds of the
+ * collection. *out_result gets a QUIRE_ALIAS_ number. The alias is known as long as the collection
+ * exists. collection: of the post; see quire_feed_options. batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_add_alias(
     quire_cache *QUIRE_NONNULL cache, quire_batch *QUIRE_NULLABLE batch, quire_bytes collection,
     quire_bytes alias, quire_bytes id, int32_t *QUIRE_NONNULL out_result);
 
 /*
- * Removes a post from the feed because it is gone on the server: the neighbours close up, and answers to
- * requests planned before do not bring it back. An unknown id is remembered too.
+ * Removes a post from the feed because it was deleted on the server. No gap opens, and answers to requests
+ * planned before do not bring it back. An unknown id is remembered too.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_delete(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes id);
 
 /*
- * Forgets posts to save space: a gap opens in their place. Pinned ones stay. *out_count gets how many left.
+ * Forgets posts to save space; a gap opens in their place. Pinned posts stay. *out_count gets the number of posts
+ * that left.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_evict(
@@ -1235,24 +1235,24 @@ quire_status quire_confirm_local(
 quire_status quire_reset(quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
 
 /*
- * Removes the feed and all that is only of it. Posts that other feeds of its collection hold stay there. The
- * handle, which is still to be closed, and all others of the feed find nothing from then on; writing gives
- * QUIRE_NOT_FOUND, and answers to requests planned before are stale.
+ * Removes the feed and its posts. Posts that other feeds of its collection hold stay there. The handle must still
+ * be closed. This and all other handles of the feed find nothing from then on. Writing returns QUIRE_NOT_FOUND, and
+ * answers to requests planned before are stale.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_feed_drop(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch);
 
 /*
- * Gives the feed another name, which no feed has. Posts, tickets, handles and the collection stay.
+ * Gives the feed a name that no other feed has. Posts, tickets, handles and the collection stay.
  * batch: NULL is a commit of its own. [any] Since 0.1
  */
 quire_status quire_feed_rename(
     quire_feed *QUIRE_NONNULL feed, quire_batch *QUIRE_NULLABLE batch, quire_bytes name);
 
 /*
- * Gives a feed without posts other options, its collection included. It begins anew: attributes are forgotten,
- * handles of before are those of a feed that was dropped, and out_feed is one of the new feed.
+ * Gives a feed without posts other options, also another collection. The feed begins anew: its attributes are
+ * forgotten, older handles are those of a dropped feed, and out_feed is a handle of the new feed.
  * Errors: QUIRE_OPTIONS_DIFFER if it holds posts. [any] Since 0.1
  */
 quire_status quire_feed_set_options(
@@ -1285,7 +1285,7 @@ enum {
     QUIRE_PRUNE_DRY_RUN = 32
 };
 
-/* What to forget. Whole pages leave, never one with a pinned or visible post; gaps open in their place. */
+/* What to forget. Whole pages leave, and gaps open in their place. Pages with pinned or visible posts stay. */
 typedef struct quire_prune_policy {
     uint32_t struct_size;
     uint32_t flags;
@@ -1293,13 +1293,13 @@ typedef struct quire_prune_policy {
     int64_t maximum_age;
     /* BY_AGE: the caller's clock, in milliseconds since 1970. */
     int64_t now;
-    /* Most posts, pages, bytes of bodies to keep. Pages outside the top segment leave first. */
+    /* Maximum posts, pages, bytes of bodies to keep. Pages outside the top segment leave first. */
     uint64_t maximum_posts;
     uint64_t maximum_pages;
     uint64_t maximum_bytes;
     /* Posts on the screen: their pages stay. */
     quire_ids visible;
-    /* Stop after this many posts; call again to go on. 0 is 10,000. One page leaves at least. */
+    /* Stop after this many posts; call again to continue. 0 is 10,000. At least one page leaves. */
     uint64_t budget;
 } quire_prune_policy;
 
@@ -1328,8 +1328,8 @@ quire_status quire_prune(
 /* ---- 12. Snapshots: reading ------------------------------------------------------------------------ */
 
 /*
- * One consistent state of the whole cache, whatever others write meanwhile. Do not keep one open for
- * long: what it sees cannot be reused by writers, and the file cannot grow past its map. See
+ * One consistent state of the whole cache, also while others write. Do not keep one open for long: writers
+ * cannot reuse the space that it sees, and the file cannot grow past its map. See
  * quire_cache_options.maximum_snapshot_age.
  */
 typedef struct quire_snapshot quire_snapshot;
@@ -1338,14 +1338,14 @@ typedef struct quire_snapshot quire_snapshot;
 quire_status quire_snapshot_begin(
     quire_cache *QUIRE_NONNULL cache, quire_snapshot *QUIRE_NULLABLE *QUIRE_NONNULL out_snapshot);
 
-/* Ends it, on whatever thread; all bytes read from it become invalid. [one] Since 0.1 */
+/* Ends the snapshot, on any thread. All bytes read from it become invalid. [one] Since 0.1 */
 void quire_snapshot_end(quire_snapshot *QUIRE_NULLABLE snapshot);
 
 /* Number of commits that the snapshot sees. [one] Since 0.1 */
 quire_status quire_snapshot_generation(
     quire_snapshot *QUIRE_NONNULL snapshot, uint64_t *QUIRE_NONNULL out_generation);
 
-/* What a feed is and holds, from its counters. */
+/* The description and the totals of a feed. */
 typedef struct quire_feed_info {
     uint32_t struct_size;
     /* The number by which quire_change names the feed. */
@@ -1378,7 +1378,7 @@ typedef struct quire_feed_info {
     int64_t drift;
     /* 1: no post is known to be missing: there is no gap, and the head is closed. The tail may go on. */
     int32_t is_in_sequence;
-    /* 1: the server did not say that the feed ends here; that was concluded from what it answered. */
+    /* 1: the end of the feed was concluded from answers; the server did not state it. */
     int32_t is_end_assumed;
     /* Options too; see quire_feed_options. */
     quire_bytes collection;
@@ -1388,7 +1388,7 @@ typedef struct quire_feed_info {
     int32_t sizes_now;
     /* Rows of a server's page as far as that is known: stated, or learned; 0 if it is not. */
     uint32_t rows_known;
-    /* Answers that showed known posts in another order than the feed's class allows. */
+    /* Number of answers that showed known posts in an order that the feed's class forbids. */
     uint64_t answers_against_order;
 } quire_feed_info;
 
@@ -1404,7 +1404,7 @@ quire_status quire_feed_get_info(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
     quire_feed_info *QUIRE_NONNULL out_info);
 
-/* Where a row stands in one snapshot. It means nothing in another one. */
+/* The position of a row in one snapshot. It means nothing in another one. */
 typedef struct quire_position {
     uint64_t opaque[2];
 } quire_position;
@@ -1441,7 +1441,7 @@ enum {
 
 /* Why posts may be missing at a gap, or why nothing proves that a post follows the one above it. */
 enum {
-    /* What lies here was never asked for. */
+    /* The posts here were never requested. */
     QUIRE_DOUBT_UNFETCHED = 1,
     /* Posts were evicted here. */
     QUIRE_DOUBT_EVICTED = 2,
@@ -1451,7 +1451,7 @@ enum {
     QUIRE_DOUBT_JUMP = 4,
     /* A page of a crawl is missing here. */
     QUIRE_DOUBT_MISSING_PAGE = 5,
-    /* The join was asked about, and the answer showed something else. */
+    /* The join was tested (QUIRE_PLACE_JOIN), and the answer contradicted it. */
     QUIRE_DOUBT_CONTRADICTION = 6,
     /* The numbers of the pages have moved under the join. */
     QUIRE_DOUBT_DRIFT = 7,
@@ -1459,11 +1459,11 @@ enum {
     QUIRE_DOUBT_NUMBERING = 8,
     /* A post left here against the order class of the feed. */
     QUIRE_DOUBT_DISORDER = 9,
-    /* The server showed something here that has no place. */
+    /* The server showed a post here that could not be placed. */
     QUIRE_DOUBT_UNPLACED = 10,
-    /* A message told of newer posts, but not that nothing lies between. */
+    /* A message brought newer posts, but does not prove that nothing lies between. */
     QUIRE_DOUBT_MISSED = 11,
-    /* What stood here was lost with a damaged file. */
+    /* The posts here were lost with a damaged file. */
     QUIRE_DOUBT_DAMAGE = 12
 };
 
@@ -1499,8 +1499,8 @@ typedef struct quire_row {
 } quire_row;
 
 /*
- * Fills rows with up to `capacity` rows of the feed, top first, below a position. *out_count gets how
- * many; fewer than capacity means that the bottom is reached.
+ * Fills rows with up to `capacity` rows of the feed, top first, below a position. *out_count gets their
+ * number. If it is less than capacity, the bottom is reached.
  * after: NULL is the top. rows: NULL if capacity is 0. [one] Since 0.1
  */
 quire_status quire_read_after(
@@ -1530,8 +1530,8 @@ quire_status quire_read_gaps(
  */
 
 /*
- * Fills rows with up to `capacity` rows of the feed, top first, from a rank on. *out_count gets how many; 0
- * if the feed has no row of this rank. To go on, pass the position of the last one to quire_read_after().
+ * Fills rows with up to `capacity` rows of the feed, top first, from a rank on. *out_count gets their
+ * number; 0 if the feed has no row of this rank. To continue, pass the position of the last one to quire_read_after().
  * rows: NULL if capacity is 0. [one] Since 0.1
  */
 quire_status quire_read_from_rank(
@@ -1544,8 +1544,8 @@ quire_status quire_row_count(
     uint64_t *QUIRE_NONNULL out_count);
 
 /*
- * The rank of a row that was read from this snapshot. The difference of two ranks is how many rows one is
- * below the other. [one] Since 0.1
+ * The rank of a row that was read from this snapshot. The difference of two ranks is the number of rows by
+ * which one is below the other. [one] Since 0.1
  */
 quire_status quire_rank_of_row(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
@@ -1557,8 +1557,8 @@ quire_status quire_rank_of_post(
     uint64_t *QUIRE_NONNULL out_rank);
 
 /*
- * The rank of the first post whose key is `key` or lower: where a list opens that jumps to a date. It is what
- * quire_row_count() says if all keys are larger. Posts with QUIRE_ROW_DETACHED do not count.
+ * The rank of the first post whose key is `key` or lower: a list that jumps to a date opens there. If all keys are
+ * larger, it is the number of rows. Posts with QUIRE_ROW_DETACHED do not count.
  * Errors: QUIRE_NOT_FOUND unless the order of the feed is QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP. [one]
  * Since 0.1
  */
@@ -1592,8 +1592,8 @@ typedef struct quire_page {
 
 /*
  * Fills pages with up to `capacity` pages of the feed, from an index on; a capacity of 1 is the page with
- * this index. The page index finds it, as it finds rows by their rank. *out_count gets how many; 0 if there
- * is no such page. pages: NULL if capacity is 0. [one] Since 0.1
+ * this index. The page index finds it, as it finds rows by their rank. *out_count gets their number; 0 if
+ * there is no such page. pages: NULL if capacity is 0. [one] Since 0.1
  */
 quire_status quire_read_pages(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, uint64_t index,
@@ -1613,7 +1613,7 @@ quire_status quire_find(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, quire_bytes id,
     quire_row *QUIRE_NONNULL out_row);
 
-/* What is stored about a post, however many feeds hold it. */
+/* The record of a post. All feeds of its collection share it. */
 typedef struct quire_post_info {
     uint32_t struct_size;
     /* 1: it has a version. */
@@ -1634,14 +1634,14 @@ typedef struct quire_post_info {
 #define QUIRE_POST_INFO_INIT { sizeof(quire_post_info), 0, 0, 0, { NULL, 0 }, NULL, 0, 0, 0 }
 
 /*
- * What is stored about a post of a collection; see quire_feed_options.
+ * The record of a post of a collection; see quire_feed_options.
  * Errors: QUIRE_NOT_FOUND if no feed of the collection holds it. [one] Since 0.1
  */
 quire_status quire_post_get_info(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_bytes collection, quire_bytes id,
     quire_post_info *QUIRE_NONNULL out_info);
 
-/* What quire_set_attribute() remembered. Errors: QUIRE_NOT_FOUND. [one] Since 0.1 */
+/* The value that quire_set_attribute() stored. Errors: QUIRE_NOT_FOUND. [one] Since 0.1 */
 quire_status quire_get_attribute(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, quire_bytes name,
     quire_bytes *QUIRE_NONNULL out_value);
@@ -1653,16 +1653,16 @@ quire_status quire_generation(
     quire_cache *QUIRE_NONNULL cache, uint64_t *QUIRE_NONNULL out_generation);
 
 /*
- * Waits, in the calling thread, until more than `since` commits have been made by whatever process.
- * *out_now gets their number, also on QUIRE_TIMEOUT. It looks at the file at growing intervals of at most
- * 10 ms; the writer need not notify anything, so it works across processes and languages. 0 ms looks once.
+ * Waits, in the calling thread, until all processes together have made more than `since` commits. *out_now
+ * gets the number of commits, also on QUIRE_TIMEOUT. The call polls the file at growing intervals of at most
+ * 10 ms, so it needs no message from the writer. With 0 ms it looks once.
  * Errors: QUIRE_TIMEOUT; QUIRE_BAD_HANDLE if the handle is closed meanwhile. [any] Since 0.1
  */
 quire_status quire_wait(
     quire_cache *QUIRE_NONNULL cache, uint64_t since, uint32_t timeout_ms,
     uint64_t *QUIRE_NONNULL out_now);
 
-/* What happened to a row. */
+/* The kind of a change. */
 enum {
     /* The row is now directly below another one, at the top if below_kind is 0. */
     QUIRE_CHANGE_INSERTED = 1,
@@ -1690,8 +1690,8 @@ typedef struct quire_change {
 } quire_change;
 
 /*
- * What each commit after `since` changed, oldest first, up to the one the snapshot sees. The array lives
- * until the snapshot ends.
+ * The changes of each commit after `since`, oldest first, up to the commit that the snapshot sees. The array
+ * lives until the snapshot ends.
  * Errors: QUIRE_RESYNC if the log, which holds the last 1,024 commits, does not reach back that far.
  * [one] Since 0.1
  */
