@@ -26,7 +26,7 @@ impl Feed {
         self.c
     }
 
-    /// What to ask the server at a place, or why nothing can be asked there.
+    /// The request for a place, or why none is possible.
     pub fn plan(&self, batch: Option<&Batch>, place: &Place<'_>) -> Result<Request, Error> {
         let mut request = Request::EMPTY;
         // SAFETY: the arguments live until the call returns; so does every argument in this file.

@@ -44,7 +44,7 @@ public struct Ticket: Hashable, Sendable {
     public init(_ number: UInt64) { self.number = number }
 }
 
-/// What to ask the server, and the ticket for ingesting the answer.
+/// The request for the server, and the ticket for ingesting the answer.
 public struct Request: Hashable, Sendable {
     /// How a request names the page it wants.
     public enum Target: Hashable, Sendable {

@@ -8,7 +8,7 @@ import QuireDumps
 struct QuireTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quire",
-        abstract: "Caches feeds that come page by page, and knows where posts may be missing.",
+        abstract: "Caches feeds that arrive page by page, and knows where posts may be missing.",
         discussion: """
             quire demo shows what it does and needs no files.
 

@@ -61,7 +61,7 @@ class feed {
 public:
     explicit feed(quire_feed *c) : c_(c) {}
 
-    // What to ask the server. A request that is false says why nothing can be asked; that is no error.
+    // The request for a place. If none is possible, it is false and has the reason; that is no error.
     may<request> plan(const place &place, batch in = own_commit)
     {
         request request;

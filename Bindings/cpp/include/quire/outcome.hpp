@@ -59,7 +59,7 @@ inline const char *name(refusal why) noexcept
     return quire_refusal_name(static_cast<std::int32_t>(why));
 }
 
-// What to ask the server. Its views live as long as it does.
+// The request to send to the server. Its views live as long as it does.
 class request : public detail::owned<quire_request, quire_request_free> {
 public:
     request() : owned(QUIRE_REQUEST_INIT) {}
@@ -153,7 +153,7 @@ enum class update_result : std::int32_t {
     missing = QUIRE_UPDATE_MISSING
 };
 
-// What became of two ids that are one post.
+// The result of joining two ids of one post.
 enum class alias_result : std::int32_t {
     united = QUIRE_ALIAS_UNITED,
     noted = QUIRE_ALIAS_NOTED,

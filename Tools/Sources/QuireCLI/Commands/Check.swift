@@ -5,12 +5,12 @@ struct Check: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Test every record and every rule of a cache.",
         discussion: """
-            Exit code 1 when there are findings. Changes nothing. Ctrl-C stops it, with exit code 130, after it has \
-            said what it found until then.
+            Exit code 1 if there are findings. Changes nothing. Ctrl-C stops it, prints the findings until then, and \
+            exits with code 130.
             """)
 
     @OptionGroup var target: CacheArgument
-    @Flag(help: "Only what the cache and its feeds say of themselves: a millisecond.") var quick = false
+    @Flag(help: "Test only the records of the cache and of its feeds: about a millisecond.") var quick = false
     @OptionGroup var search: SearchOptions
 
     func run(_ output: Output) throws -> ExitStatus {

@@ -3,11 +3,10 @@ import Quire
 
 struct Compact: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write a cache anew without free space, in place.",
+        abstract: "Rewrite a cache without free space, in place.",
         discussion: """
-            The file shrinks to what it holds, and bodies that were deleted, replaced or pruned are in it no longer. \
-            The disk may still have them in blocks that it has not used again, an SSD above all; so may \
-            backups. Ids of posts deleted lately stay in the cache's log. No process may have the cache open; it is \
+            The file shrinks. Bodies that were deleted, replaced or pruned are no longer in it. The disk may still \
+            have them in blocks that it has not used again, an SSD above all; so may backups. Ids of posts deleted lately stay in the cache's log. No process may have the cache open; it is \
             tested before, and the new file before it takes the old one's place. Ctrl-C stops it, with exit code \
             130, and nothing has changed.
             """)

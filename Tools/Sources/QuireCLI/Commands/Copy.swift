@@ -5,13 +5,13 @@ struct Copy: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write a compact copy of a cache.",
         discussion: """
-            The copy shows the cache as of one moment, while others go on reading and writing. Nothing \
-            may be at the place of the copy.
+            The copy shows the cache at one moment. Others may read and write meanwhile. No file may exist at \
+            the path of the copy.
             """)
 
     @OptionGroup var target: CacheArgument
 
-    @Argument(help: "Where to write the copy.", completion: .file())
+    @Argument(help: "The path of the copy.", completion: .file())
     var to: String
 
     func run(_ output: Output) throws -> ExitStatus {

@@ -7,7 +7,9 @@ struct Demo: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Watch a feed fill, a gap open and close. Needs no files.")
 
-    @Option(help: ArgumentHelp("Another seed, another story.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "The seed of the generated pages. Another seed shows other pages.", valueName: "number"))
     var seed: UInt64 = 7
 
     @Option(

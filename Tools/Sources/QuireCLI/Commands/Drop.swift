@@ -5,8 +5,8 @@ struct Drop: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove a feed from a cache.",
         discussion: """
-            Its posts, pages and gaps go, and what was remembered with it. Posts that other feeds of its \
-            collection hold stay there. The file does not become smaller; quire compact does that.
+            Its posts, pages, gaps and attributes are removed. Posts that other feeds of its collection hold \
+            stay there. The file does not become smaller; quire compact does that.
             """)
 
     @OptionGroup var target: FeedArguments
@@ -24,8 +24,8 @@ struct Reset: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget all posts of a feed.",
         discussion: """
-            The feed stays, empty, with its options and with how its responses are read. The next quire ingest \
-            may give it other ones, with --order or --collection.
+            The feed stays, without posts. Its options and its profile stay too. The next quire ingest may change \
+            its options with --order or --collection.
             """)
 
     @OptionGroup var target: FeedArguments
@@ -46,7 +46,7 @@ struct Rename: ToolCommand {
 
     @OptionGroup var target: FeedArguments
 
-    @Argument(help: "The new name, which no feed has.")
+    @Argument(help: "The new name. No feed may have it.")
     var name: String
 
     func run(_ output: Output) throws -> ExitStatus {

@@ -5,9 +5,8 @@ struct Export: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write the bodies of a feed's posts, top first, byte for byte as received.",
         discussion: """
-            A newline follows each body. Bodies may span several lines themselves; with --ndjson those \
-            are written on one line, without the white space between their tokens, and all others as \
-            received. A body that is no JSON and spans several lines stops --ndjson, as does an id with \
+            A newline follows each body. A body may itself have several lines. With --ndjson such a body is \
+            written on one line, without the white space between its tokens. A body that is no JSON and spans several lines stops --ndjson, as does an id with \
             a newline in it --ids, with exit code 65. Posts whose body is missing are left out.
 
             On a terminal, characters that would steer it are shown escaped.

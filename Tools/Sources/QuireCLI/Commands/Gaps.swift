@@ -18,7 +18,7 @@ struct Gaps: ToolCommand {
     @Flag(help: "The gaps of all feeds.")
     var all = false
 
-    @Flag(help: "Exit with 1 when there are gaps, or a head is open.")
+    @Flag(help: "Exit with 1 if there are gaps, or if a head is open.")
     var exitCode = false
 
     @OptionGroup var json: JSONOption

@@ -4,9 +4,9 @@ import QuireDumps
 
 struct Ingest: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take the responses of a crawl, or a dump, into a feed.",
+        abstract: "Ingest the responses of a crawl, or a dump, into a feed.",
         discussion: """
-            What a file holds is recognised by its content: a response, responses or items one a line or \
+            The kind of a file is recognised by its content: a response, responses or items one a line or \
             in one JSON array, Posts.xml of a Stack Exchange data dump, RSS, Atom or JSON Feed; each \
             plain, packed with gzip, zstd, bzip2 or xz, or in a tar or 7z archive. - is standard input. A \
             folder or an archive means its files with pages in natural order, 2.json before 10.json.
@@ -43,7 +43,7 @@ struct Ingest: ToolCommand {
         completion: .file())
     var files: [String]
 
-    @Option(help: ArgumentHelp("Where the first page lies.", valueName: "place"))
+    @Option(help: ArgumentHelp("The place of the first page.", valueName: "place"))
     var place = Start.head
 
     @OptionGroup var options: IngestOptions
@@ -71,9 +71,9 @@ struct Ingest: ToolCommand {
 
 struct Fill: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take responses into a gap of a feed.",
+        abstract: "Ingest responses into a gap of a feed.",
         discussion: """
-            The first page continues below the post above the gap, each following one below the page \
+            The first page continues below the post above the gap. Each further page continues below the page \
             before it. The files are read and numbered, and failures reported, as with quire ingest.
             """)
 

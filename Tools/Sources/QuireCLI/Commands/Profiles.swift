@@ -4,9 +4,9 @@ import QuireDumps
 
 struct Profiles: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the profiles, show one, or say which one fits a response.",
+        abstract: "List the profiles, show one, or find those that fit a response.",
         discussion: """
-            A profile says where things are in the responses of one API. --profile NAME takes one of \
+            A profile says where the responses of one API have their fields. --profile NAME uses one of \
             these, --profile-file FILE one of your own; Docs/profiles.md describes the format, and \
             --source prints a profile to start from. RSS, Atom, RDF and tables of a data dump say themselves \
             where things are, and need none.
@@ -21,12 +21,13 @@ struct Profiles: ToolCommand {
     var name: String?
 
     @Option(
-        help: ArgumentHelp("A file with a profile of your own.", valueName: "file"),
+        help: ArgumentHelp("A file with your own profile.", valueName: "file"),
         completion: .file())
     var profileFile: String?
 
     @Option(
-        help: ArgumentHelp("A response that a profile is looked for.", valueName: "file"),
+        help: ArgumentHelp(
+            "A response. Tells which profiles fit it, and why the others do not.", valueName: "file"),
         completion: .file())
     var explain: String?
 

@@ -5,9 +5,9 @@ struct Prune: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget pages of a feed to save space.",
         discussion: """
-            Whole pages leave, never one with a pinned post, and a gap with the link that brings them \
-            back opens in their place. What is out of sequence leaves first, then what is too old, then \
-            pages from the tail up until the limits are met.
+            Whole pages leave. A gap opens in their place, with the link that fetches them again. Pages with a pinned \
+            post stay. Pages out of sequence leave first, then those that are too old, then pages from the \
+            tail up until the limits are met.
 
             A duration is a number and a unit: 90s, 15m, 12h, 30d, 2w.
             """)
@@ -17,24 +17,25 @@ struct Prune: ToolCommand {
     @Flag(help: "Forget everything below the topmost gap.")
     var outOfSequence = false
 
-    @Option(help: ArgumentHelp("Most posts to keep.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum posts to keep.", valueName: "number"))
     var maxPosts: Int?
 
-    @Option(help: ArgumentHelp("Most pages to keep.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum pages to keep.", valueName: "number"))
     var maxPages: Int?
 
-    @Option(help: ArgumentHelp("Most bytes of bodies to keep.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum bytes of bodies to keep.", valueName: "number"))
     var maxBytes: Int?
 
-    @Option(help: ArgumentHelp("Forget pages received longer ago.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("Forget pages that were received longer ago than this.", valueName: "duration"))
     var maxAge: Age?
 
     @Option(
         help: ArgumentHelp(
-            "Stop after this many posts; without it, go on to the end.", valueName: "number"))
+            "Stop after this many posts (default: no limit).", valueName: "number"))
     var budget: Int?
 
-    @Flag(help: "Say what would be forgotten, and forget nothing.")
+    @Flag(help: "Report what would be forgotten, and change nothing.")
     var dryRun = false
 
     @OptionGroup var json: JSONOption

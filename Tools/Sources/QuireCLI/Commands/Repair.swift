@@ -5,9 +5,9 @@ struct Repair: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a damaged cache usable again.",
         discussion: """
-            Builds a new cache of everything that reads back, tests it, and puts it in place of the damaged \
-            file, which is kept beside it as CACHE.corrupt-1 or the next free number. What is lost becomes a gap, \
-            with the link that fills it where one is left. A sound cache is left as it is. No process may have the \
+            Builds a new cache from the sound records, tests it, and puts it in place of the damaged file. The \
+            damaged file is kept beside it as CACHE.corrupt-1 or the next free number. A gap opens where posts were \
+            lost, with the link that fills it if one is left. A sound cache is left as it is. No process may have the \
             cache open. Exit code 1 if something was lost. Ctrl-C stops it, with exit code 130, and nothing has \
             changed.
             """)
@@ -15,7 +15,7 @@ struct Repair: ToolCommand {
     @Argument(help: "The file of the cache.", completion: .file())
     var cache: String
 
-    @Flag(help: "Say what would be lost, and change nothing.")
+    @Flag(help: "Report what would be lost, and change nothing.")
     var dryRun = false
 
     @OptionGroup var progress: ProgressOption

@@ -8,13 +8,13 @@ struct Show: ToolCommand {
         discussion: """
             A gap is drawn with its number and the link that leads into it from above; an open head, above \
             which posts may be missing, with the link that leads up. An unverified join is \
-            one that only the server's numbering vouches for. Before the id, + means a post outside the \
+            one that only the server's numbering claims. Before the id, + means a post outside the \
             server's sequence, * a pinned one, ? one whose body is missing.
             """)
 
     @OptionGroup var target: FeedArguments
 
-    @Option(name: .short, help: ArgumentHelp("How many posts.", valueName: "number"))
+    @Option(name: .short, help: ArgumentHelp("The number of posts.", valueName: "number"))
     var number = 20
 
     @Option(help: ArgumentHelp("Start below this post.", valueName: "id"))

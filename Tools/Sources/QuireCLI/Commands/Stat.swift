@@ -3,7 +3,7 @@ import Foundation
 import Quire
 
 struct Stat: ToolCommand {
-    static let configuration = CommandConfiguration(abstract: "Count what a cache holds.")
+    static let configuration = CommandConfiguration(abstract: "Show the totals of a cache.")
 
     @OptionGroup var target: CacheArgument
     @OptionGroup var json: JSONOption

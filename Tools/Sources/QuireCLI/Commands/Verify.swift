@@ -5,8 +5,8 @@ struct Verify: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Test a file before it is opened, without trust in any byte of it.",
         discussion: """
-            For files from somewhere else, or after an accident: reads the file without LMDB, which would \
-            crash on a damaged one; if LMDB can read it, tests all that check tests. No process may be writing \
+            For files that you did not write, or after an accident. Reads the file without LMDB, which would \
+            crash on a damaged one. If LMDB can read the file, also tests all that quire check tests. No process may be writing \
             to it. Exit code 1 when there are findings. Changes nothing. Ctrl-C stops it, with exit code 130, \
             after it has said what it found until then.
             """)

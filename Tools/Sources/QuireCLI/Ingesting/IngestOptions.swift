@@ -9,33 +9,33 @@ extension OrderClass: @retroactive ExpressibleByArgument {}
 struct IngestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The profile that says where things are in a response (default: what the feed was created "
-                + "with, else stackexchange). quire profiles lists them.", valueName: "name"))
+            "The profile of the API: where a response has its fields (default: the profile with which the "
+                + "feed was created, else stackexchange). quire profiles lists them.", valueName: "name"))
     var profile: String?
 
     @Option(
-        help: ArgumentHelp("A file with a profile of your own.", valueName: "file"),
+        help: ArgumentHelp("A file with your own profile.", valueName: "file"),
         completion: .file())
     var profileFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "What the server promises about order (default: what the profile says). Fixed when the "
+            "What the server promises about order (default: that of the profile). Fixed when the "
                 + "feed is created.", valueName: "class"))
     var order: OrderClass?
 
     @Option(
         help: ArgumentHelp(
-            "The field the server sorts by, larger nearer to the head. It is also taken for the version "
-                + "of a post: a body is never replaced by one with a smaller key. Remembered with the "
+            "The field by which the server sorts; larger is nearer to the head. It is also the version "
+                + "of a post: a body with a smaller key does not replace one with a larger key. Remembered with the "
                 + "feed, as are --profile, --profile-file, --items and --id.", valueName: "field"))
     var key: String?
 
     @Option(
         help: ArgumentHelp(
-            "The collection that the feed's posts belong to: feeds of one share posts and bodies, by id. "
-                + "Name one for feeds whose ids come from one server, like two tags of one site (default: "
-                + "one of the feed's own). Fixed when the feed is created.", valueName: "name"))
+            "The collection of the feed. Feeds of one collection share posts and bodies, by id. Name one "
+                + "for feeds whose ids come from one server, such as two tags of one site (default: a "
+                + "collection for this feed alone). Fixed when the feed is created.", valueName: "name"))
     var collection: String?
 
     @Option(help: ArgumentHelp("The field with the id of a post.", valueName: "field"))
@@ -68,30 +68,30 @@ struct InputArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How the files are packed: auto, none, gzip, zstd, bzip2, xz, tar (packed or not), 7z.",
+            "The packing of the files: auto, none, gzip, zstd, bzip2, xz, tar (packed or not), 7z.",
             valueName: "packing"))
     var packing = InputOptions.Packing.auto
 
     @Option(
         help: ArgumentHelp(
-            "Which files of an archive are read (default: those that a folder would give, and of the "
-                + "tables of Stack Exchange only Posts.xml).", valueName: "pattern"))
+            "The files to read from an archive (default: those that would be read from a folder; of a "
+                + "Stack Exchange data dump only Posts.xml).", valueName: "pattern"))
     var entries: String?
 
     @Option(
         help: ArgumentHelp(
-            "About how much memory the pages may take that wait or are being committed; the largest "
-                + "one comes on top.", valueName: "MiB"))
+            "Approximate memory for pages that wait or are being committed, in addition to the largest "
+                + "page.", valueName: "MiB"))
     var memory = 64
 
     @Option(
         help: ArgumentHelp(
-            "The most that a response, an item or a row may have.", valueName: "MiB"))
+            "The maximum size of a response, an item or a row.", valueName: "MiB"))
     var recordLimit = 16
 
     @Option(
         help: ArgumentHelp(
-            "How many times its size a packed file may unpack to.", valueName: "number"))
+            "The maximum ratio of unpacked to packed size.", valueName: "number"))
     var ratioLimit = 250
 
     func validate() throws {
@@ -109,10 +109,10 @@ extension InputOptions.Packing: @retroactive ExpressibleByArgument {}
 struct RunOptions: ParsableArguments {
     @OptionGroup var progress: ProgressOption
 
-    @Flag(help: "Say what would happen, on a copy of the cache that is thrown away.")
+    @Flag(help: "Report what would happen, and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Stop at the first error. What lies before it stays in.")
+    @Flag(help: "Stop at the first error. The pages before it stay in the cache.")
     var strict = false
 
     @Option(help: ArgumentHelp("Stop when there are more errors.", valueName: "number"))
@@ -126,11 +126,11 @@ struct RunOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Exit with 1 when posts may be missing: after gaps, an open head, answers against the order of "
-                + "the feed, or posts that found no place."))
+            "Exit with 1 if posts may be missing: after gaps, an open head, answers that contradict the "
+                + "order of the feed, or posts that could not be placed."))
     var exitCode = false
 
-    @Flag(help: "Go on where the last run of the same files stopped or was killed.")
+    @Flag(help: "Continue where the last run with the same files stopped or was killed.")
     var resume = false
 
     @OptionGroup var json: JSONOption

@@ -5,7 +5,7 @@ struct ProgressOption: ParsableArguments {
     @Option(
         name: .customLong("progress"),
         help: ArgumentHelp(
-            "Whether to draw how far it has come: auto (on a terminal, after a second), always, never.",
+            "Draw a progress line: auto (on a terminal, after a second), always, never.",
             valueName: "when"))
     var mode = ProgressLine.Mode.auto
 }
