@@ -37,17 +37,21 @@ struct UnloadedWorld {
     private(set) var feed: FeedState
     /// Some posts of the feed have no key.
     private let lacksKeys: Bool
+    /// Feeds with many gaps and many local posts have posts that are alone between two gaps.
+    private let gapChance, localChance: Double
     private var random: SplitMix64
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         let order = random.pick([OrderClass.keyless, .stable, .bump, .appendOnly, .ranked])
         lacksKeys = random.chance(0.50) && order == .bump
+        gapChance = random.pick([0.30, 0.60])
+        localChance = random.pick([0.15, 0.40])
         feed = FeedState(options: FeedOptions(order: order))
         let count = random.number(in: 3...24)
         var page: UInt64 = 0
         for i in 0..<count {
-            if i > 0 && random.chance(0.30) { addGap() }
+            if i > 0 && random.chance(gapChance) { addGap() }
             if page == 0 || random.chance(0.30) { page = newPage() }
             addEntry(i, key: Int64(1000 - 10 * i), page: page)
         }
@@ -79,7 +83,7 @@ struct UnloadedWorld {
         if feed.options.order.hasKeys && !(lacksKeys && random.chance(0.05)) { entry.key = key }
         entry.confirmed = UInt64(random.number(in: 1...90))
         let isLast = feed.rows.last?.isGap ?? true
-        entry.isDetached = !isLast && random.chance(0.15)
+        entry.isDetached = !isLast && random.chance(localChance)
         entry.isPinned = random.chance(0.10)
         if !isLast && !entry.isDetached && random.chance(0.20) { entry.claim = Claim() }
         if !entry.isDetached {
