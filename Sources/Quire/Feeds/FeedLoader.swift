@@ -18,10 +18,13 @@ final class FeedLoader {
     var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
     private var stride = 2
-    private var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
+    /// True if each unloaded span needs a count of its own.
+    private(set) var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
     /// The locations, in other feeds of the collection, of posts that were loaded by id.
     typealias Elsewhere = [PostID: [(feed: UInt32, position: UInt64)]]
     private(set) var elsewhere: Elsewhere = [:]
+    /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
+    private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
@@ -40,6 +43,7 @@ final class FeedLoader {
     func begin(clock: UInt64) {
         self.clock = clock
         (tombstones, tickets, elsewhere, opened) = ([:], [], [:], nil)
+        if !leaving.isEmpty { leaving = [] }
         stride = 2
         countsRuns = record.options.paging.isPositional
     }
@@ -135,14 +139,6 @@ final class FeedLoader {
         if !chunks.contains(position) { try load(from: position, count: 1) }
     }
 
-    /// Keeps a chunk that was already read.
-    func load(_ chunk: Chunk, at position: UInt64) {
-        if chunks.contains(position) { return }
-        var chunk = chunk
-        record.shifts.apply(to: &chunk.record, at: position)
-        chunks[position] = chunk
-    }
-
     /// Keeps a page that was already read.
     func load(_ page: PageRecord) { pages[page.page.number] = page }
 
@@ -151,6 +147,21 @@ final class FeedLoader {
         for (position, chunk) in chunks {
             if let next = chunk.next { try load(next) }
             if let previous = try self.position(before: position) { try load(previous) }
+        }
+    }
+
+    /// Prepares that everything in these chunks leaves: loads only what is next to them. Positions ascend.
+    func prepare(leaving chunks: [LeavingChunk]) throws {
+        leaving = chunks
+        for (i, chunk) in chunks.enumerated() {
+            if i == 0 || chunks[i - 1].next != chunk.position,
+                let above = try position(before: chunk.position)
+            {
+                try load(above)
+            }
+            if let next = chunk.next, i + 1 == chunks.count || chunks[i + 1].position != next {
+                try load(next)
+            }
         }
     }
 
@@ -251,7 +262,12 @@ final class FeedLoader {
     /// request and its answer in one batch share it.
     private func loadRows() throws {
         if rows != nil { return }
-        if gaps.areHidden { try gaps.load(around: chunks.map(\.number)) }
+        if gaps.areHidden { try gaps.load(around: (chunks.map(\.number) + leaving.map(\.position)).sorted()) }
+        if !leaving.isEmpty {  // a link that begins at a post that leaves must change (R14)
+            let edges =
+                [record.head, record.tail] + gaps.all.flatMap { [$0.record.gap.down, $0.record.gap.up] }
+            try load(posts: edges.compactMap(\.after))
+        }
         var state = FeedState(options: record.options)
         let count = chunks.reduce(0) { $0 + $1.value.record.entries.count }
         state.entries.reserveCapacity(count + 64)  // with room for an answer
@@ -270,112 +286,5 @@ final class FeedLoader {
         let page = try transaction.page(number, of: feed)
         pages[number] = page
         return page
-    }
-
-    private func appendRows(to state: inout FeedState) throws {
-        let loaded = chunks.map(\.number)
-        var at = 0
-        var expected = try position(atOrAfter: 0)
-        let gaps = gaps.all
-        for segment in 0...gaps.count {
-            let gap = segment < gaps.count ? gaps[segment] : nil
-            let end = gap?.position
-            let total = gap?.record.above ?? record.lastSegment
-            var rest = total
-            let firstRun = state.unloaded.count
-            while let position = expected, end.map({ position < $0 }) ?? true {
-                if at < loaded.count && loaded[at] == position {
-                    let chunk = chunks[position]!
-                    append(chunk.record, at: position, to: &state, uncounted: &rest)
-                    expected = chunk.next
-                    at += 1
-                    continue
-                }
-                var bound = end
-                if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
-                guard let last = try self.position(before: bound), last >= position else {
-                    throw QuireError.corrupt("the gap at \(position) of feed \(record.name)")
-                }
-                var span = UnloadedSpan(
-                    count: 0, unkeyed: 0, chunks: position...last, hidesGaps: gap?.hidesOthers ?? false)
-                if !span.hidesGaps, let detached = try detached(atTopOf: span.chunks) {
-                    (span.chunks, span.isDetached) = (detached.chunks, true)
-                    expected = detached.next ?? bound
-                } else {
-                    expected = bound
-                }
-                state.rows.append(.unloaded(state.unloaded.count))
-                state.unloaded.append(span)
-            }
-            try distribute(rest, in: firstRun..<state.unloaded.count, of: &state)
-            if let gap {
-                state.rows.append(.gap(state.gaps.count))
-                state.gaps.append(gap.record.gap)
-                expected = end
-            }
-        }
-    }
-
-    private func append(
-        _ chunk: ChunkRecord, at position: UInt64, to state: inout FeedState,
-        uncounted rest: inout SegmentCount
-    ) {
-        let first = state.entries.count
-        state.entries += chunk.entries
-        for i in chunk.entries.indices {
-            let entry = first + i
-            state.entries[entry].chunk = position
-            state.rows.append(.entry(entry))
-            state.index.append(chunk.ids[i])
-            if !state.entries[entry].isDetached {
-                rest.entries -= 1
-                if state.entries[entry].key == nil { rest.unkeyed -= 1 }
-            }
-        }
-    }
-
-    /// Assigns the rest of a segment's entries to its unloaded spans. If there are several, each is counted
-    /// only when a rule asks, because that reads every chunk in them.
-    private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
-        let runs = runs.filter { !state.unloaded[$0].isDetached }
-        guard let first = runs.first else { return }
-        var rest = rest
-        if countsRuns {
-            for run in runs.dropFirst() {
-                let count = try count(of: state.unloaded[run].chunks)
-                (state.unloaded[run].count, state.unloaded[run].unkeyed) = (count.entries, count.unkeyed)
-                rest.entries -= count.entries
-                rest.unkeyed -= count.unkeyed
-            }
-        }
-        state.unloaded[first].count = rest.entries
-        state.unloaded[first].unkeyed = rest.unkeyed
-    }
-
-    /// Returns the chunks at the top of a range that have detached entries only, and the position of the chunk that
-    /// follows them in the range. No rule needs these chunks: a local post is put above thousands of others.
-    private func detached(
-        atTopOf range: ClosedRange<UInt64>
-    ) throws -> (chunks: ClosedRange<UInt64>, next: UInt64?)? {
-        if record.counts.detached == 0 { return nil }
-        var last: UInt64?
-        var next: UInt64?
-        try ChunkReader(transaction: transaction, feed: feed).eachColumns(from: range.lowerBound) {
-            if $0 > range.upperBound { return false }
-            if $1.hasDetachedOnly { last = $0 } else { next = $0 }
-            return next == nil
-        }
-        return last.map { (range.lowerBound...$0, next) }
-    }
-
-    private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {
-        var count = SegmentCount()
-        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
-            if $0 > range.upperBound { return false }
-            count.entries += $1.entries.count { !$0.isDetached }
-            count.unkeyed += $1.entries.count { !$0.isDetached && $0.key == nil }
-            return true
-        }
-        return count
     }
 }

@@ -18,13 +18,15 @@ struct FeedWriter {
     /// The entries that are new, gone or different, in order.
     private let changed: [Int]
     /// What the page index must learn.
-    private(set) var ranks: [RankChange] = []
+    private(set) var ranks: [RankChange]
+    private let removed: RemovedChunks
 
     init(
         _ loader: FeedLoader, from old: consuming FeedState, to new: consuming FeedState,
-        writesPositions: Bool = false
+        removed: RemovedChunks, writesPositions: Bool
     ) {
-        (self.loader, self.writesPositions) = (loader, writesPositions)
+        (self.loader, self.writesPositions, self.removed) = (loader, writesPositions, removed)
+        ranks = removed.ranks
         record = Self.record(loader, new, writesPositions: writesPositions)
         var changed: [Int] = []
         changed.reserveCapacity(new.entries.count)
@@ -224,7 +226,7 @@ struct FeedWriter {
     /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of chunks
     /// that were not loaded stay as they are.
     private func hasLeft(_ page: UInt64, _ start: UInt64, _ layout: Layout) -> Bool {
-        guard loader.chunks.contains(start) else { return false }
+        guard loader.chunks.contains(start) || removed.chunks.contains(start) else { return false }
         return layout.chunk(at: start)?.page != page
     }
 
@@ -260,6 +262,7 @@ struct FeedWriter {
     /// together.
     private func pageChanges() -> NumberTable<Int> {
         var change = NumberTable<Int>()
+        for (page, count) in removed.pages { change[page] = -count }
         var (from, to, count): (UInt64, UInt64, Int) = (0, 0, 0)
         func note() {
             if from == to { return }
@@ -303,6 +306,10 @@ struct FeedWriter {
         record.counts.pages += pagesAdded
         record.counts.gaps += new.gapRows.count - old.gapRows.count
         record.counts.chunks += layout.chunks.count - loader.chunks.count
+        record.counts.pages -= removed.counts.pages
+        record.counts.chunks -= removed.counts.chunks
+        record.counts.entries -= removed.counts.entries
+        record.counts.bodyBytes -= removed.counts.bodyBytes
         for entry in changed {
             if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }
             if new.entries[entry].isCached { record.counts.add(new.entries[entry], 1) }

@@ -92,13 +92,18 @@ extension Transaction {
         return try ChunkRecord(value, "a chunk of feed number \(feed)")
     }
 
-    /// Returns a post's entry in a chunk to which the index refers, for a change of its body. Valid until the next
-    /// write. Nil if the chunk does not have the post.
-    func patch(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkPatch? {
+    /// Returns a chunk in place. Valid until the next write.
+    func columns(at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkColumns {
         guard let value = try get(.chunks(of: feed), NumberKey(position)) else {
             throw .corrupt("a chunk of feed number \(feed)")
         }
-        let columns = try ChunkColumns(value: value, "a chunk of feed number \(feed)")
+        return try ChunkColumns(value: value, "a chunk of feed number \(feed)")
+    }
+
+    /// Returns a post's entry in a chunk to which the index refers, for a change of its body. Valid until the next
+    /// write. Nil if the chunk does not have the post.
+    func patch(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> ChunkPatch? {
+        let columns = try columns(at: position, of: feed)
         do throws(QuireError) {
             return try ChunkPatch(columns, of: id)
         } catch {

@@ -40,6 +40,17 @@ struct ChangeList: ~Copyable {
         if case .inserted(let row, _) = change { upper = row } else { upper = nil }
     }
 
+    /// Adds the removal of posts.
+    mutating func append(removed ids: PostIDs) {
+        for i in ids.indices {
+            writer.byte(2)
+            writer.byte(0)
+            ids.encode(i, &writer)
+        }
+        count += ids.count
+        upper = nil
+    }
+
     /// Adds the insertion of rows that are below each other, and all below the previous change's row.
     mutating func append(_ ids: PostIDs, of entries: some Collection<Int>) {
         for entry in entries {

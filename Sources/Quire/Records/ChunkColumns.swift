@@ -99,6 +99,23 @@ struct ChunkColumns {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
 
+    /// The number of entries with all of these flags.
+    func count(with wanted: UInt8) -> Int {
+        var found = 0
+        for slot in 0..<count where flags(slot) & wanted == wanted { found += 1 }
+        return found
+    }
+
+    /// The number of bytes of all bodies.
+    var bodyBytes: Int {
+        if features & Feature.bodies == 0 { return 0 }
+        var sum = 0
+        for slot in 0..<count where flags(slot) & Flag.body != 0 {
+            sum += Int(Self.word32(lengths + 4 &* slot))
+        }
+        return sum
+    }
+
     var hasDetachedOnly: Bool {
         (0..<count).allSatisfy { flags($0) & Flag.detached != 0 }
     }

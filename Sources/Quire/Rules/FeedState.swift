@@ -65,6 +65,8 @@ struct UnloadedSpan: Hashable {
     var hidesGaps = false
     /// True if all of its entries are detached. It counts none, and stays below the row above it as they do.
     var isDetached = false
+    /// True if all of it will leave. It has a count of its own, and no detached, pinned or unverified entry.
+    var isLeaving = false
     /// By how much this operation shifts the estimated positions in it (R26.1); nil if it does not.
     var shift: Int?
 }

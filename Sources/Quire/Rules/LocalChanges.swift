@@ -29,13 +29,21 @@ extension FeedState {
     }
 
     /// R15. Evicts posts and opens a gap with the links of the bordering pages. At the head this opens the
-    /// head, at the tail it moves the tail up. Pinned entries and detached entries stay. Returns what left.
+    /// head, at the tail it moves the tail up. Pinned entries and detached entries stay. Returns how many left.
     @discardableResult
-    mutating func evict(_ ids: [PostID]) throws(Interruption) -> [Int] {
-        let leaving = ids.compactMap(cached).filter {
-            !entries[$0].isDetached && !entries[$0].isPinned
-        }
-        if leaving.isEmpty { return [] }
+    mutating func evict(_ ids: [PostID]) throws(Interruption) -> Int {
+        try evict(entries: ids.compactMap(cached))
+    }
+
+    /// R15. Evicts the posts in these chunks, and in the unloaded spans that are leaving.
+    mutating func evict(chunks leaves: (UInt64) -> Bool) throws(Interruption) -> Int {
+        try evict(entries: entries.indices.filter { entries[$0].isCached && leaves(entries[$0].chunk) })
+    }
+
+    private mutating func evict(entries leaving: [Int]) throws(Interruption) -> Int {
+        let leaving = leaving.filter { !entries[$0].isDetached && !entries[$0].isPinned }
+        let count = leaving.count + unloaded.reduce(0) { $0 + ($1.isLeaving ? $1.count : 0) }
+        if count == 0 { return 0 }
         changed = tick()
         if options.paging == .ids {  // keep the place, which is known
             for entry in leaving {
@@ -43,7 +51,7 @@ extension FeedState {
                 entries[entry].page = 0
                 entries[entry].takeBody(of: Entry())
             }
-            return leaving
+            return count
         }
         forgetBorders(leaving)
         let before = gapRows.map { gaps[$0] }
@@ -54,13 +62,19 @@ extension FeedState {
         try setRows(withDetached(left, old: old))
         try rederive(from: [:], gone: gone)
         _ = assignGapIDs(since: before)
-        return leaving
+        return count
     }
 
     /// Returns the server's rows with each evicted run, and the gaps around it, replaced by one gap.
     private mutating func rowsAfterEvicting(_ leaving: EntrySet) throws(Interruption) -> [Row] {
         let old = serverRows
-        func leaves(_ row: Row) -> Bool { row.entry.map(leaving.contains) ?? false }
+        func leaves(_ row: Row) -> Bool {
+            switch row {
+            case .entry(let entry): leaving.contains(entry)
+            case .unloaded(let run): unloaded[run].isLeaving
+            case .gap: false
+            }
+        }
         var rows: [Row] = []
         var ends = PageEnds()
         var i = 0
@@ -87,7 +101,13 @@ extension FeedState {
             let up = isLast ? nil : try upEdge(of: run, above: old[j])
             if rows.isEmpty {
                 head = up!
-                skippedAbove += run.count { !$0.isGap }
+                for row in run where !row.isGap {
+                    if case .unloaded(let run) = row {
+                        skippedAbove += unloaded[run].count
+                    } else {
+                        skippedAbove += 1
+                    }
+                }
                 continue
             }
             let down = try downEdge(of: run, below: rows[rows.count - 1], &ends)

@@ -62,7 +62,7 @@ extension FeedState {
             switch row {
             case .gap: first = nil
             case .entry: continue
-            case .unloaded(let run) where unloaded[run].isDetached: continue
+            case .unloaded(let run) where unloaded[run].isDetached || unloaded[run].isLeaving: continue
             case .unloaded(let run):
                 first = first ?? run
                 segments[run] = first

@@ -222,7 +222,7 @@ extension WriteSession {
     func evict(_ ids: [PostID], in feed: UInt32) throws -> Int {
         let ids = try names(of: ids, in: feed)
         return try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
-            let count = try state.evict(ids).count
+            let count = try state.evict(ids)
             return RuleResult(result: count, isChange: count > 0)
         }
     }

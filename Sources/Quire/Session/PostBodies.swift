@@ -39,7 +39,7 @@ extension WriteSession {
     }
 
     /// Returns the other feeds that hold the post, and whether one shows its body. A placeholder does not.
-    private func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
+    func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
         let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
         let isShown = try places.contains { feed, position in
             try !transaction.entry(of: id, at: position, of: feed).isPlaceholder
@@ -48,7 +48,7 @@ extension WriteSession {
     }
 
     /// Removes everything known about posts that left their last feed.
-    private func forget(_ ids: [PostID], _ loader: FeedLoader) throws {
+    func forget(_ ids: [PostID], _ loader: FeedLoader) throws {
         counters.posts &-= UInt64(ids.count)
         let collection = loader.record.collection
         for id in ids where counters.fieldRecords > 0 {

@@ -256,10 +256,14 @@ final class WriteSession {
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
             loader.chunks[$0].map { ($0.record.page, $0.record.entries.count) }
         }
+        var removal = loader.leaving.isEmpty ? nil : try ChunkRemoval(loader, self)
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
+        try removal?.apply(to: self, loader) { new.pages.contains($0) }
+        if let removal, removal.changes.count > 0 { changes.append((loader.feed, removal.changes)) }
         var writer = FeedWriter(
-            loader, from: old, to: consume new, writesPositions: spreadsAnew || writesPositions)
+            loader, from: old, to: consume new, removed: removal?.removed ?? RemovedChunks(),
+            writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
         if !writer.ranks.isEmpty { ranks[loader.feed, default: []] += writer.ranks }
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))

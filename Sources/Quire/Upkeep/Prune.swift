@@ -107,13 +107,12 @@ extension WriteSession {
         var partial: [UInt64: Leaving] = [:]
         var isDone = true
         var below: UInt64?
-        let reader = RowReader(transaction: transaction, feed: feed)
-        try reader.chunks.eachChunkUpward(from: nil) { position, chunk in
-            defer { below = position }
-            let number = chunk.page
+        try ChunkReader(transaction: transaction, feed: feed).eachColumnsUpward(from: nil) { at, columns in
+            defer { below = at }
+            let number = columns.page
             if number == 0 { return true }
             var page = partial.removeValue(forKey: number) ?? Leaving()
-            page.add(chunk, at: position, next: below)
+            try page.add(columns, at: at, next: below, policy)
             let record = try transaction.page(number, of: feed)
             if page.count < record.entries {
                 partial[number] = page
@@ -124,15 +123,16 @@ extension WriteSession {
             case .stays: return true
             case .leaves:
                 // a page whose last entries are detached entries stays, and uses up no budget (R13)
-                if page.hasOnlyDetached || page.isProtected(by: policy) { return true }
+                if page.hasOnlyDetached || page.isProtected { return true }
             }
             if result.pages > 0 && result.posts + leaving.count >= policy.budget {
                 isDone = false
                 return false
             }
-            page.forEach { counts.add($1, -1) }
+            counts.entries -= page.entries
+            counts.bodyBytes -= page.bodyBytes
             counts.pages -= 1
-            leaving.add(page, record)
+            leaving.add(page)
             result.pages += 1
             return true
         }
@@ -140,30 +140,34 @@ extension WriteSession {
         result.posts += try evict(leaving, in: feed)
     }
 
-    /// R17, first half: segments below the first gap leave, the lowest first, unless somebody looks at
-    /// one of their posts or has pinned it.
+    /// R17, first half: segments below the first gap leave, the lowest first, unless one of their posts is
+    /// visible or pinned.
     private func dropOutOfSequence(
         _ feed: UInt32, _ policy: PrunePolicy, _ result: inout PruneResult
     ) throws {
         let starts = try KnownGaps(transaction, feed: feed).all.map(\.position)
-        let reader = RowReader(transaction: transaction, feed: feed)
+        let reader = ChunkReader(transaction: transaction, feed: feed)
         var leaving = Leaving()
         var below: UInt64?
         for start in starts.reversed() {
             var segment = Leaving()
-            try reader.chunks.eachChunkUpward(from: below.map { $0 - 1 }) { at, chunk in
+            try reader.eachColumnsUpward(from: below.map { $0 - 1 }) { at, columns in
                 if at < start { return false }
-                segment.add(chunk, at: at, next: below)
+                try segment.add(columns, at: at, next: below, policy)
                 below = at
                 return true
             }
-            if segment.isProtected(by: policy) { continue }
+            if segment.isProtected { continue }
             if result.pages > 0 && result.posts + leaving.count >= policy.budget {
                 result.isDone = false
                 break
             }
-            result.pages += segment.pages
+            result.pages += segment.pages.count
             leaving.add(segment)
+        }
+        // a page that another segment has a part of stays, with other links
+        for (number, count) in leaving.pages where try transaction.page(number, of: feed).entries > count {
+            leaving.load(page: number)
         }
         result.posts += try evict(leaving, in: feed)
     }
@@ -171,16 +175,16 @@ extension WriteSession {
     /// All in one change: each would load and write the neighbours of what leaves anew.
     private func evict(_ leaving: Leaving, in feed: UInt32) throws -> Int {
         if leaving.count == 0 { return 0 }
+        let positions = Set(leaving.all)
         return try change(
             feed,
             focus: { loader in
-                // ascending, as the loader keeps them
-                for (position, chunk) in leaving.chunks.reversed() { loader.load(chunk, at: position) }
-                for record in leaving.records.reversed() { loader.load(record) }
+                for position in leaving.loaded.sorted() { try loader.load(position) }
                 try loader.loadNeighbours()
+                try loader.prepare(leaving: leaving.unloaded.sorted { $0.position < $1.position })
             }
         ) { state throws(Interruption) in
-            let count = try state.evict(leaving.ids).count
+            let count = try state.evict(chunks: positions.contains)
             return RuleResult(result: count, isChange: count > 0)
         }
     }
@@ -188,41 +192,51 @@ extension WriteSession {
 
 /// Chunks that are to leave.
 private struct Leaving {
-    private(set) var chunks: [(position: UInt64, chunk: FeedLoader.Chunk)] = []
-    /// Those of their pages that are known.
-    private(set) var records: [PageRecord] = []
-    /// The number of their entries.
+    /// Those that need not be loaded for it, from the bottom up.
+    private(set) var unloaded: [LeavingChunk] = []
+    private(set) var loaded: [UInt64] = []
+    /// The number of entries in all of them, with detached ones.
     private(set) var count = 0
+    private(set) var pages: [UInt64: Int] = [:]
+    /// The number of entries without detached ones, and the bytes of all bodies.
+    private(set) var entries = 0
+    private(set) var bodyBytes = 0
+    /// True if one of the posts is pinned or visible.
+    private(set) var isProtected = false
 
-    mutating func add(_ record: ChunkRecord, at position: UInt64, next: UInt64?) {
-        chunks.append((position, (record, next)))
-        count += record.entries.count
+    var all: [UInt64] { loaded + unloaded.map(\.position) }
+    var hasOnlyDetached: Bool { entries == 0 }
+
+    mutating func add(
+        _ columns: ChunkColumns, at position: UInt64, next: UInt64?, _ policy: PrunePolicy
+    ) throws {
+        if let chunk = LeavingChunk(columns, at: position, next: next) {
+            unloaded.append(chunk)
+        } else {
+            loaded.append(position)
+        }
+        typealias Flag = ChunkColumns.Flag
+        count += columns.count
+        entries += columns.count - columns.count(with: Flag.detached)
+        bodyBytes += columns.bodyBytes
+        if columns.count(with: Flag.pinned) > 0 { isProtected = true }
+        if !policy.visible.isEmpty, try columns.ids().contains(where: policy.visible.contains) {
+            isProtected = true
+        }
+        if columns.page != 0 { pages[columns.page, default: 0] += columns.count }
     }
 
-    mutating func add(_ other: Leaving, _ page: PageRecord? = nil) {
-        if let page { records.append(page) }
-        chunks += other.chunks
+    mutating func add(_ other: Leaving) {
+        unloaded += other.unloaded
+        loaded += other.loaded
         count += other.count
+        pages.merge(other.pages, uniquingKeysWith: +)
     }
 
-    func forEach(_ body: (PostID, Entry) -> Void) {
-        for (_, chunk) in chunks {
-            for (id, entry) in zip(chunk.record.ids, chunk.record.entries) { body(id, entry) }
-        }
-    }
-
-    var ids: [PostID] { chunks.flatMap(\.chunk.record.ids) }
-
-    /// The number of their pages.
-    var pages: Int { Set(chunks.map(\.chunk.record.page)).subtracting([0]).count }
-
-    var hasOnlyDetached: Bool { chunks.allSatisfy { $0.chunk.record.entries.allSatisfy(\.isDetached) } }
-
-    func isProtected(by policy: PrunePolicy) -> Bool {
-        chunks.contains { _, chunk in
-            chunk.record.entries.contains(where: \.isPinned)
-                || chunk.record.ids.contains(where: policy.visible.contains)
-        }
+    /// Loads the chunks of a page that does not leave as a whole.
+    mutating func load(page: UInt64) {
+        loaded += unloaded.filter { $0.page == page }.map(\.position)
+        unloaded.removeAll { $0.page == page }
     }
 }
 

@@ -1,0 +1,141 @@
+// The rows of a state: loaded entries, known gaps, and unloaded spans for everything else.
+
+extension FeedLoader {
+    func appendRows(to state: inout FeedState) throws {
+        let loaded = chunks.map(\.number)
+        var (at, left) = (0, 0)
+        var expected = try position(atOrAfter: 0)
+        let gaps = gaps.all
+        for segment in 0...gaps.count {
+            let gap = segment < gaps.count ? gaps[segment] : nil
+            let end = gap?.position
+            let total = gap?.record.above ?? record.lastSegment
+            var rest = total
+            let firstRun = state.unloaded.count
+            while let position = expected, end.map({ position < $0 }) ?? true {
+                if at < loaded.count && loaded[at] == position {
+                    let chunk = chunks[position]!
+                    append(chunk.record, at: position, to: &state, uncounted: &rest)
+                    expected = chunk.next
+                    at += 1
+                    continue
+                }
+                var bound = end
+                if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
+                if let span = leavingSpan(from: position, to: bound, &left) {
+                    state.rows.append(.unloaded(state.unloaded.count))
+                    state.unloaded.append(span.span)
+                    rest.entries -= span.span.count
+                    rest.unkeyed -= span.span.unkeyed
+                    expected = span.next
+                    continue
+                }
+                if left < leaving.count, bound.map({ leaving[left].position < $0 }) ?? true {
+                    bound = leaving[left].position
+                }
+                guard let last = try self.position(before: bound), last >= position else {
+                    throw QuireError.corrupt("the gap at \(position) of feed \(record.name)")
+                }
+                var span = UnloadedSpan(
+                    count: 0, unkeyed: 0, chunks: position...last, hidesGaps: gap?.hidesOthers ?? false)
+                if !span.hidesGaps, let detached = try detached(atTopOf: span.chunks) {
+                    (span.chunks, span.isDetached) = (detached.chunks, true)
+                    expected = detached.next ?? bound
+                } else {
+                    expected = bound
+                }
+                state.rows.append(.unloaded(state.unloaded.count))
+                state.unloaded.append(span)
+            }
+            try distribute(rest, in: firstRun..<state.unloaded.count, of: &state)
+            if let gap {
+                state.rows.append(.gap(state.gaps.count))
+                state.gaps.append(gap.record.gap)
+                expected = end
+            }
+        }
+    }
+
+    /// Returns the span of leaving chunks that begins at this position, and the position of the chunk below it.
+    /// `left` is the index of the next leaving chunk.
+    private func leavingSpan(
+        from position: UInt64, to bound: UInt64?, _ left: inout Int
+    ) -> (span: UnloadedSpan, next: UInt64?)? {
+        while left < leaving.count, leaving[left].position < position { left += 1 }
+        var (last, next): (UInt64?, UInt64?) = (nil, position)
+        var count = SegmentCount()
+        while left < leaving.count, leaving[left].position == next, bound.map({ next! < $0 }) ?? true {
+            count.entries += leaving[left].count.entries
+            count.unkeyed += leaving[left].count.unkeyed
+            (last, next) = (leaving[left].position, leaving[left].next)
+            left += 1
+        }
+        guard let last else { return nil }
+        var span = UnloadedSpan(count: count.entries, unkeyed: count.unkeyed, chunks: position...last)
+        span.isLeaving = true
+        return (span, next)
+    }
+
+    private func append(
+        _ chunk: ChunkRecord, at position: UInt64, to state: inout FeedState,
+        uncounted rest: inout SegmentCount
+    ) {
+        let first = state.entries.count
+        state.entries += chunk.entries
+        for i in chunk.entries.indices {
+            let entry = first + i
+            state.entries[entry].chunk = position
+            state.rows.append(.entry(entry))
+            state.index.append(chunk.ids[i])
+            if !state.entries[entry].isDetached {
+                rest.entries -= 1
+                if state.entries[entry].key == nil { rest.unkeyed -= 1 }
+            }
+        }
+    }
+
+    /// Assigns the rest of a segment's entries to its unloaded spans. If there are several, each is counted
+    /// only when a rule asks, because that reads every chunk in them.
+    private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
+        let runs = runs.filter { !state.unloaded[$0].isDetached && !state.unloaded[$0].isLeaving }
+        guard let first = runs.first else { return }
+        var rest = rest
+        if countsRuns {
+            for run in runs.dropFirst() {
+                let count = try count(of: state.unloaded[run].chunks)
+                (state.unloaded[run].count, state.unloaded[run].unkeyed) = (count.entries, count.unkeyed)
+                rest.entries -= count.entries
+                rest.unkeyed -= count.unkeyed
+            }
+        }
+        state.unloaded[first].count = rest.entries
+        state.unloaded[first].unkeyed = rest.unkeyed
+    }
+
+    /// Returns the chunks at the top of a range that have detached entries only, and the position of the chunk that
+    /// follows them in the range. No rule needs these chunks: a local post is put above thousands of others.
+    private func detached(
+        atTopOf range: ClosedRange<UInt64>
+    ) throws -> (chunks: ClosedRange<UInt64>, next: UInt64?)? {
+        if record.counts.detached == 0 { return nil }
+        var last: UInt64?
+        var next: UInt64?
+        try ChunkReader(transaction: transaction, feed: feed).eachColumns(from: range.lowerBound) {
+            if $0 > range.upperBound { return false }
+            if $1.hasDetachedOnly { last = $0 } else { next = $0 }
+            return next == nil
+        }
+        return last.map { (range.lowerBound...$0, next) }
+    }
+
+    private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {
+        var count = SegmentCount()
+        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
+            if $0 > range.upperBound { return false }
+            count.entries += $1.entries.count { !$0.isDetached }
+            count.unkeyed += $1.entries.count { !$0.isDetached && $0.key == nil }
+            return true
+        }
+        return count
+    }
+}
