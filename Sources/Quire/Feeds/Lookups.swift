@@ -67,6 +67,13 @@ extension Transaction {
         throw .corrupt("the place of post \(id)")
     }
 
+    /// Returns true if an entry to which the index refers is not a placeholder.
+    func showsBody(of id: PostID, at position: UInt64, of feed: UInt32) throws(QuireError) -> Bool {
+        let columns = try columns(at: position, of: feed)
+        guard let slot = try? columns.slot(of: id) else { throw .corrupt("the place of post \(id)") }
+        return columns.flags(slot) & ChunkColumns.Flag.placeholder == 0
+    }
+
     /// Returns an entry of the post, preferably one with a body; nil if no feed holds it.
     func post(_ id: PostID, at positions: [(feed: UInt32, position: UInt64)]) throws(QuireError) -> Entry? {
         var found: Entry?

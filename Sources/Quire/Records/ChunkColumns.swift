@@ -216,6 +216,24 @@ struct ChunkColumns {
         if last == .max && exception < exceptions { throw ByteReader.damage }
     }
 
+    /// Calls `body` with where the body of each entry is.
+    @inline(__always)
+    func forEachBody(_ body: (BodyReference) -> Void) throws(QuireError) {
+        if exceptions > 0 {
+            return try forEachEntry { _, entry throws(QuireError) in body(entry.body) }
+        }
+        var next = BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+        for slot in 0..<count {
+            if features & Feature.bodies == 0 || flags(slot) & Flag.body == 0 {
+                body(BodyReference())
+                continue
+            }
+            next.length = Self.word32(lengths + 4 &* slot)
+            body(next)
+            next.offset &+= next.length
+        }
+    }
+
     private func readPlace(_ entry: inout Entry, _ slot: Int, _ above: Spot?) {
         let place = flags.load(fromByteOffset: count &+ slot, as: UInt8.self)
         entry.isChecked = place & PlaceFlag.checked != 0

@@ -49,14 +49,15 @@ extension FeedState {
     private func requireCountsOfSplitSegments(since old: FeedState) throws(Interruption) {
         if unloaded.count < 2 { return }
         let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
-        for (run, segment) in before where segment != run && unloaded[run].count == 0 {
+        for run in before.indices where unloaded[run].count == 0 {
+            guard let segment = before[run], segment != run else { continue }
             if after[run] != after[segment] { throw .needs(.counts(run)) }
         }
     }
 
-    /// Returns, for each unloaded span, the first one of its segment.
-    private func segmentsOfRuns() -> [Int: Int] {
-        var segments: [Int: Int] = [:]
+    /// Returns, for each unloaded span, the first one of its segment; nil for those without a count of the segment.
+    private func segmentsOfRuns() -> [Int?] {
+        var segments = [Int?](repeating: nil, count: unloaded.count)
         var first: Int?
         for row in rows {
             switch row {

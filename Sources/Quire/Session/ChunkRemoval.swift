@@ -35,9 +35,9 @@ struct ChunkRemoval {
         var bodyBytes = 0
         do throws(QuireError) {
             for id in try columns.ids() { ids.append(id) }
-            try columns.forEachEntry { _, entry throws(QuireError) in
-                bodies.append(entry.body)
-                bodyBytes += Int(entry.body.length)
+            try columns.forEachBody { body in
+                bodies.append(body)
+                bodyBytes += Int(body.length)
             }
         } catch {
             throw QuireError.corrupt("a chunk of feed number \(loader.feed)")

@@ -42,7 +42,7 @@ extension WriteSession {
     func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
         let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
         let isShown = try places.contains { feed, position in
-            try !transaction.entry(of: id, at: position, of: feed).isPlaceholder
+            try transaction.showsBody(of: id, at: position, of: feed)
         }
         return (!places.isEmpty, isShown)
     }

@@ -132,7 +132,7 @@ extension WriteSession {
             counts.entries -= page.entries
             counts.bodyBytes -= page.bodyBytes
             counts.pages -= 1
-            leaving.add(page)
+            leaving.add(page, record)
             result.pages += 1
             return true
         }
@@ -179,6 +179,7 @@ extension WriteSession {
         return try change(
             feed,
             focus: { loader in
+                for record in leaving.records { loader.load(record) }
                 for position in leaving.loaded.sorted() { try loader.load(position) }
                 try loader.loadNeighbours()
                 try loader.prepare(leaving: leaving.unloaded.sorted { $0.position < $1.position })
@@ -195,6 +196,8 @@ private struct Leaving {
     /// Those that need not be loaded for it, from the bottom up.
     private(set) var unloaded: [LeavingChunk] = []
     private(set) var loaded: [UInt64] = []
+    /// Those of their pages that are known.
+    private(set) var records: [PageRecord] = []
     /// The number of entries in all of them, with detached ones.
     private(set) var count = 0
     private(set) var pages: [UInt64: Int] = [:]
@@ -226,7 +229,8 @@ private struct Leaving {
         if columns.page != 0 { pages[columns.page, default: 0] += columns.count }
     }
 
-    mutating func add(_ other: Leaving) {
+    mutating func add(_ other: Leaving, _ page: PageRecord? = nil) {
+        if let page { records.append(page) }
         unloaded += other.unloaded
         loaded += other.loaded
         count += other.count
