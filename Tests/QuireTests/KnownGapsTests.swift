@@ -46,10 +46,10 @@ import Testing
             try known.load(in: chunks[1]...chunks[3])
             #expect(Self.picture(known, gaps) == "0 1 2 3 4 ..7")
             let gap = known.all[0].record.gap.id
-            #expect(try known.first { $0.id == gap }?.position == chunks[1])
+            #expect(try known.gap(gap)?.position == chunks[1])
             let hidden = try KnownGaps(session.transaction, feed: feed.number).all[6].record.gap.id
-            #expect(try known.first { $0.id == hidden }?.position == chunks[7])
-            #expect(try known.first { $0.id == GapID(99) } == nil)
+            #expect(try known.gap(hidden)?.position == chunks[7])
+            #expect(try known.gap(GapID(99)) == nil)
         }
     }
 

@@ -118,10 +118,14 @@ struct FeedCheck {
             var found = try cursor.first()
             while let (key, value) = found, !context.isStopped {
                 found = try cursor.next()
-                counts.gaps += 1
                 guard let key = NumberKey(key), let gap = try? GapRecord(value, "a gap").gap else {
                     find(.unreadable, "a gap")
+                    counts.gaps += 1
                     continue
+                }
+                counts.add(gap, 1)
+                if try place(of: gap.id) != key.number {
+                    find(.index, "the place of gap \(gap.id) is not known")
                 }
                 if try transaction.get(.chunks(of: feed), key) == nil {
                     find(.gap, "gap \(gap.id) lies above no entry")
@@ -135,10 +139,19 @@ struct FeedCheck {
                 ids.append(gap.id.number)
             }
         }
+        let places = try transaction.withCursor(.gapPlaces(of: feed)) { try $0.count() }
+        if places != counts.gaps && !context.isStopped {
+            find(.index, "\(places) places of \(counts.gaps) gaps")
+        }
         downs.sort()
         ups.sort()
         checkNumbered(downs + ups, upTo: record.edgeNumbers, "edge")
         checkNumbered(ids, upTo: record.gapNumbers, "gap")
+    }
+
+    private func place(of gap: GapID) throws -> UInt64? {
+        try transaction.get(.gapPlaces(of: feed), NumberKey(gap.number))
+            .flatMap { try? ByteReader.number($0, "the place of a gap") }
     }
 
     private func check(_ edge: Edge, _ index: PostIndex?) {

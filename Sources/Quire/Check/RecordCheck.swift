@@ -53,6 +53,9 @@ struct RecordCheck {
         case "gaps":
             try require((Self.number(key) ?? 0) > 0)
             _ = try Self.record(GapRecord.self, value)
+        case "gap-places":
+            try require((Self.number(key) ?? 0) > 0)
+            try Self.requireNumber(value)
         case "ranks": try require(NumberKey(ofRun: key) != nil && RankRun(value)?.isAsWritten == true)
         case "tickets":
             let ticket = try Self.record(TicketRecord.self, value)

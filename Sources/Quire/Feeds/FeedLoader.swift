@@ -98,8 +98,9 @@ final class FeedLoader {
         try loadNeighbours()
     }
 
-    /// Loads the chunks on both sides of these edges, and the entries at which overlapping links start.
-    func load(edges numbers: [UInt64]) throws {
+    /// Loads the chunks on both sides of these edges, and the entries at which overlapping links start. `gap` is
+    /// the gap to which they probably belong.
+    func load(edges numbers: [UInt64], of gap: GapID? = nil) throws {
         for number in numbers {
             var edges: [Edge] = []
             if number == record.head.number {
@@ -111,14 +112,26 @@ final class FeedLoader {
                 edges.append(record.tail)
             }
             if edges.isEmpty {
-                let owner = try gaps.first { $0.down.number == number || $0.up.number == number }
-                if let owner {
-                    try load(owner.position)
-                    edges = [owner.record.gap.down, owner.record.gap.up]
-                }
+                guard let owner = try gaps.gap(withEdge: number, probably: gap) else { continue }
+                try load(owner)
             }
-            try load(posts: edges.compactMap(\.after) + edges.compactMap(\.search?.after))
+            try load(startsOf: edges)
         }
+    }
+
+    /// Does the same for the edges of a gap.
+    func load(gap id: GapID) throws {
+        if let gap = try gaps.gap(id) { try load(gap) }
+    }
+
+    private func load(_ gap: KnownGaps.Known) throws {
+        if let above = try position(before: gap.position) { try load(above) }
+        try load(gap.position)
+        try load(startsOf: [gap.record.gap.down, gap.record.gap.up])
+    }
+
+    private func load(startsOf edges: [Edge]) throws {
+        try load(posts: edges.compactMap(\.after) + edges.compactMap(\.search?.after))
     }
 
     func loadTop() throws {
@@ -138,9 +151,6 @@ final class FeedLoader {
     func load(_ position: UInt64) throws {
         if !chunks.contains(position) { try load(from: position, count: 1) }
     }
-
-    /// Keeps a page that was already read.
-    func load(_ page: PageRecord) { pages[page.page.number] = page }
 
     /// Loads the neighbours of loaded chunks: if entries leave, the links of their neighbours are needed.
     func loadNeighbours() throws {
@@ -249,6 +259,10 @@ final class FeedLoader {
         state.clock = clock
         state.tombstones = tombstones
         state.tickets = tickets
+        state.mayHideEndsInDoubt =
+            gaps.areHidden && record.counts.endsInDoubt > gaps.all.count(where: \.record.gap.isEndInDoubt)
+        state.mayHideOverlaps =
+            gaps.areHidden && record.counts.overlaps > gaps.all.count(where: \.record.gap.isOverlapping)
         return state
     }
 

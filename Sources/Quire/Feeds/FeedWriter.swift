@@ -131,9 +131,12 @@ struct FeedWriter {
 
     /// Writes each gap under the position of the chunk below it. Returns the count of the last segment.
     private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
-        var written: Set<UInt64> = []
-        let stored = Dictionary(uniqueKeysWithValues: loader.gaps.all.map { ($0.position, $0.record) })
         let segments = segments()
+        let known = loader.gaps.all
+        if known.isEmpty && segments.count == 1 { return segments[0].count }
+        var written: Set<UInt64> = []
+        let stored = Dictionary(uniqueKeysWithValues: known.map { ($0.position, $0.record) })
+        var places = Dictionary(known.map { ($0.record.gap.id, $0.position) }) { place, _ in place }
         var number = 0
         for (i, item) in layout.items.enumerated() {
             guard case .gap(let gap) = item else { continue }
@@ -149,6 +152,9 @@ struct FeedWriter {
                 KnownGaps.Known(
                     position: position, record: record, hidesOthers: segments[number].hidesGaps))
             number += 1
+            if places.removeValue(forKey: record.gap.id) != position {
+                try put(position, of: record.gap.id)
+            }
             if let same = stored[position], same.gap == record.gap, same.above == record.above {
                 continue
             }
@@ -157,7 +163,14 @@ struct FeedWriter {
         for position in stored.keys where !written.contains(position) {
             try transaction.delete(.gaps(of: feed), NumberKey(position))
         }
+        for id in places.keys { try transaction.delete(.gapPlaces(of: feed), NumberKey(id.number)) }
         return segments[number].count
+    }
+
+    private func put(_ position: UInt64, of gap: GapID) throws {
+        var writer = ByteWriter(capacity: 16)
+        writer.number(position)
+        try transaction.put(.gapPlaces(of: feed), NumberKey(gap.number), writer.sealed())
     }
 
     private func segments() -> [(count: SegmentCount, hidesGaps: Bool)] {
@@ -304,7 +317,8 @@ struct FeedWriter {
         var record = record
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
-        record.counts.gaps += new.gapRows.count - old.gapRows.count
+        for gap in old.gapRows { record.counts.add(old.gaps[gap], -1) }
+        for gap in new.gapRows { record.counts.add(new.gaps[gap], 1) }
         record.counts.chunks += layout.chunks.count - loader.chunks.count
         record.counts.pages -= removed.counts.pages
         record.counts.chunks -= removed.counts.chunks
@@ -338,5 +352,11 @@ extension FeedCounts {
         if entry.isPinned { pinned += sign }
         if entry.isUnverified { unverifiedJoins += sign }
         bodyBytes += sign * Int(entry.body.length)
+    }
+
+    mutating func add(_ gap: Gap, _ sign: Int) {
+        gaps += sign
+        if gap.isEndInDoubt { endsInDoubt += sign }
+        if gap.isOverlapping { overlaps += sign }
     }
 }

@@ -87,13 +87,28 @@ struct KnownGaps {
         all = known + rest
     }
 
-    /// Returns the topmost gap for which this is true, known or not.
-    func first(where isWanted: (Gap) -> Bool) throws -> Known? {
-        let known = all.first { isWanted($0.record.gap) }
-        if known != nil || !areHidden { return known }
+    /// Returns the gap with this id, known or not.
+    func gap(_ id: GapID) throws -> Known? {
+        guard let value = try transaction.get(.gapPlaces(of: feed), NumberKey(id.number)) else { return nil }
+        let position = try ByteReader.number(value, "the place of gap \(id) of feed number \(feed)")
+        guard let record = try transaction.get(.gaps(of: feed), NumberKey(position)) else {
+            throw QuireError.corrupt("gap \(id) of feed number \(feed)")
+        }
+        let gap = Known(position: position, record: try GapRecord(record, "gap \(id) of feed number \(feed)"))
+        if gap.record.gap.id != id {
+            throw QuireError.corrupt("the place of gap \(id) of feed number \(feed)")
+        }
+        return gap
+    }
+
+    /// Returns the gap with this edge, known or not. It is mostly the one with this id.
+    func gap(withEdge number: UInt64, probably id: GapID?) throws -> Known? {
+        if let known = all.first(where: { $0.record.gap.has(edge: number) }) { return known }
+        if !areHidden { return nil }
+        if let found = try id.flatMap({ try gap($0) }), found.record.gap.has(edge: number) { return found }
         var found: Known?
         try forEach { gap in
-            if isWanted(gap.record.gap) { found = gap }
+            if gap.record.gap.has(edge: number) { found = gap }
             return found == nil
         }
         return found

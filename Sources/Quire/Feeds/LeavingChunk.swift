@@ -41,7 +41,7 @@ struct RemovedChunks {
     }
 
     /// Notes that a page went with its chunks.
-    mutating func removePage(_ page: PageRecord) {
+    mutating func removePage(_ page: PageHead) {
         counts.pages += 1
         ranks.append(RankChange(position: page.start, pages: -1))
     }

@@ -49,6 +49,14 @@ extension Transaction {
         }
     }
 
+    /// Returns the beginning of the record of a page to which an entry refers.
+    func head(ofPage number: UInt64, of feed: UInt32) throws(QuireError) -> PageHead {
+        guard let value = try get(.pages(of: feed), NumberKey(newestFirst: number)) else {
+            throw .corrupt("page \(number) of feed number \(feed)")
+        }
+        return try PageHead(value, ofPage: number, feed)
+    }
+
     /// Returns a page to which an entry refers.
     func page(_ number: UInt64, of feed: UInt32) throws(QuireError) -> PageRecord {
         guard let value = try get(.pages(of: feed), NumberKey(newestFirst: number)) else {

@@ -8,7 +8,7 @@ final class CacheFile: Sendable {
     let seed: UInt64
 
     /// Raised when an older program could misread the file.
-    static let formatVersion: UInt64 = 6
+    static let formatVersion: UInt64 = 7
 
     private init(path: String, seed: UInt64) { (self.path, self.seed) = (path, seed) }
 

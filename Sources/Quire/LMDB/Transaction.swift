@@ -138,6 +138,17 @@ struct Cursor {
             })
     }
 
+    /// Returns the number of records.
+    func count() throws(QuireError) -> Int {
+        var count = 0
+        var found = try first()
+        while found != nil {
+            count += 1
+            found = try next()
+        }
+        return count
+    }
+
     /// Returns the last record before this key.
     func before(_ key: some Key) throws(QuireError) -> Record? {
         try before(

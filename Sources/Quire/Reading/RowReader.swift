@@ -215,14 +215,14 @@ struct RowReader {
 
     /// Returns the posts of a page by its number.
     func rows(ofPage number: UInt64) throws -> [PostRow] {
-        guard let page = try record(ofPage: number) else { return [] }
+        guard let page = try head(ofPage: number) else { return [] }
         return try rows(ofPage: number, count: page.entries, from: page.start)
     }
 
-    private func record(ofPage number: UInt64) throws -> PageRecord? {
+    private func head(ofPage number: UInt64) throws -> PageHead? {
         let key = NumberKey(newestFirst: number)
         guard let value = try transaction.get(.pages(of: feed), key) else { return nil }
-        return try PageRecord(value, "page \(number) of feed number \(feed)")
+        return try PageHead(value, ofPage: number, feed)
     }
 
     private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
@@ -235,7 +235,7 @@ struct RowReader {
     /// Calls `body` with each post of a page.
     @inline(__always)
     func forEachPost(ofPage number: UInt64, _ body: (consuming PostRow) -> Void) throws {
-        guard let page = try record(ofPage: number) else { return }
+        guard let page = try head(ofPage: number) else { return }
         try forEachPost(ofPage: number, count: page.entries, from: page.start, body)
     }
 

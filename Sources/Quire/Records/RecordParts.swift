@@ -132,6 +132,7 @@ extension TicketRecord: Record {
         writer.number(issued)
         own.encode(&writer)
         writer.list(edges) { $0.number($1) }
+        writer.optional(gap) { $0.number($1.number) }
         writer.byte(
             (isOverlapping ? 1 : 0) | (isBounded ? 2 : 0) | (isCancelled ? 4 : 0)
                 | (isAtHead ? 8 : 0) | (isContinuation ? 16 : 0) | (isLoose ? 32 : 0)
@@ -157,6 +158,7 @@ extension TicketRecord: Record {
             issued: try reader.number())
         own = try Link(&reader)
         edges = try reader.list { r throws(QuireError) in try r.number() }
+        gap = try reader.optional { r throws(QuireError) in GapID(try r.number()) }
         let flags = try reader.byte()
         isOverlapping = flags & 1 != 0
         isBounded = flags & 2 != 0

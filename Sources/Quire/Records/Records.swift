@@ -241,6 +241,10 @@ struct FeedCounts: Record, Hashable {
     var unverifiedJoins = 0
     var pages = 0
     var gaps = 0
+    /// The number of gaps whose upper link is an end in doubt (R11): everything below waits for them.
+    var endsInDoubt = 0
+    /// The number of gaps with a link that begins at another post than the gap's neighbour (R14).
+    var overlaps = 0
     var chunks = 0
     var bodyBytes = 0
 
@@ -254,6 +258,8 @@ struct FeedCounts: Record, Hashable {
         writer.number(unverifiedJoins)
         writer.number(pages)
         writer.number(gaps)
+        writer.number(endsInDoubt)
+        writer.number(overlaps)
         writer.number(chunks)
         writer.number(bodyBytes)
     }
@@ -266,6 +272,8 @@ struct FeedCounts: Record, Hashable {
         unverifiedJoins = try reader.int()
         pages = try reader.int()
         gaps = try reader.int()
+        endsInDoubt = try reader.int()
+        overlaps = try reader.int()
         chunks = try reader.int()
         bodyBytes = try reader.int()
     }
@@ -299,6 +307,42 @@ struct GapRecord: Record {
     }
 }
 
+/// The beginning of a page's record, which is read alone most often.
+struct PageHead: Hashable {
+    var number: UInt64
+    /// The number of entries it still has.
+    var entries: Int
+    /// None of its entries is above this position, where a search for them begins.
+    var start: UInt64
+    var fetchedAt: Int64
+
+    init(number: UInt64, entries: Int, start: UInt64, fetchedAt: Int64) {
+        (self.number, self.entries, self.start, self.fetchedAt) = (number, entries, start, fetchedAt)
+    }
+
+    func encode(_ writer: inout ByteWriter) {
+        writer.number(number)
+        writer.number(entries)
+        writer.number(start)
+        writer.signed(fetchedAt)
+    }
+
+    /// Reads the beginning of a page's record.
+    init(_ value: UnsafeRawBufferPointer, ofPage page: UInt64, _ feed: UInt32) throws(QuireError) {
+        guard var reader = try? ByteReader(value), let head = try? PageHead(&reader) else {
+            throw .corrupt("page \(page) of feed number \(feed)")
+        }
+        self = head
+    }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
+        number = try reader.number()
+        entries = try reader.int()
+        start = try reader.number()
+        fetchedAt = try reader.signed()
+    }
+}
+
 /// A page and the number of entries it still has.
 struct PageRecord: Record, Hashable {
     var page: StoredPage
@@ -313,22 +357,22 @@ struct PageRecord: Record, Hashable {
     }
 
     func encode(_ writer: inout ByteWriter) {
-        writer.number(page.number)
+        PageHead(number: page.number, entries: entries, start: start, fetchedAt: page.fetchedAt).encode(
+            &writer)
         page.own.encode(&writer)
         page.next.encode(&writer)
         page.previous.encode(&writer)
         writer.optional(page.first) { $1.encode(&$0) }
         writer.optional(page.last) { $1.encode(&$0) }
         writer.byte((page.isLooseBelow ? 1 : 0) | (page.isLooseAbove ? 2 : 0))
-        for count in [page.received, page.new, page.duplicates, page.duplicatesInPage, entries] {
+        for count in [page.received, page.new, page.duplicates, page.duplicatesInPage] {
             writer.number(count)
         }
-        writer.signed(page.fetchedAt)
-        writer.number(start)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        page = StoredPage(number: try reader.number(), own: try Link(&reader))
+        let head = try PageHead(&reader)
+        page = StoredPage(number: head.number, own: try Link(&reader))
         page.next = try Link(&reader)
         page.previous = try Link(&reader)
         page.first = try reader.optional { r throws(QuireError) in try r.postID() }
@@ -340,8 +384,6 @@ struct PageRecord: Record, Hashable {
         page.new = try reader.int()
         page.duplicates = try reader.int()
         page.duplicatesInPage = try reader.int()
-        entries = try reader.int()
-        page.fetchedAt = try reader.signed()
-        start = try reader.number()
+        (page.fetchedAt, entries, start) = (head.fetchedAt, head.entries, head.start)
     }
 }

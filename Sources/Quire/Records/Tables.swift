@@ -30,7 +30,7 @@ struct Table: Sendable, Hashable {
 
     private enum Part: UInt8 {
         case chunks = 1
-        case gaps, tickets, ranks, record, pages, attributes, tombstones
+        case gaps, gapPlaces, tickets, ranks, record, pages, attributes, tombstones
     }
 
     // MARK: Of the cache
@@ -62,6 +62,8 @@ struct Table: Sendable, Hashable {
     static func chunks(of feed: UInt32) -> Table { Table("chunks", of: feed, .chunks) }
     /// Position of the chunk below -> `GapRecord`.
     static func gaps(of feed: UInt32) -> Table { Table("gaps", of: feed, .gaps) }
+    /// Gap id -> the key of the gap.
+    static func gapPlaces(of feed: UInt32) -> Table { Table("gap-places", of: feed, .gapPlaces) }
     /// Ticket number -> `TicketRecord`.
     static func tickets(of feed: UInt32) -> Table { Table("tickets", of: feed, .tickets) }
     /// Run number -> `RankRun`: how many rows and pages there are above a position.
@@ -115,8 +117,8 @@ struct Table: Sendable, Hashable {
     /// Returns the tables of a feed.
     static func parts(of feed: UInt32) -> [Table] {
         [
-            chunks(of: feed), gaps(of: feed), tickets(of: feed), ranks(of: feed), record(of: feed),
-            pages(of: feed), attributes(of: feed), tombstones(of: feed),
+            chunks(of: feed), gaps(of: feed), gapPlaces(of: feed), tickets(of: feed), ranks(of: feed),
+            record(of: feed), pages(of: feed), attributes(of: feed), tombstones(of: feed),
         ]
     }
 

@@ -81,7 +81,7 @@ struct RecoveredFeed {
                 case "tombstones":
                     clock = max(clock, try ByteReader.number(bytes, table))
                     tombstones.append((key, value))
-                case "ranks": break  // is built anew
+                case "ranks", "gap-places": break  // are built anew
                 default: _ = try TicketRecord(bytes, table)  // all answers become stale, so only check it
                 }
                 return true

@@ -12,6 +12,11 @@ struct Gap: Hashable {
     var down: Edge
     /// The edge above the entry below the gap.
     var up: Edge
+    func has(edge number: UInt64) -> Bool { down.number == number || up.number == number }
+    /// True if everything below waits for its upper link, an end in doubt (R11).
+    var isEndInDoubt: Bool { down.link == .confirmEnd }
+    /// True if one of its links begins at another post than the gap's neighbour, perhaps in another segment.
+    var isOverlapping: Bool { down.isOverlapping || up.isOverlapping }
     /// Why the gap exists, and the clock of the change that opened it; 0 until it is written.
     var why = Doubt.unfetched
     var since: UInt64 = 0
@@ -132,6 +137,9 @@ struct FeedState {
     var tombstones: [PostID: UInt64] = [:]
     /// The tickets that may still be answered.
     var tickets: [TicketRecord] = []
+    /// False if all gaps with an end in doubt, or with a link that overlaps, are among the rows.
+    var mayHideEndsInDoubt = true
+    var mayHideOverlaps = true
 
     init(options: FeedOptions) {
         self.options = options
@@ -222,6 +230,19 @@ extension FeedState {
             }
         }
         return gaps
+    }
+
+    /// Returns the next gap above this one, or above the tail.
+    func gap(above lower: Int?) throws(Interruption) -> Int? {
+        let end = lower.flatMap { rows.firstIndex(of: .gap($0)) } ?? rows.count
+        for row in rows[..<end].reversed() {
+            switch row {
+            case .gap(let gap): return gap
+            case .unloaded(let run) where unloaded[run].hidesGaps: throw .needs(.gaps(run))
+            case .unloaded, .entry: continue
+            }
+        }
+        return nil
     }
 
     /// Returns the page that last delivered an entry.

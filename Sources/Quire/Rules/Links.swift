@@ -118,7 +118,7 @@ extension FeedState {
         }
         tail = asTail(tail)
         // an overlapping link may begin anywhere
-        for gap in gone.isEmpty ? gapRows : try allGaps() {
+        for gap in gone.isEmpty || !mayHideOverlaps ? gapRows : try allGaps() {
             if let row = mustChange(gaps[gap].down) {
                 gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
             }

@@ -79,7 +79,7 @@ extension FeedState {
         let size = unit
         let search = search(of: edge, at: border)
         var floor = 0
-        let higher = try allGaps(above: gap).last
+        let higher = try self.gap(above: gap)
         if let higher, let above = try entryAbove(edge: gaps[higher].down.number) {
             floor = (try position(above).at / size + 1) * size
             if search.isLost { return .failure(.fillFirst) }
@@ -121,6 +121,7 @@ extension FeedState {
         }
         var record = newTicket(.down, limit: limit)
         record.edges = [edge.number]
+        record.gap = gap.map { gaps[$0].id }
         record.after = after
         record.isProbe = search.probe != nil
         record.mayClaim = mayClaim

@@ -95,12 +95,11 @@ extension FeedState {
     ) throws(Interruption) -> Result<Request, Refusal> {
         if serverRows.isEmpty { return try planSecond(edge, limit: limit) }
         if edge.link == .end { return .failure(.end) }
-        if try allGaps(above: gap).contains(where: { gaps[$0].down.link == .confirmEnd }) {
-            return .failure(.fillFirst)  // everything below is doubtful
-        }
+        if try hasEndInDoubt(above: gap) { return .failure(.fillFirst) }
         if isNumbered { return try planNumbered(edge, gap: gap, limit: limit) }
         var record = newTicket(.down, limit: limit)
         record.edges = [edge.number]
+        record.gap = gap.map { gaps[$0].id }
         guard let border = try entryAbove(edge: edge.number) else { return .failure(.empty) }
         var (link, after, isLoose) = (edge.link, edge.after, edge.isLoose)
         if (link == .unknown || link == .confirmEnd) && options.paging == .keyset {
@@ -128,6 +127,12 @@ extension FeedState {
             wish.record.isBounded = true
         }
         return .success(issue(wish))
+    }
+
+    /// R11. Returns true if everything below this gap, or at the tail, is doubtful.
+    private func hasEndInDoubt(above gap: Int?) throws(Interruption) -> Bool {
+        if mayHideEndsInDoubt { return try allGaps(above: gap).contains { gaps[$0].isEndInDoubt } }
+        return gapRows.prefix { $0 != gap }.contains { gaps[$0].isEndInDoubt }
     }
 
     /// R7. Plans the request after a first page that had no entries but led on.
@@ -177,6 +182,7 @@ extension FeedState {
             record.minted = id(of: border)
         }
         record.edges = [edge.number]
+        record.gap = gap.map { gaps[$0].id }
         if isBounded, let gap { record.edges.append(gaps[gap].down.number) }
         record.isBounded = isBounded
         record.isOverlapping = edge.isOverlapping

@@ -11,6 +11,8 @@ struct TicketRecord: Hashable {
     var own: Link = .unknown
     /// The numbers of all edges that must still exist.
     var edges: [UInt64] = []
+    /// The gap to which the edges belonged when the request was planned; nil for the head and the tail.
+    var gap: GapID?
     var isOverlapping = false
     /// Overlapping: the answer starts directly below this entry. Recorded: it should lie below this entry.
     var after: PostID?
@@ -121,6 +123,6 @@ extension FeedState {
 
     func owns(_ row: Row, edge number: UInt64) -> Bool {
         guard case .gap(let gap) = row else { return false }
-        return gaps[gap].down.number == number || gaps[gap].up.number == number
+        return gaps[gap].has(edge: number)
     }
 }

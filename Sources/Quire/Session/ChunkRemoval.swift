@@ -53,7 +53,7 @@ struct ChunkRemoval {
         if removed.isEmpty { return }
         let (transaction, feed) = (session.transaction, loader.feed)
         for (number, count) in removed.pages where !isLoaded(number) {
-            let page = try loader.page(number)
+            let page = try transaction.head(ofPage: number, of: feed)
             if page.entries != count {
                 throw QuireError.corrupt("page \(number) of feed number \(feed)")
             }

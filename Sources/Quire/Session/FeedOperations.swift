@@ -28,9 +28,14 @@ extension WriteSession {
             feed,
             focus: { loader in
                 loader.tickets = all
-                try loader.load(edges: self.edges(at: place, in: loader))
-                if case .bodies(let ids) = place { try loader.load(posts: ids) }
-                if case .join(let id) = place { try loader.load(posts: [id]) }
+                switch place {
+                case .head, .openHead: try loader.load(edges: [loader.record.head.number])
+                case .tail: try loader.load(edges: [loader.record.tail.number])
+                case .gap(let id), .aboveGap(let id): try loader.load(gap: id)
+                case .bodies(let ids): try loader.load(posts: ids)
+                case .join(let id): try loader.load(posts: [id])
+                case .around, .page, .delta: break
+                }
             },
             { state throws(Interruption) in
                 let (numbers, sizes) = (state.ticketNumbers, state.sizes)
@@ -45,16 +50,6 @@ extension WriteSession {
         switch result.plan {
         case .success(let request): return .request(request)
         case .failure(let refusal): return .refused(refusal)
-        }
-    }
-
-    private func edges(at place: Place, in loader: FeedLoader) throws -> [UInt64] {
-        switch place {
-        case .head, .openHead: [loader.record.head.number]
-        case .tail: [loader.record.tail.number]
-        case .gap(let id), .aboveGap(let id):
-            try loader.gaps.first { $0.id == id }.map { [$0.record.gap.down.number] } ?? []
-        case .around, .page, .join, .bodies, .delta: []
         }
     }
 
@@ -91,7 +86,7 @@ extension WriteSession {
                 try loader.load(posts: [record.after, record.minted].compactMap(\.self))
                 try loader.load(posts: record.ids)
                 if let join = record.join { try loader.load(posts: [join.upper, join.lower]) }
-                try loader.load(edges: record.edges)
+                try loader.load(edges: record.edges, of: record.gap)
             },
             { state throws(Interruption) in
                 let judged = try state.ingest(answer, record)

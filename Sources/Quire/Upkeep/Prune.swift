@@ -61,8 +61,8 @@ extension WriteSession {
             if !overflow {
                 var early: [UInt64] = []
                 try evictPages(feed, policy, &result) { page, _ in
-                    if page.page.fetchedAt <= oldest { return .leaves }
-                    if page.page.fetchedAt > policy.now { early.append(page.page.number) }
+                    if page.fetchedAt <= oldest { return .leaves }
+                    if page.fetchedAt > policy.now { early.append(page.number) }
                     return .stays
                 }
                 try setReceived(early, policy.now, in: feed)
@@ -99,7 +99,7 @@ extension WriteSession {
     /// the order of R17. `fate` is told what the feed holds without the pages that leave already.
     private func evictPages(
         _ feed: UInt32, _ policy: PrunePolicy, _ result: inout PruneResult,
-        fate: (PageRecord, FeedCounts) throws -> Fate
+        fate: (PageHead, FeedCounts) throws -> Fate
     ) throws {
         var counts = try transaction.counts(feed)
         var leaving = Leaving()
@@ -113,12 +113,12 @@ extension WriteSession {
             if number == 0 { return true }
             var page = partial.removeValue(forKey: number) ?? Leaving()
             try page.add(columns, at: at, next: below, policy)
-            let record = try transaction.page(number, of: feed)
-            if page.count < record.entries {
+            let head = try transaction.head(ofPage: number, of: feed)
+            if page.count < head.entries {
                 partial[number] = page
                 return true
             }
-            switch try fate(record, counts) {
+            switch try fate(head, counts) {
             case .endsWalk: return false
             case .stays: return true
             case .leaves:
@@ -132,7 +132,7 @@ extension WriteSession {
             counts.entries -= page.entries
             counts.bodyBytes -= page.bodyBytes
             counts.pages -= 1
-            leaving.add(page, record)
+            leaving.add(page)
             result.pages += 1
             return true
         }
@@ -166,7 +166,8 @@ extension WriteSession {
             leaving.add(segment)
         }
         // a page that another segment has a part of stays, with other links
-        for (number, count) in leaving.pages where try transaction.page(number, of: feed).entries > count {
+        for (number, count) in leaving.pages
+        where try transaction.head(ofPage: number, of: feed).entries > count {
             leaving.load(page: number)
         }
         result.posts += try evict(leaving, in: feed)
@@ -179,7 +180,6 @@ extension WriteSession {
         return try change(
             feed,
             focus: { loader in
-                for record in leaving.records { loader.load(record) }
                 for position in leaving.loaded.sorted() { try loader.load(position) }
                 try loader.loadNeighbours()
                 try loader.prepare(leaving: leaving.unloaded.sorted { $0.position < $1.position })
@@ -196,8 +196,6 @@ private struct Leaving {
     /// Those that need not be loaded for it, from the bottom up.
     private(set) var unloaded: [LeavingChunk] = []
     private(set) var loaded: [UInt64] = []
-    /// Those of their pages that are known.
-    private(set) var records: [PageRecord] = []
     /// The number of entries in all of them, with detached ones.
     private(set) var count = 0
     private(set) var pages: [UInt64: Int] = [:]
@@ -229,8 +227,7 @@ private struct Leaving {
         if columns.page != 0 { pages[columns.page, default: 0] += columns.count }
     }
 
-    mutating func add(_ other: Leaving, _ page: PageRecord? = nil) {
-        if let page { records.append(page) }
+    mutating func add(_ other: Leaving) {
         unloaded += other.unloaded
         loaded += other.loaded
         count += other.count
