@@ -1,6 +1,7 @@
 /*
- * What requests cost in a feed with many gaps: each refresh opens one more, then some are filled from the top, some
- * from the bottom, and pages are put at the tail. Commits are not synced: this is about the processor.
+ * What writes cost in a feed with many gaps: each refresh opens one more, then some are filled from the top, some
+ * from the bottom, pages are put at the tail, and posts in the middle are deleted or evicted. Commits are not synced:
+ * this is about the processor.
  *
  *     gcc -O2 -IInclude Benchmarks/gap_cost.c -Lbuild -l:libquire.so.0 -Wl,-rpath,$PWD/build -o gap_cost
  *     ./gap_cost FILE GAPS
@@ -54,6 +55,24 @@ static double fetch(int32_t kind, uint64_t gap, long top, int count)
     return time;
 }
 
+/* Deletes, or evicts, the post with this id. Returns milliseconds. */
+static double take(int deletes, long id)
+{
+    char text[24];
+    quire_bytes bytes;
+    quire_ids ids = { &bytes, 1 };
+    uint64_t count = 1;
+    bytes.size = (size_t)snprintf(text, sizeof text, "%ld", id);
+    bytes.data = text;
+    double start = now();
+    if (deletes)
+        must(quire_delete(feed, NULL, bytes));
+    else
+        must(quire_evict(feed, NULL, ids, &count));
+    if (count != 1) abort();
+    return now() - start;
+}
+
 int main(int argc, char **argv)
 {
     quire_cache *cache;
@@ -67,7 +86,7 @@ int main(int argc, char **argv)
     feed_options.order = QUIRE_ORDER_STABLE;
     feed_options.paging = QUIRE_PAGING_KEYSET;
     must(quire_feed_open(cache, name, &feed_options, &feed));
-    double last = 0, top = 0, bottom = 0, tail = 0;
+    double last = 0, top = 0, bottom = 0, tail = 0, deleted = 0, evicted = 0;
     for (long i = 0; i <= gaps; i++) {
         double time = fetch(QUIRE_PLACE_HEAD, 0, i * 10 + 1005, PAGE);
         if (i > gaps - SAMPLES) last += time;
@@ -77,9 +96,12 @@ int main(int argc, char **argv)
         top += fetch(QUIRE_PLACE_GAP, (uint64_t)(gaps - i), (gaps - i) * 10 + 1000, 1);
         bottom += fetch(QUIRE_PLACE_GAP, (uint64_t)(i + 1), (i + 1) * 10 + 1000, 1);
         tail += fetch(QUIRE_PLACE_TAIL, 0, 1000 - i, 1);
+        deleted += take(1, gaps / 2 * 10 + i % 2 + 1002 + i / 2 * 10);
+        evicted += take(0, gaps / 2 * 10 + i % 2 + 1002 - i / 2 * 10 - 20);
     }
     printf("%ld gaps: a refresh that opens another %.3f ms, a page into one of the %d topmost %.3f, of the lowest %.3f, "
-           "at the tail %.3f\n", gaps, last / SAMPLES, SAMPLES, top / SAMPLES, bottom / SAMPLES, tail / SAMPLES);
+           "at the tail %.3f; a post deleted %.3f, evicted %.3f\n", gaps, last / SAMPLES, SAMPLES, top / SAMPLES,
+           bottom / SAMPLES, tail / SAMPLES, deleted / SAMPLES, evicted / SAMPLES);
     quire_feed_close(feed);
     quire_close(cache);
     return 0;
