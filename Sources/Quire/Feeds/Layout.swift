@@ -29,7 +29,7 @@ struct Layout {
 
     /// `home` returns the stored chunk at a position.
     init(
-        _ state: FeedState, tuning: Tuning, spreadsAnew: Bool, home: (UInt64) -> Home?
+        _ state: borrowing FeedState, tuning: Tuning, spreadsAnew: Bool, home: (UInt64) -> Home?
     ) throws {
         cut(state, home, tuning.chunkLimit)
         if spreadsAnew {
@@ -54,41 +54,44 @@ struct Layout {
 
     /// Cuts the rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
     /// is a local post, joins the chunk below it while there is room.
-    private mutating func cut(_ state: FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
-        entries.reserveCapacity(state.rows.count)
-        var start = 0
-        var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
-        func close(_ layout: inout Layout) {
-            if start == layout.entries.count { return }
-            layout.items.append(.chunk(layout.chunks.count))
-            layout.chunks.append(Chunk(page: page, range: start..<layout.entries.count, home: home))
-            start = layout.entries.count
-        }
-        for row in state.rows {
-            switch row {
-            case .gap(let gap):
-                close(&self)
-                items.append(.gap(gap))
-            case .unloaded(let run):
-                close(&self)
-                items.append(.unloaded(state.unloaded[run].chunks))
-            case .entry(let entry):
-                let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
-                if start == entries.count || nextPage != page || nextChunk != chunk {
-                    let stored = nextChunk == 0 ? nil : homes(nextChunk)
-                    let isHome = stored?.page == nextPage
-                    let nextHome = isHome ? nextChunk : 0
-                    let joins =
-                        isHome && page == 0 && home == 0
-                        && entries.count - start + (stored?.entries ?? 0) <= limit
-                    if nextPage != page || nextHome != home && !joins { close(&self) }
-                    (page, chunk, home) = (nextPage, nextChunk, nextHome)
-                }
-                if entries.count - start == limit { close(&self) }
-                entries.append(entry)
+    private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
+        var (chunks, items): ([Chunk], [Item]) = ([], [])
+        entries = [Int](unsafeUninitializedCapacity: state.rows.count) { entries, count in
+            var start = 0
+            var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
+            func close() {
+                if start == count { return }
+                items.append(.chunk(chunks.count))
+                chunks.append(Chunk(page: page, range: start..<count, home: home))
+                start = count
             }
+            for row in state.rows {
+                switch row {
+                case .gap(let gap):
+                    close()
+                    items.append(.gap(gap))
+                case .unloaded(let run):
+                    close()
+                    items.append(.unloaded(state.unloaded[run].chunks))
+                case .entry(let entry):
+                    let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
+                    if start == count || nextPage != page || nextChunk != chunk {
+                        let stored = nextChunk == 0 ? nil : homes(nextChunk)
+                        let isHome = stored?.page == nextPage
+                        let nextHome = isHome ? nextChunk : 0
+                        let joins =
+                            isHome && page == 0 && home == 0 && count - start + (stored?.entries ?? 0) <= limit
+                        if nextPage != page || nextHome != home && !joins { close() }
+                        (page, chunk, home) = (nextPage, nextChunk, nextHome)
+                    }
+                    if count - start == limit { close() }
+                    entries[count] = entry
+                    count += 1
+                }
+            }
+            close()
         }
-        close(&self)
+        (self.chunks, self.items) = (chunks, items)
     }
 
     /// Keeps chunks at their positions if the order of positions allows it.

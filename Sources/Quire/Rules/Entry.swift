@@ -105,6 +105,9 @@ struct Entry {
 
     var isUnverified: Bool { flags[.claim] }
 
+    /// True if it says something about positions in the server's list.
+    var isPlaced: Bool { !flags.isDisjoint(with: [.spot, .checked]) }
+
     /// True if it is outside the server's sequence: a local, a sticky, or a pinned post that left (R13).
     var isDetached: Bool {
         get { flags[.detached] }

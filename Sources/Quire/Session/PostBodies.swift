@@ -58,21 +58,10 @@ extension WriteSession {
         }
     }
 
-    /// Returns an entry of a post of this answer in another feed, preferably one with a body.
-    private func elsewhere(_ id: PostID, _ places: FeedLoader.Elsewhere) throws -> Entry? {
-        guard let places = places[id] else { return nil }
-        var found: Entry?
-        for (feed, position) in places {
-            let entry = try transaction.entry(of: id, at: position, of: feed)
-            if !entry.isPlaceholder { return entry }
-            found = entry
-        }
-        return found
-    }
-
     /// Gives a new entry without a placement (from a list of ids) the body that other feeds have.
     private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
-        guard let known = try elsewhere(new.id(of: entry), loader.elsewhere) else {
+        let id = new.id(of: entry)
+        guard let known = try transaction.post(id, at: loader.elsewhere[id]) else {
             counters.posts += 1
             return
         }
@@ -86,38 +75,45 @@ extension WriteSession {
         _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
         if effect.placements.isEmpty { return }
-        let places = loader.elsewhere
         var fresh: [Placement] = []
         fresh.reserveCapacity(effect.placements.count)
         var unknown: UInt64 = 0
         for placement in effect.placements {
-            let at = placement.entry
-            let isNew = new.entries[at].chunk == 0
-            if isNew || new.entries[at].body.record == 0 {
-                let known = places.isEmpty ? nil : try elsewhere(new.id(of: at), places)
-                if isNew && known == nil { unknown += 1 }
-                if let known { new.entries[at].takeBody(of: known) }
+            let post = effect.posts[placement.post]
+            var entry = new.entries[placement.entry]
+            let places = loader.elsewhere[post.id]
+            let isNew = entry.chunk == 0
+            if isNew || entry.body.record == 0 {
+                if !places.isEmpty, let known = try transaction.post(post.id, at: places) {
+                    entry.takeBody(of: known)
+                } else if isNew {
+                    unknown += 1
+                }
             }
-            let body = new.entries[at].body
-            let before = places.isEmpty ? nil : new.entries[at]
-            let (range, version) = (effect.posts[placement.post].body, effect.posts[placement.post].version)
-            let isMet = new.entries[at].meets(
-                version: version, detail: effect.posts[placement.post].detail, hasBody: !range.isEmpty)
-            if try isMet && (body.record == 0 || !isEqual(body, effect.bytes[range])) {
+            let before = entry
+            let isMet = entry.meets(version: post.version, detail: post.detail, hasBody: !post.body.isEmpty)
+            new.entries[placement.entry] = entry
+            if try isMet && (entry.body.record == 0 || !isEqual(entry.body, effect.bytes[post.body])) {
                 fresh.append(placement)
-            } else if let before, !new.entries[at].hasSameBody(as: before) {
-                try share(new.entries[at], of: new.id(of: at), loader)
+            } else if !places.isEmpty, !entry.hasSameBody(as: before) {
+                try repoint(post.id, to: entry, at: places)
             }
         }
         counters.posts += unknown
-        if fresh.isEmpty { return }
+        if !fresh.isEmpty { try store(fresh, of: effect, loader, &new) }
+    }
+
+    /// Stores these bodies, and lets the posts' entries in other feeds show them.
+    private func store<R>(
+        _ fresh: [Placement], of effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
+    ) throws {
         try requireHeadroom()
         let index = try loader.index()
         var bodies: [(address: PostAddress, range: Range<Int>)] = []
         bodies.reserveCapacity(fresh.count)
         for placement in fresh {
-            let address = index.address(of: new.id(of: placement.entry))
-            bodies.append((address, effect.posts[placement.post].body))
+            let post = effect.posts[placement.post]
+            bodies.append((index.address(of: post.id), post.body))
         }
         var added: UInt64 = 0
         for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
@@ -130,15 +126,12 @@ extension WriteSession {
             added += UInt64(reference.length)
         }
         counters.bodyBytes &+= added
-        if places.isEmpty { return }
+        if loader.elsewhere.isEmpty { return }
         for placement in fresh {
-            try share(new.entries[placement.entry], of: new.id(of: placement.entry), loader)
+            let id = new.id(of: placement.entry)
+            let places = loader.elsewhere[id]
+            if !places.isEmpty { try repoint(id, to: new.entries[placement.entry], at: places) }
         }
-    }
-
-    /// Makes the post's entries in other feeds show the same as this entry.
-    private func share(_ entry: Entry, of id: PostID, _ loader: FeedLoader) throws {
-        try repoint(id, to: entry, at: loader.elsewhere[id] ?? [])
     }
 
     /// Makes the entries of a post at these locations show the body and version of `new`.

@@ -166,12 +166,13 @@ final class WriteSession {
         if writesPositions { try loader.loadAll() }
         var spreadsAnew = false
         while true {
-            let old = try loader.state()
+            let old = try loader.takeState()
             var new = old
             switch Self.attempt(rule, from: old, on: &new) {
             case .failure(let need):
                 try loader.load(need, in: old.unloaded[need.run])
             case .success(let effect) where !effect.isChange:
+                loader.keep(old)
                 recent = loader
                 return effect.result
             case .success(let effect):
@@ -241,20 +242,20 @@ final class WriteSession {
     }
 
     private func save<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
-        spreadsAnew: Bool, writesPositions: Bool
+        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: consuming FeedState,
+        to new: consuming FeedState, spreadsAnew: Bool, writesPositions: Bool
     ) throws {
         touch()
         counters.clock = new.clock
         if !effect.changesRows {
             loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))
+            loader.keep(old)
             unwritten = loader
             return
         }
         // Must come before any write, because it may ask to start again with the whole feed.
-        var new = new
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
-            loader.chunks[$0].map { ($0.record.page, $0.record.entries.count) }
+            loader.chunks[$0].map { ($0.page, $0.range.count) }
         }
         var removal = loader.leaving.isEmpty ? nil : try ChunkRemoval(loader, self)
         try attachBodies(effect, loader, from: old, to: &new)
@@ -262,11 +263,11 @@ final class WriteSession {
         try removal?.apply(to: self, loader) { new.pages.contains($0) }
         if let removal, removal.changes.count > 0 { changes.append((loader.feed, removal.changes)) }
         var writer = FeedWriter(
-            loader, from: old, to: consume new, removed: removal?.removed ?? RemovedChunks(),
+            loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)
-        add(try writer.write(layout))
+        add(try writer.write())
         if !writer.ranks.isEmpty { ranks[loader.feed, default: []] += writer.ranks }
-        counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
+        counters.entries &+= UInt64(bitPattern: Int64(writer.changes.added))
         let found = RowChanges.between(writer.old, writer.new)
         if found.count > 0 { changes.append((loader.feed, found)) }
     }
