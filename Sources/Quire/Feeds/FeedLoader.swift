@@ -43,10 +43,7 @@ final class FeedLoader {
         self.clock = clock
         (tombstones, tickets, elsewhere, opened) = ([:], [], OtherPlaces(), nil)
         if !leaving.isEmpty { leaving = [] }
-        if let written {
-            chunks = written.loaded()
-            self.written = nil
-        }
+        if let written = written.take() { chunks = written.loaded() }
         stride = 2
         countsRuns = record.options.paging.isPositional
     }
@@ -54,12 +51,13 @@ final class FeedLoader {
     /// Keeps what was written as loaded. The next operation of the session on this feed mostly needs the same
     /// chunks, and does not read and decode them again.
     func replace(
-        record: FeedRecord, gaps known: [KnownGaps.Known], written: FeedWriter.Written,
+        record: FeedRecord, gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written,
         pages: NumberTable<PageRecord>
     ) {
         self.record = record
         gaps.replace(known)
-        (self.written, self.pages) = (written, pages)
+        self.written = consume written
+        self.pages = pages
     }
 
     func replace(record: FeedRecord) { self.record = record }
@@ -278,7 +276,7 @@ final class FeedLoader {
         return state
     }
 
-    func keep(_ state: consuming FeedState) { rows = state }
+    func keep(_ state: consuming FeedState) { rows = consume state }
 
     private func sticky() throws -> Set<PostID> {
         try record.options.sticky.reduce(into: []) {
@@ -305,7 +303,7 @@ final class FeedLoader {
         for chunk in chunks.all where chunk.page != 0 && !state.pages.contains(chunk.page) {
             state.pages[chunk.page] = try page(chunk.page).page
         }
-        rows = state
+        rows = consume state
     }
 
     func page(_ number: UInt64) throws(QuireError) -> PageRecord {

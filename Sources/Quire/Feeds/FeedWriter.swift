@@ -1,17 +1,17 @@
 /// Writes the difference between a feed's states before and after a rule. It is part of the LMDB transaction
 /// that also has the caller's other writes.
-struct FeedWriter {
+struct FeedWriter: ~Copyable {
     private let loader: FeedLoader
-    let old: FeedState
-    let new: FeedState
+    private let old: FeedState
+    private let new: FeedState
     private let layout: Layout
     private let record: FeedRecord
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
-    let changes: EntryChanges
+    private let changes: EntryChanges
     private let removed: RemovedChunks
     /// What the page index must learn.
-    private(set) var ranks: [RankChange]
+    private var ranks: [RankChange]
     // What remains loaded after the write.
     private var written: [Written.Chunk] = []
     private var gaps: [KnownGaps.Known] = []
@@ -30,11 +30,12 @@ struct FeedWriter {
         ranks = removed.ranks
         record = Self.record(loader, new, writesPositions: writesPositions)
         changes = EntryChanges(from: old, to: new)
-        (self.old, self.new) = (old, new)
+        self.old = old
+        self.new = new
     }
 
     /// The chunks with new entries that a write left, for the next operation on the feed.
-    struct Written {
+    struct Written: ~Copyable {
         typealias Chunk = (chunk: Layout.Chunk, next: UInt64?)
 
         fileprivate let state: FeedState
@@ -50,19 +51,30 @@ struct FeedWriter {
         }
     }
 
-    /// Writes rows, pages, gaps and counters. The new state already has its bodies. Returns the changes for
-    /// the index.
-    mutating func write() throws -> [Location] {
+    /// What a write changes outside the records of the feed.
+    struct Difference {
+        let locations: [Location]
+        let ranks: [RankChange]
+        let changes: ChangeList.Encoded
+        /// By how many entries the feed grew.
+        let entriesAdded: Int
+    }
+
+    /// Writes rows, pages, gaps and counters. The new state already has its bodies.
+    consuming func write() throws -> Difference {
         try writeChunks()
         let segments = try writeGaps()
         let added = try writePages()
         try writeTombstones()
         let record = try writeFeed(lastSegment: segments, pagesAdded: added)
-        let locations = try locations()
         noteRows()
+        let difference = Difference(
+            locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
+            entriesAdded: changes.added)
+        let (loader, gaps, pages) = (loader, gaps, pages)
         let written = Written(state: new, layout: layout, chunks: written)
         loader.replace(record: record, gaps: gaps, written: written, pages: pages)
-        return locations
+        return difference
     }
 
     // MARK: Chunks and the id index
@@ -317,7 +329,7 @@ struct FeedWriter {
     }
 
     /// Returns the old record with the rule's counters and position shifts.
-    static func record(_ loader: FeedLoader, _ new: FeedState, writesPositions: Bool) -> FeedRecord {
+    static func record(_ loader: FeedLoader, _ new: borrowing FeedState, writesPositions: Bool) -> FeedRecord {
         var record = loader.record
         record.take(new)
         if writesPositions {

@@ -59,7 +59,7 @@ struct LoadedChunks {
 
     /// Adds a chunk that was just written, with these entries of a state.
     mutating func add(
-        _ chunk: Layout.Chunk, _ order: ArraySlice<Int>, of state: FeedState, next: UInt64?
+        _ chunk: Layout.Chunk, _ order: ArraySlice<Int>, of state: borrowing FeedState, next: UInt64?
     ) {
         let first = entries.count
         var isPlaced = false

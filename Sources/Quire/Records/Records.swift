@@ -195,7 +195,7 @@ extension FeedState {
 }
 
 extension FeedRecord {
-    mutating func take(_ state: FeedState) {
+    mutating func take(_ state: borrowing FeedState) {
         resets = state.resets
         changed = state.changed
         edgeNumbers = state.edgeNumbers

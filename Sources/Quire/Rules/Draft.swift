@@ -1,7 +1,7 @@
 /// The effect of one answer. It is computed separately and committed as a whole.
 ///
 /// `state` keeps the old rows until `commit`. `rows` is the new list, without detached entries.
-struct Draft {
+struct Draft: ~Copyable {
     var state: FeedState
     let ticket: TicketRecord
     var answer: Answer
@@ -73,30 +73,28 @@ struct Draft {
     var ignored: [Int] = []
     var sticky: [Int] = []
 
-    init(_ state: FeedState, _ ticket: TicketRecord, _ answer: Answer) {
-        self.state = state
+    init(_ before: consuming FeedState, _ ticket: TicketRecord, _ answer: Answer) {
+        state = before
         // The entries are shared with the old state; copy them once, with room for the answer.
         let count = state.entries.count + answer.posts.count
-        self.state.entries.reserveCapacity(count)
-        self.state.index.reserveCapacity(count)
+        state.entries.reserveCapacity(count)
+        state.index.reserveCapacity(count)
         var numbers: [Int] = []
         numbers.reserveCapacity(answer.posts.count)
-        for post in answer.posts { numbers.append(self.state.number(of: post.id)) }
+        for post in answer.posts { numbers.append(state.number(of: post.id)) }
         self.numbers = numbers
         self.ticket = ticket
         endsRange = ticket.isBounded && answer.next == .end
-        var answer = answer
-        if endsRange { answer.next = .unknown }
         self.answer = answer
         head = state.head
         tail = state.tail
         rows = state.serverRows
-        shownPost = [Int](repeating: -1, count: self.state.entries.count)
-        serverPosition = EntryMap(entries: self.state.entries.count)
-        gapsBefore = state.gapRows.map { state.gaps[$0] }
-        for (i, row) in rows.enumerated() {
-            guard case .gap(let gap) = row else { continue }
-            rows[i] = self.state.newGap(state.gaps[gap])
+        shownPost = [Int](repeating: -1, count: state.entries.count)
+        serverPosition = EntryMap(entries: state.entries.count)
+        gapsBefore = state.gapRows.map { [gaps = state.gaps] in gaps[$0] }
+        if endsRange { self.answer.next = .unknown }
+        for i in rows.indices {
+            if case .gap(let gap) = rows[i] { rows[i] = state.newGap(state.gaps[gap]) }
         }
     }
 
@@ -245,8 +243,8 @@ struct Draft {
     /// border. (A post dropped as outdated does not count as shown. The next answer restores it under its
     /// smaller key.)
     func requireShownStay() throws(Interruption) {
-        let isShown = { (entry: Int) in shownPost[entry] >= 0 && !ignored.contains(entry) }
-        if removed.contains(where: isShown) || keptDetached.contains(where: isShown) {
+        func isShown(_ entry: Int) -> Bool { shownPost[entry] >= 0 && !ignored.contains(entry) }
+        if removed.contains(where: { isShown($0) }) || keptDetached.contains(where: { isShown($0) }) {
             throw .refused(.contradiction)
         }
     }

@@ -143,7 +143,7 @@ struct PageEnds {
 
     /// Implements ``FeedState/nearestLink(_:)``.
     mutating func nearestLink(
-        _ border: Int, in state: FeedState
+        _ border: Int, in state: borrowing FeedState
     ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
         let rows = self.rows ?? state.serverRows
         self.rows = rows
@@ -165,7 +165,7 @@ struct PageEnds {
         }
     }
 
-    private func end(above start: Int, _ rows: [Row], _ state: FeedState) throws(Interruption) -> End {
+    private func end(above start: Int, _ rows: [Row], _ state: borrowing FeedState) throws(Interruption) -> End {
         var at = start
         while at >= 0 {
             if let known, known.row == at { return known.end }

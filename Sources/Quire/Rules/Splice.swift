@@ -267,7 +267,7 @@ extension Draft {
         }
         let wasConfirmed = first.gap.map { joined && state.gaps[$0].down.number == ticket.confirms }
         if ends && (state.options.trustsEnd || wasConfirmed ?? false),
-            try !entries(in: below).contains(where: isNewer)
+            try !entries(in: below).contains(where: { isNewer($0) })
         {
             leave(try entries(in: below))
             tail = state.newEdge(.end)

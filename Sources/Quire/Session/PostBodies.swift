@@ -6,7 +6,7 @@ extension WriteSession {
     /// Attaches bodies to the entries of the new state, stores new bodies, and releases those that no entry
     /// shows any more.
     func attachBodies<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
+        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: borrowing FeedState, to new: inout FeedState
     ) throws {
         var leaving: [Int] = []
         for entry in old.entries.indices {

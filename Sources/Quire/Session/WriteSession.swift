@@ -167,7 +167,7 @@ final class WriteSession {
         var spreadsAnew = false
         while true {
             let old = try loader.takeState()
-            var new = old
+            var new = old.copy()
             switch Self.attempt(rule, from: old, on: &new) {
             case .failure(let need):
                 try loader.load(need, in: old.unloaded[need.run])
@@ -225,7 +225,7 @@ final class WriteSession {
     }
 
     private static func attempt<R>(
-        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>, from old: FeedState,
+        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>, from old: borrowing FeedState,
         on new: inout FeedState
     ) -> Result<RuleResult<R>, Need> {
         do throws(Interruption) {
@@ -262,14 +262,14 @@ final class WriteSession {
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
         try removal?.apply(to: self, loader) { new.pages.contains($0) }
         if let removal, removal.changes.count > 0 { changes.append((loader.feed, removal.changes)) }
-        var writer = FeedWriter(
+        let writer = FeedWriter(
             loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)
-        add(try writer.write())
-        if !writer.ranks.isEmpty { ranks[loader.feed, default: []] += writer.ranks }
-        counters.entries &+= UInt64(bitPattern: Int64(writer.changes.added))
-        let found = RowChanges.between(writer.old, writer.new)
-        if found.count > 0 { changes.append((loader.feed, found)) }
+        let difference = try writer.write()
+        add(difference.locations)
+        if !difference.ranks.isEmpty { ranks[loader.feed, default: []] += difference.ranks }
+        counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
+        if difference.changes.count > 0 { changes.append((loader.feed, difference.changes)) }
     }
 }
 
