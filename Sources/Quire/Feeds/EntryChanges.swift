@@ -12,28 +12,33 @@ struct EntryChanges {
 
     init(from old: borrowing FeedState, to new: borrowing FeedState) {
         entries.reserveCapacity(new.entries.count)
-        let known = old.entries.count
+        old.entries.withUnsafeBufferPointer { old in
+            new.entries.withUnsafeBufferPointer { new in find(from: old, to: new) }
+        }
+    }
+
+    private mutating func find(from old: UnsafeBufferPointer<Entry>, to new: UnsafeBufferPointer<Entry>) {
         // adjacent entries that moved between the same pages are counted together
         var (from, to, count): (UInt64, UInt64, Int) = (0, 0, 0)
-        for entry in new.entries.indices {
-            if entry < known && new.entries[entry].isSame(as: old.entries[entry]) { continue }
-            let isCached = new.entries[entry].isCached
-            if entry >= known && !isCached { continue }
+        for entry in new.indices {
+            let isKnown = entry < old.count
+            let isCached = new[entry].isCached
+            if isKnown ? new[entry].isSame(as: old[entry]) : !isCached { continue }
             entries.append(entry)
             isChanged.insert(entry)
-            let nextFrom = entry < known ? old.entries[entry].page : 0
-            let nextTo = isCached ? new.entries[entry].page : 0
+            let nextFrom = isKnown ? old[entry].page : 0
+            let nextTo = isCached ? new[entry].page : 0
             if nextFrom != from || nextTo != to {
                 move(count, from: from, to: to)
                 (from, to, count) = (nextFrom, nextTo, 0)
             }
             count += 1
-            if entry < known {
-                counts.add(old.entries[entry], -1)
+            if isKnown {
+                counts.add(old[entry], -1)
                 added -= 1
             }
             if isCached {
-                counts.add(new.entries[entry], 1)
+                counts.add(new[entry], 1)
                 added += 1
             }
         }

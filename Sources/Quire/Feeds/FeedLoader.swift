@@ -1,29 +1,29 @@
 /// Loads the part of a feed that a rule needs: the chunks of its entries and the gaps next to them. The rest
-/// appears in the state as unloaded spans.
+/// appears in the state as unloaded spans. It belongs to a ``WriteSession``, whose note on properties is true of it, too.
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
-    private(set) var record: FeedRecord
-    private var clock: UInt64
+    @exclusivity(unchecked) private(set) var record: FeedRecord
+    @exclusivity(unchecked) private var clock: UInt64
     private let openIndex: (UInt32) throws -> PostIndex
-    private var opened: PostIndex?
-    private(set) var gaps: KnownGaps { didSet { rows = nil } }
-    private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
+    @exclusivity(unchecked) private var opened: PostIndex?
+    @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
+    @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
     /// What a write left, until the next operation of the session needs it as loaded.
-    private var written: FeedWriter.Written?
+    @exclusivity(unchecked) private var written: FeedWriter.Written?
     /// The result of ``loadRows()``, if it is still valid.
-    private var rows: FeedState?
-    private(set) var pages = NumberTable<PageRecord>()
-    var tombstones: [PostID: UInt64] = [:]
-    var tickets: [TicketRecord] = []
+    @exclusivity(unchecked) private var rows: FeedState?
+    @exclusivity(unchecked) private(set) var pages = NumberTable<PageRecord>()
+    @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
+    @exclusivity(unchecked) var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
-    private var stride = 2
+    @exclusivity(unchecked) private var stride = 2
     /// True if each unloaded span needs a count of its own.
-    private(set) var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
+    @exclusivity(unchecked) private(set) var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
     /// The locations, in other feeds of the collection, of posts that were loaded by id.
-    private(set) var elsewhere = OtherPlaces()
+    @exclusivity(unchecked) private(set) var elsewhere = OtherPlaces()
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
-    private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
+    @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
@@ -34,7 +34,8 @@ final class FeedLoader {
         openIndex = index
         self.clock = clock
         record = try transaction.feed(feed)
-        gaps = try KnownGaps(transaction, feed: feed, isWhole: record.counts.gaps <= gapLimit)
+        let count = record.counts.gaps
+        gaps = try KnownGaps(transaction, feed: feed, isWhole: count <= gapLimit, isEmpty: count == 0)
         countsRuns = record.options.paging.isPositional  // these need ranks
     }
 
@@ -138,6 +139,7 @@ final class FeedLoader {
     }
 
     func loadBottom() throws {
+        if let last = chunks.all.last, last.next == nil { return }
         if let last = try position(before: nil) { try load(last) }
     }
 

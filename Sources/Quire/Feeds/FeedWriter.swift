@@ -5,7 +5,7 @@ struct FeedWriter: ~Copyable {
     private let old: FeedState
     private let new: FeedState
     private let layout: Layout
-    private let record: FeedRecord
+    private var record: FeedRecord
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
     private let changes: EntryChanges
@@ -66,12 +66,12 @@ struct FeedWriter: ~Copyable {
         let segments = try writeGaps()
         let added = try writePages()
         try writeTombstones()
-        let record = try writeFeed(lastSegment: segments, pagesAdded: added)
+        try writeFeed(lastSegment: segments, pagesAdded: added)
         noteRows()
         let difference = Difference(
             locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
             entriesAdded: changes.added)
-        let (loader, gaps, pages) = (loader, gaps, pages)
+        let (loader, record, gaps, pages) = (loader, record, gaps, pages)
         let written = Written(state: new, layout: layout, chunks: written)
         loader.replace(record: record, gaps: gaps, written: written, pages: pages)
         return difference
@@ -312,8 +312,7 @@ struct FeedWriter: ~Copyable {
         }
     }
 
-    private func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws -> FeedRecord {
-        var record = record
+    private mutating func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws {
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
         for gap in old.gapRows { record.counts.add(old.gaps[gap], -1) }
@@ -325,7 +324,6 @@ struct FeedWriter: ~Copyable {
         record.counts.bodyBytes -= removed.counts.bodyBytes
         record.counts.add(changes.counts)
         try transaction.put(.record(of: feed), NoKey(), record.encoded())
-        return record
     }
 
     /// Returns the old record with the rule's counters and position shifts.
@@ -352,12 +350,17 @@ extension FeedCounts {
         bodyBytes += changes.bodyBytes
     }
 
+    @inline(__always)
     mutating func add(_ entry: Entry, _ sign: Int) {
+        bodyBytes += sign * Int(entry.body.length)
+        if entry.isPlain {
+            entries += sign
+            return
+        }
         if entry.isDetached { detached += sign } else { entries += sign }
         if entry.isPlaceholder { placeholders += sign }
         if entry.isPinned { pinned += sign }
         if entry.isUnverified { unverifiedJoins += sign }
-        bodyBytes += sign * Int(entry.body.length)
     }
 
     mutating func add(_ gap: Gap, _ sign: Int) {

@@ -56,6 +56,8 @@ struct Layout {
     /// is a local post, joins the chunk below it while there is room.
     private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
         var (chunks, items): ([Chunk], [Item]) = ([], [])
+        chunks.reserveCapacity(4)
+        items.reserveCapacity(4)
         entries = [Int](unsafeUninitializedCapacity: state.rows.count) { entries, count in
             var start = 0
             var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)

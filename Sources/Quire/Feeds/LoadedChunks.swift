@@ -46,8 +46,9 @@ struct LoadedChunks {
     ) throws(QuireError) {
         let first = entries.count
         try columns.forEachEntry { slot, entry throws(QuireError) in
+            var entry = entry
+            entry.chunk = position
             entries.append(entry)
-            entries[first + slot].chunk = position
             index.append(try columns.id(slot))
         }
         if let epoch = columns.epoch { shifts.apply(to: &entries, first..<entries.count, since: epoch, at: position) }
@@ -64,8 +65,9 @@ struct LoadedChunks {
         let first = entries.count
         var isPlaced = false
         for entry in order {
-            entries.append(state.entries[entry])
-            entries[entries.count - 1].chunk = chunk.position
+            var stored = state.entries[entry]
+            stored.chunk = chunk.position
+            entries.append(stored)
             index.append(state.id(of: entry))
             isPlaced = isPlaced || state.entries[entry].isPlaced
         }

@@ -180,6 +180,7 @@ struct ChunkWriter {
     ) -> [ChunkColumns.Exception] {
         var all: [ChunkColumns.Exception] = []
         func add(_ field: ChunkColumns.Field, _ slot: Int, _ value: UInt64) {
+            if all.isEmpty { all.reserveCapacity(16) }
             all.append(.init(field, slot, value))
         }
         guard let top = order.first else { return [] }

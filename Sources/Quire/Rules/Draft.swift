@@ -18,8 +18,6 @@ struct Draft: ~Copyable {
     let numbers: [Int]
     /// For each entry number, the index of its post in the answer; -1 if the answer does not show it.
     private var shownPost: [Int]
-    /// The position of each shown entry in the server's answer, not counting sticky rows.
-    var serverPosition: EntryMap
     /// The entries of the page that are now placed in the feed, in order.
     var accepted: [Int] = []
     /// Known entries that the answer showed without placing them: its border, or the one used in its place.
@@ -90,7 +88,6 @@ struct Draft: ~Copyable {
         tail = state.tail
         rows = state.serverRows
         shownPost = [Int](repeating: -1, count: state.entries.count)
-        serverPosition = EntryMap(entries: state.entries.count)
         gapsBefore = state.gapRows.map { [gaps = state.gaps] in gaps[$0] }
         if endsRange { self.answer.next = .unknown }
         for i in rows.indices {
@@ -103,22 +100,22 @@ struct Draft: ~Copyable {
     /// Returns the entries of the answer that may be placed, in order. Moved entries leave their old place.
     mutating func clean() throws(Interruption) -> [Int] {
         var page: [Int] = []
-        var seen = EntrySet()
         var position = 0
         page.reserveCapacity(numbers.count)
+        let hasSticky = !state.sticky.isEmpty
+        let hasTombstones = !state.tombstones.isEmpty
         for (i, entry) in numbers.enumerated() {
-            if isSticky(entry) {
+            if hasSticky && isSticky(entry) {
                 if !sticky.contains(entry) { sticky.append(entry) }
                 continue
             }
-            if serverPosition[entry] == nil { serverPosition[entry] = position }
             position += 1
-            if !seen.insert(entry) {
+            if shownPost[entry] >= 0 {
                 duplicatesInPage += 1  // R4: repetition does not prove overlap
                 continue
             }
             shownPost[entry] = i
-            if let deleted = tombstone(entry), deleted >= ticket.issued {
+            if hasTombstones, let deleted = tombstone(entry), deleted >= ticket.issued {
                 ignored.append(entry)  // R5: deleted after the request left
                 continue
             }
@@ -126,7 +123,7 @@ struct Draft: ~Copyable {
         }
         try requireDeclaredOrder(page)
         if state.options.order == .bump { page = compareKeys(page) }
-        for entry in page where isEntry(entry) { duplicates.append(entry) }
+        duplicates = page.filter { isEntry($0) }
         rowsSeen = position
         rowsWithout(moved)
         return page
@@ -189,6 +186,13 @@ struct Draft: ~Copyable {
 
     func shownKey(_ entry: Int) -> Int64? {
         shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]].key
+    }
+
+    /// Returns the position of a shown entry in the server's answer, not counting sticky rows.
+    func serverPosition(_ entry: Int) -> Int? {
+        guard shownPost[entry] >= 0 else { return nil }
+        if state.sticky.isEmpty { return shownPost[entry] }
+        return numbers[..<shownPost[entry]].count { !isSticky($0) }
     }
 
     /// Returns the index of the answer's post from which an accepted entry was made.
@@ -293,7 +297,7 @@ struct Draft: ~Copyable {
     private var lastItem: Int? {
         var last: (entry: Int, position: Int)?
         for entry in numbers where !isSticky(entry) {
-            guard let position = serverPosition[entry] else { continue }
+            guard let position = serverPosition(entry) else { continue }
             if last.map({ position > $0.position }) ?? true { last = (entry, position) }
         }
         return last?.entry

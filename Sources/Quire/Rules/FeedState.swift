@@ -240,7 +240,7 @@ extension FeedState {
     }
 
     /// The gaps that are not in an unloaded span.
-    var gapRows: [Int] { rows.compactMap(\.gap) }
+    var gapRows: [Int] { gaps.isEmpty ? [] : rows.compactMap(\.gap) }
 
     /// Returns all gaps, or those above `lower`.
     func allGaps(above lower: Int? = nil) throws(Interruption) -> [Int] {

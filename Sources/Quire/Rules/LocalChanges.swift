@@ -60,7 +60,7 @@ extension FeedState {
         let left = try rowsAfterEvicting(gone)
         for entry in leaving { entries[entry].isCached = false }
         try setRows(withDetached(left, old: old))
-        try rederive(from: [:], gone: gone)
+        try rederive(from: Borders(), gone: gone)
         _ = assignGapIDs(since: before)
         return count
     }

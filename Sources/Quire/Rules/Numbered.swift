@@ -189,7 +189,7 @@ extension Draft {
         (search.skip, search.blanks, search.isStalled) = (0, 0, isStalled)
         if isStalled && state.options.paging == .page && !state.isByNumber {
             // the rest of the page was empty
-            search.skip = max(skip, span.rows - serverPosition[last]! - 1)
+            search.skip = max(skip, span.rows - serverPosition(last)! - 1)
             search.blanks = blanks
         }
         if last == border {

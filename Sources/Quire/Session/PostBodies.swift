@@ -78,25 +78,31 @@ extension WriteSession {
         var fresh: [Placement] = []
         fresh.reserveCapacity(effect.placements.count)
         var unknown: UInt64 = 0
-        for placement in effect.placements {
-            let post = effect.posts[placement.post]
-            var entry = new.entries[placement.entry]
-            let places = loader.elsewhere[post.id]
-            let isNew = entry.chunk == 0
-            if isNew || entry.body.record == 0 {
-                if !places.isEmpty, let known = try transaction.post(post.id, at: places) {
-                    entry.takeBody(of: known)
-                } else if isNew {
-                    unknown += 1
+        let others = loader.elsewhere
+        try new.entries.withUnsafeMutableBufferPointer { entries in
+            for placement in effect.placements {
+                let at = placement.entry
+                let places = others[effect.posts[placement.post].id]
+                let body = effect.posts[placement.post].body
+                let isNew = entries[at].chunk == 0
+                if isNew || entries[at].body.record == 0 {
+                    let id = effect.posts[placement.post].id
+                    if !places.isEmpty, let known = try transaction.post(id, at: places) {
+                        entries[at].takeBody(of: known)
+                    } else if isNew {
+                        unknown += 1
+                    }
                 }
-            }
-            let before = entry
-            let isMet = entry.meets(version: post.version, detail: post.detail, hasBody: !post.body.isEmpty)
-            new.entries[placement.entry] = entry
-            if try isMet && (entry.body.record == 0 || !isEqual(entry.body, effect.bytes[post.body])) {
-                fresh.append(placement)
-            } else if !places.isEmpty, !entry.hasSameBody(as: before) {
-                try repoint(post.id, to: entry, at: places)
+                let before = places.isEmpty ? nil : entries[at]
+                let isMet = entries[at].meets(
+                    version: effect.posts[placement.post].version,
+                    detail: effect.posts[placement.post].detail, hasBody: !body.isEmpty)
+                let old = entries[at].body
+                if try isMet && (old.record == 0 || !isEqual(old, effect.bytes[body])) {
+                    fresh.append(placement)
+                } else if let before, !entries[at].hasSameBody(as: before) {
+                    try repoint(effect.posts[placement.post].id, to: entries[at], at: places)
+                }
             }
         }
         counters.posts += unknown
@@ -112,25 +118,28 @@ extension WriteSession {
         var bodies: [(address: PostAddress, range: Range<Int>)] = []
         bodies.reserveCapacity(fresh.count)
         for placement in fresh {
-            let post = effect.posts[placement.post]
-            bodies.append((index.address(of: post.id), post.body))
+            let address = index.address(of: effect.posts[placement.post].id)
+            bodies.append((address, effect.posts[placement.post].body))
         }
         var added: UInt64 = 0
-        for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
-            let at = placement.entry
-            if new.entries[at].body.record != 0 {
-                release(new.entries[at].body)
-                replacedBodies += 1
+        let references = try store(bodies, of: effect.bytes)
+        new.entries.withUnsafeMutableBufferPointer { entries in
+            for (placement, reference) in zip(fresh, references) {
+                if entries[placement.entry].body.record != 0 {
+                    release(entries[placement.entry].body)
+                    replacedBodies += 1
+                }
+                entries[placement.entry].body = reference
+                added += UInt64(reference.length)
             }
-            new.entries[at].body = reference
-            added += UInt64(reference.length)
         }
         counters.bodyBytes &+= added
-        if loader.elsewhere.isEmpty { return }
+        let others = loader.elsewhere
+        if others.isEmpty { return }
         for placement in fresh {
-            let id = new.id(of: placement.entry)
-            let places = loader.elsewhere[id]
-            if !places.isEmpty { try repoint(id, to: new.entries[placement.entry], at: places) }
+            let places = others[effect.posts[placement.post].id]
+            if places.isEmpty { continue }
+            try repoint(effect.posts[placement.post].id, to: new.entries[placement.entry], at: places)
         }
     }
 

@@ -1,27 +1,30 @@
 /// One write: collects counters, changes, bodies and index entries until the commit.
+///
+/// It belongs to one thread, and no method calls back while it uses a property: so the program need not check that
+/// accesses to the same property do not overlap, which took a fiftieth of a page's commit.
 final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
-    var counters: Counters
-    private(set) var changes: [(feed: UInt32, changes: ChangeList.Encoded)] = []
-    private(set) var isDirty = false
+    @exclusivity(unchecked) var counters: Counters
+    @exclusivity(unchecked) private(set) var changes: [(feed: UInt32, changes: ChangeList.Encoded)] = []
+    @exclusivity(unchecked) private(set) var isDirty = false
     /// The number of bodies that replaced another one.
-    var replacedBodies = 0
-    var tickets: TicketTable
+    @exclusivity(unchecked) var replacedBodies = 0
+    @exclusivity(unchecked) var tickets: TicketTable
     /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
-    private var fresh: [FreshRun] = []
+    @exclusivity(unchecked) private var fresh: [FreshRun] = []
     /// For each feed, what its page index must learn.
-    private var ranks: [UInt32: [RankChange]] = [:]
-    private var openBodies: OpenBodies?
-    private var hasHeadroom = false
+    @exclusivity(unchecked) private var ranks: [UInt32: [RankChange]] = [:]
+    @exclusivity(unchecked) private var openBodies: OpenBodies?
+    @exclusivity(unchecked) private var hasHeadroom = false
     /// The feed that the last operation loaded.
-    private var recent: FeedLoader?
+    @exclusivity(unchecked) private var recent: FeedLoader?
     /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
-    private var unwritten: FeedLoader?
+    @exclusivity(unchecked) private var unwritten: FeedLoader?
     /// For each body record, the bytes that posts no longer refer to.
-    private var released: [UInt64: Int] = [:]
+    @exclusivity(unchecked) private var released: [UInt64: Int] = [:]
     /// What was released of one more record. The bodies of a page mostly are in the same one.
-    private var releasing = (record: 0 as UInt64, count: 0)
+    @exclusivity(unchecked) private var releasing = (record: 0 as UInt64, count: 0)
 
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
