@@ -82,7 +82,7 @@ extension WriteSession {
                     try loader.load(leaving: answer.deleted)
                     try loader.loadTop()
                 }
-                try loader.load(posts: answer.posts.lazy.map(\.id))
+                try loader.load(posts: answer.posts.map(\.id))
                 if let after = record.after { try loader.load(posts: [after]) }
                 if let minted = record.minted { try loader.load(posts: [minted]) }
                 try loader.load(posts: record.ids)
