@@ -223,35 +223,42 @@ struct FeedWriter: ~Copyable {
         }
         let change = removed.isEmpty ? changes.pages : pageChanges()
         var added = 0
-        for (number, page) in new.pages {
+        for i in 0..<new.pages.count {
+            let number = new.pages.number(at: i)
             let before = loader.pages[number]
-            if change[number] == nil, starts[number] == nil, page == before?.page,
-                before.map({ !hasLeft(number, $0.start) }) ?? true
+            if change[number] == nil, starts[number] == nil, let before, new.pages[at: i] == before.page,
+                !hasLeft(number, before.start)
             {
                 pages[number] = before
                 continue
             }
-            let key = NumberKey(newestFirst: number)
             let entries = (before?.entries ?? 0) + (change[number] ?? 0)
-            var start = min(starts[number] ?? .max, before?.start ?? .max)
-            if let before, entries > 0, start == before.start, hasLeft(number, start) {
-                start = try firstChunk(of: number, from: start)
-            }
-            if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
-            if entries > 0 { ranks.append(RankChange(position: start, pages: 1)) }
-            let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
-            if record.entries == 0 {
-                if before != nil {
-                    try transaction.delete(.pages(of: feed), key)
-                    added -= 1
-                }
-            } else if record != before {
-                try transaction.put(.pages(of: feed), key, record.encoded())
-                if before == nil { added += 1 }
-            }
-            if record.entries > 0 { pages[number] = record }
+            if before == nil && entries == 0 { continue }
+            added += try write(new.pages[at: i], before, entries: entries, start: starts[number])
         }
         return added
+    }
+
+    /// Writes a page, or removes it with its last entry. `start` is its topmost chunk with a new position. Returns by
+    /// how many pages the feed grew.
+    private mutating func write(
+        _ page: StoredPage, _ before: PageRecord?, entries: Int, start new: UInt64?
+    ) throws -> Int {
+        let key = NumberKey(newestFirst: page.number)
+        if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
+        if entries == 0 {
+            try transaction.delete(.pages(of: feed), key)
+            return -1
+        }
+        var start = min(new ?? .max, before?.start ?? .max)
+        if let before, start == before.start, hasLeft(page.number, start) {
+            start = try firstChunk(of: page.number, from: start)
+        }
+        ranks.append(RankChange(position: start, pages: 1))
+        let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
+        if record != before { try transaction.put(.pages(of: feed), key, record.encoded()) }
+        pages[page.number] = record
+        return before == nil ? 1 : 0
     }
 
     /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of chunks

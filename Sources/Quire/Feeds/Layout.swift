@@ -52,48 +52,64 @@ struct Layout {
 
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
-    /// Cuts the rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
-    /// is a local post, joins the chunk below it while there is room.
     private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
-        var (chunks, items): ([Chunk], [Item]) = ([], [])
-        chunks.reserveCapacity(4)
-        items.reserveCapacity(4)
+        var cut = Cut()
         entries = [Int](unsafeUninitializedCapacity: state.rows.count) { entries, count in
-            var start = 0
-            var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
-            func close() {
-                if start == count { return }
-                items.append(.chunk(chunks.count))
-                chunks.append(Chunk(page: page, range: start..<count, home: home))
-                start = count
-            }
             for row in state.rows {
                 switch row {
                 case .gap(let gap):
-                    close()
-                    items.append(.gap(gap))
+                    cut.close(at: count)
+                    cut.items.append(.gap(gap))
                 case .unloaded(let run):
-                    close()
-                    items.append(.unloaded(state.unloaded[run].chunks))
+                    cut.close(at: count)
+                    cut.items.append(.unloaded(state.unloaded[run].chunks))
                 case .entry(let entry):
-                    let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
-                    if start == count || nextPage != page || nextChunk != chunk {
-                        let stored = nextChunk == 0 ? nil : homes(nextChunk)
-                        let isHome = stored?.page == nextPage
-                        let nextHome = isHome ? nextChunk : 0
-                        let joins =
-                            isHome && page == 0 && home == 0 && count - start + (stored?.entries ?? 0) <= limit
-                        if nextPage != page || nextHome != home && !joins { close() }
-                        (page, chunk, home) = (nextPage, nextChunk, nextHome)
+                    let (page, chunk) = (state.entries[entry].page, state.entries[entry].chunk)
+                    if cut.start == count || page != cut.page || chunk != cut.chunk {
+                        cut.open(page, chunk, at: count, chunk == 0 ? nil : homes(chunk), limit)
                     }
-                    if count - start == limit { close() }
-                    entries[count] = entry
-                    count += 1
+                    if count &- cut.start == limit { cut.close(at: count) }
+                    entries.initializeElement(at: count, to: entry)
+                    count &+= 1
                 }
             }
-            close()
+            cut.close(at: count)
         }
-        (self.chunks, self.items) = (chunks, items)
+        (chunks, items) = (cut.chunks, cut.items)
+    }
+
+    /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which is a
+    /// local post, joins the chunk below it while there is room.
+    private struct Cut {
+        var chunks: [Chunk] = []
+        var items: [Item] = []
+        /// The first entry of the open chunk, and what it was read from.
+        private(set) var start = 0
+        private(set) var page: UInt64 = 0
+        private(set) var chunk: UInt64 = 0
+        private var home: UInt64 = 0
+
+        init() {
+            chunks.reserveCapacity(4)
+            items.reserveCapacity(4)
+        }
+
+        /// Closes the open chunk unless it continues with an entry of this page and stored chunk.
+        mutating func open(_ page: UInt64, _ chunk: UInt64, at count: Int, _ stored: Home?, _ limit: Int) {
+            let isHome = stored?.page == page
+            let nextHome = isHome ? chunk : 0
+            let joins =
+                isHome && self.page == 0 && home == 0 && count - start + (stored?.entries ?? 0) <= limit
+            if page != self.page || nextHome != home && !joins { close(at: count) }
+            (self.page, self.chunk, home) = (page, chunk, nextHome)
+        }
+
+        mutating func close(at count: Int) {
+            if start == count { return }
+            items.append(.chunk(chunks.count))
+            chunks.append(Chunk(page: page, range: start..<count, home: home))
+            start = count
+        }
     }
 
     /// Keeps chunks at their positions if the order of positions allows it.
