@@ -223,13 +223,12 @@ extension FeedState {
     /// This state with only these entries and gaps loaded, and the rows of each unloaded span. The first gap,
     /// the last and those next to what is loaded are there always.
     fileprivate func part(_ loaded: Set<Int>, gaps: Set<Int>, _ runs: inout [[Row]]) -> FeedState {
-        var part = copy()
-        (part.rows, part.entries, part.index, part.unloaded) = ([], [], EntryIndex(), [])
+        var (shownRows, shownEntries, spans): ([Row], [Int], [UnloadedSpan]) = ([], [], [])
         var open: [Row] = []
         func add(_ row: Row) {
-            guard case .entry(let entry) = row else { return part.rows.append(row) }
-            part.rows.append(.entry(part.entries.count))
-            part.append(id(of: entry), entries[entry])
+            guard case .entry(let entry) = row else { return shownRows.append(row) }
+            shownRows.append(.entry(shownEntries.count))
+            shownEntries.append(entry)
         }
         func closeDetached() {
             let detached = open.prefix { isDetached($0) }
@@ -237,9 +236,9 @@ extension FeedState {
                 return
             }
             let position = UInt64(runs.count)
-            part.unloaded.append(
+            spans.append(
                 UnloadedSpan(count: 0, unkeyed: 0, chunks: position...position, isDetached: true))
-            part.rows.append(.unloaded(runs.count))
+            shownRows.append(.unloaded(runs.count))
             runs.append(Array(detached))
             open.removeFirst(detached.count)
         }
@@ -252,11 +251,11 @@ extension FeedState {
                 open.forEach(add)
             } else {
                 let position = UInt64(runs.count)
-                part.unloaded.append(
+                spans.append(
                     UnloadedSpan(
                         count: lowest.count, unkeyed: lowest.count { entries[$0].key == nil },
                         chunks: position...position, hidesGaps: open.contains(where: \.isGap)))
-                part.rows.append(.unloaded(runs.count))
+                shownRows.append(.unloaded(runs.count))
                 runs.append(open)
             }
             open = []
@@ -271,6 +270,9 @@ extension FeedState {
             }
         }
         close()
+        var part = copy()
+        (part.rows, part.entries, part.index, part.unloaded) = (shownRows, [], EntryIndex(), spans)
+        for entry in shownEntries { part.append(id(of: entry), entries[entry]) }
         return part
     }
 
