@@ -6,7 +6,7 @@ import Testing
 @testable import Quire
 
 /// Writers that wait at the same time share one transaction, without any visible effect.
-@Suite struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitTests {
     private let storage: TemporaryCache
     private var cache: Cache { storage.cache }
 

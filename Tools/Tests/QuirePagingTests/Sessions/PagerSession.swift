@@ -184,6 +184,7 @@ final class PagerSession {
             {
                 break
             }
+            try Task.checkCancellation()
             turns += 1
             if turns == 20_000_000 {
                 throw Failure(
