@@ -6,7 +6,7 @@ import Testing
 @testable import QuirePaging
 @testable import TestSupport
 
-/// Ids now, bodies when somebody looks.
+/// Ids first; a body is fetched when a reader looks at its post.
 @Suite(.timeLimit(.minutes(10))) struct LazyPostsTests {
     private static let ids = FeedOptions(order: .ranked, paging: .ids, pageSize: 4)
 

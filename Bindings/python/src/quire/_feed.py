@@ -97,20 +97,20 @@ class Feed:
         is_bounded: stop at the far side of the gap.
         link: for HEAD, if the server gave a link to it.
         """
-        wish = sized("quire_place")
+        place_given = sized("quire_place")
         target_in = id_in("" if target is None else target)
         posts_in = Ids(posts)
         link_given = link_in(link)
-        wish.kind = place
-        wish.gap = number_in(gap if isinstance(gap, int) else gap.number)
-        wish.target = target_in
-        wish.page = number_in(page)
-        wish.posts = posts_in.value
-        wish.limit = number_in(limit, 32)
-        wish.is_bounded = is_bounded
-        wish.link = link_given
+        place_given.kind = place
+        place_given.gap = number_in(gap if isinstance(gap, int) else gap.number)
+        place_given.target = target_in
+        place_given.page = number_in(page)
+        place_given.posts = posts_in.value
+        place_given.limit = number_in(limit, 32)
+        place_given.is_bounded = is_bounded
+        place_given.link = link_given
         out = sized("quire_request")
-        check(lib.quire_plan(self._handle, _batch(batch), wish, out))
+        check(lib.quire_plan(self._handle, _batch(batch), place_given, out))
         try:
             return request_out(out)
         finally:
