@@ -44,7 +44,7 @@ import Testing
                 if let request = try feed.plan(.bodies(present)).request {
                     _ = try feed.ingest(bodies(present), for: request.ticket)
                 }
-                let asked = ids.indices.filter { wanted >> $0 & 1 == 1 }.map { ids[$0] }.reversed() as [PostID]
+                let asked: [PostID] = ids.indices.filter { wanted >> $0 & 1 == 1 }.map { ids[$0] }.reversed()
                 let missing = asked.filter { !present.contains($0) }
                 let plan = try feed.plan(.bodies(asked + asked + [99]))
                 guard let request = plan.request else {
