@@ -93,7 +93,7 @@ import Testing
         try expectEqualsWalk(try cache.feed(named: "f", options: options), "seed \(seed), opened again")
     }
 
-    /// A run that somebody wrote, with a right checksum: an error or some number, never a crash or a loop.
+    /// A forged run with a right checksum: an error or some number, never a crash or a loop.
     @Test(arguments: [.max, .min, -1, 0, 1, 5, 1 << 40] as [Int64])
     func aForgedIndexDoesNoHarm(_ word: Int64) throws {
         let forgery = try Forgery()
