@@ -19,7 +19,9 @@ final class FeedLoader {
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
     @exclusivity(unchecked) private var stride = 2
     /// True if each unloaded span needs a count of its own.
-    @exclusivity(unchecked) private(set) var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
+    @exclusivity(unchecked) private(set) var countsRuns: Bool {
+        didSet { if countsRuns != oldValue { rows = nil } }
+    }
     /// The locations, in other feeds of the collection, of posts that were loaded by id.
     @exclusivity(unchecked) private(set) var elsewhere = OtherPlaces()
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.

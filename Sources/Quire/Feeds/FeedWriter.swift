@@ -334,7 +334,8 @@ struct FeedWriter: ~Copyable {
     }
 
     /// Returns the old record with the rule's counters and position shifts.
-    static func record(_ loader: FeedLoader, _ new: borrowing FeedState, writesPositions: Bool) -> FeedRecord {
+    static func record(_ loader: FeedLoader, _ new: borrowing FeedState, writesPositions: Bool) -> FeedRecord
+    {
         var record = loader.record
         record.take(new)
         if writesPositions {

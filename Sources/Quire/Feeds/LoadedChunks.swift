@@ -51,7 +51,9 @@ struct LoadedChunks {
             entries.append(entry)
             index.append(try columns.id(slot))
         }
-        if let epoch = columns.epoch { shifts.apply(to: &entries, first..<entries.count, since: epoch, at: position) }
+        if let epoch = columns.epoch {
+            shifts.apply(to: &entries, first..<entries.count, since: epoch, at: position)
+        }
         insert(
             Chunk(
                 position: position, page: columns.page, range: first..<entries.count,

@@ -34,7 +34,9 @@ enum RowChanges {
     }
 
     /// Adds the insertion of these rows. Returns false if the row above one of them is not known.
-    private static func insert(_ rows: Range<Int>, _ new: borrowing FeedState, _ changes: inout ChangeList) -> Bool {
+    private static func insert(_ rows: Range<Int>, _ new: borrowing FeedState, _ changes: inout ChangeList)
+        -> Bool
+    {
         var at = rows.lowerBound
         while at < rows.upperBound {
             if let id = new.id(of: new.rows[at]) {
@@ -62,7 +64,9 @@ enum RowChanges {
     }
 
     /// Returns true if both rows have the same name. An entry has the same number in both states.
-    private static func isSame(_ a: Row, _ old: borrowing FeedState, _ b: Row, _ new: borrowing FeedState) -> Bool {
+    private static func isSame(_ a: Row, _ old: borrowing FeedState, _ b: Row, _ new: borrowing FeedState)
+        -> Bool
+    {
         switch (a, b) {
         case (.entry(let a), .entry(let b)): a == b
         case (.gap(let a), .gap(let b)): old.gaps[a].id == new.gaps[b].id

@@ -88,7 +88,9 @@ struct ChunkWriter {
         if first.record != 0 { features |= ChunkColumns.Feature.bodies }
         exceptions = Self.exceptions(entries, order, after: first)
         (self.features, self.first) = (features, first)
-        size = ChunkColumns.size(features, count: order.count, exceptions: exceptions.count) + texts + Checksum.size
+        size =
+            ChunkColumns.size(features, count: order.count, exceptions: exceptions.count) + texts
+            + Checksum.size
     }
 
     /// Writes the record.

@@ -185,7 +185,9 @@ struct PageEnds {
         }
     }
 
-    private func end(above start: Int, _ rows: [Row], _ state: borrowing FeedState) throws(Interruption) -> End {
+    private func end(above start: Int, _ rows: [Row], _ state: borrowing FeedState) throws(Interruption)
+        -> End
+    {
         var at = start
         while at >= 0 {
             if let known, known.row == at { return known.end }

@@ -51,7 +51,8 @@ extension Draft {
     }
 
     /// R6. Returns the anchors: the known ids that are in cached order. The others have moved.
-    private mutating func chooseAnchors(_ page: [Int], _ places: inout EntryMap) throws(Interruption) -> [Int] {
+    private mutating func chooseAnchors(_ page: [Int], _ places: inout EntryMap) throws(Interruption) -> [Int]
+    {
         let known = page.filter { places[$0] != nil }
         if isAscending(known, places) { return page }
         let anchors = EntrySet(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
