@@ -92,7 +92,9 @@ extension Environment {
     static func isOpen(_ path: String) throws(QuireError) -> Bool {
         let file = try FileCheck.key(path)
         // If this reference is the last one, the environment closes, which needs the lock: not under it.
-        let environment = registry.withLock { registry in registry.first { $0.file == file }?.environment }
+        let environment = registry.withLock { registry in
+            registry.lazy.filter { $0.file == file }.compactMap(\.environment).first
+        }
         return environment != nil
     }
 
