@@ -158,7 +158,7 @@ struct FeedWriter {
             if let same = stored[position], same.gap == record.gap, same.above == record.above {
                 continue
             }
-            try transaction.put(.gaps(of: feed), NumberKey(position), record.encoded())
+            try transaction.put(.gaps(of: feed), NumberKey(position), record)
         }
         for position in stored.keys where !written.contains(position) {
             try transaction.delete(.gaps(of: feed), NumberKey(position))
@@ -228,7 +228,7 @@ struct FeedWriter {
                     added -= 1
                 }
             } else if record != before {
-                try transaction.put(.pages(of: feed), key, record.encoded())
+                try transaction.put(.pages(of: feed), key, record)
                 if before == nil { added += 1 }
             }
             if record.entries > 0 { pages[number] = record }
@@ -328,7 +328,7 @@ struct FeedWriter {
             if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }
             if new.entries[entry].isCached { record.counts.add(new.entries[entry], 1) }
         }
-        try transaction.put(.record(of: feed), NoKey(), record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record)
         return record
     }
 
