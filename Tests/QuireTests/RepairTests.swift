@@ -73,7 +73,7 @@ import Testing
         let root = try #require(try LMDBFile(world.write(world.whole)).soundMeta().main.rootPage)
         let page = world.whole.subdata(in: Int(root) * 4096..<Int(root + 1) * 4096)
         let children = page.withUnsafeBytes { bytes in
-            Node.all(of: bytes, PageHeader(bytes), isLeaf: false)!.map { $0.key.lowerBound - 8 }
+            Nodes(of: bytes, PageHeader(bytes), isLeaf: false)!.map { $0.key.lowerBound - 8 }
         }
         #expect(children.count > 1, "a tree of two levels")
         for child in children {

@@ -56,7 +56,7 @@ struct BodyStore {
         let wasFull = use.live == use.total
         use.live -= count
         if use.live > 0 {
-            try transaction.put(.bodyUse, key, use.encoded())
+            try transaction.put(.bodyUse, key, use)
         } else {
             if !wasFull { try transaction.delete(.bodyUse, key) }
             try transaction.delete(.bodies, NumberKey(newestFirst: number))
@@ -75,10 +75,17 @@ struct OpenBodies {
 
     let number: UInt64
     private(set) var size = 0
-    private var hashes: [UInt64] = []
-    /// Byte arrays, which are not copied, and the range of each body in them.
+    /// Byte arrays, which are not copied.
     private var sources: [[UInt8]] = []
-    private var bodies: [(offset: Int, source: Int, range: Range<Int>)] = []
+    private var bodies: [Body] = []
+
+    private struct Body {
+        let hash: UInt64
+        let offset: Int
+        let source: Int
+        /// Of its bytes in the source.
+        let range: Range<Int>
+    }
 
     init(number: UInt64) { self.number = number }
 
@@ -87,18 +94,25 @@ struct OpenBodies {
         _ added: [(address: PostAddress, range: Range<Int>)], of source: [UInt8]
     ) -> [BodyReference] {
         sources.append(source)
-        hashes.reserveCapacity(hashes.count + added.count)
         bodies.reserveCapacity(bodies.count + added.count)
         var references: [BodyReference] = []
         references.reserveCapacity(added.count)
-        for (address, range) in added {
-            references.append(
-                BodyReference(record: number, offset: UInt32(size), length: UInt32(range.count)))
-            bodies.append((size, sources.count - 1, range))
-            hashes.append(address.hash)
-            size += range.count
-        }
+        for (address, range) in added { references.append(add(range, of: address)) }
         return references
+    }
+
+    /// Adds a body.
+    mutating func add(_ body: [UInt8], of address: PostAddress) -> BodyReference {
+        sources.append(body)
+        return add(0..<body.count, of: address)
+    }
+
+    /// Adds a range of the last source.
+    private mutating func add(_ range: Range<Int>, of address: PostAddress) -> BodyReference {
+        let reference = BodyReference(record: number, offset: UInt32(size), length: UInt32(range.count))
+        bodies.append(Body(hash: address.hash, offset: size, source: sources.count - 1, range: range))
+        size += range.count
+        return reference
     }
 
     func isEqual(_ reference: BodyReference, _ other: ArraySlice<UInt8>) -> Bool {
@@ -120,7 +134,7 @@ struct OpenBodies {
 
     /// Writes the record directly into LMDB's page, which copies each body once.
     func write(in transaction: Transaction) throws {
-        let count = size + hashes.count * 8 + 8
+        let count = size + bodies.count * 8 + 8
         try transaction.put(.bodies, NumberKey(newestFirst: number), count: count) { target in
             var at = 0
             for body in bodies {
@@ -130,11 +144,11 @@ struct OpenBodies {
                 }
                 at += body.range.count
             }
-            for hash in hashes {
-                target.storeBytes(of: hash.littleEndian, toByteOffset: at, as: UInt64.self)
+            for body in bodies {
+                target.storeBytes(of: body.hash.littleEndian, toByteOffset: at, as: UInt64.self)
                 at += 8
             }
-            target.storeBytes(of: UInt32(hashes.count).littleEndian, toByteOffset: at, as: UInt32.self)
+            target.storeBytes(of: UInt32(bodies.count).littleEndian, toByteOffset: at, as: UInt32.self)
             Checksum.seal(target)
         }
     }

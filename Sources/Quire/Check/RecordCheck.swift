@@ -83,7 +83,9 @@ struct RecordCheck {
         case "log":
             try require((Self.number(key) ?? 0) > 0)
             let entries = try ChangeLog.entries(value, "")
-            let again = ChangeLog.encoded(entries.map { ($0.feed, ChangeList.encoded($0.changes)) })
+            var writer = ByteWriter(capacity: value.count)
+            ChangeLog.encode(entries.map { FeedChanges($0.feed, ChangeList.encoded($0.changes)) }, &writer)
+            let again = writer.sealed()
             try require(again.withUnsafeBytes(value.isEqual(to:)))
         case "locations":
             try require(NumberKey(ofRun: key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)

@@ -164,9 +164,15 @@ final class Environment: @unchecked Sendable {
     private func writeInTurn<R>(
         _ commits: Bool, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
-        guard let waiter = queue.enter(alone: !commits) else {
-            return try lead(WriteGroup(isAlone: !commits, commits: commits), &deadline, body)
-        }
+        if let waiter = queue.enter(alone: !commits) { return try wait(waiter, commits, &deadline, body) }
+        return try lead(WriteGroup(isAlone: !commits, commits: commits), &deadline, body)
+    }
+
+    /// Runs `body` when its turn comes: as the leader of a commit, or in that of another writer.
+    private func wait<R>(
+        _ waiter: WriteQueue.Waiter, _ commits: Bool, _ deadline: inout Deadline,
+        _ body: (Transaction) throws -> R
+    ) throws -> R {
         var result: Result<R, any Error>?
         while true {
             switch queue.wait(as: waiter, until: deadline.end) {
@@ -227,6 +233,7 @@ final class Environment: @unchecked Sendable {
             throw error
         }
         let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
+        defer { mark.forgetCursors() }
         let result: R
         do {
             result = try run(body, in: transaction)
@@ -265,10 +272,16 @@ final class Environment: @unchecked Sendable {
         (mark.hasWritten, mark.failure) = (false, 0)
         writer.withLock { $0 = pthread_self() }
         defer { writer.withLock { $0 = nil } }
-        // LMDB writes before the commit, too, if a transaction is large.
-        let result = DiskSpace.withoutSizeSignal { Result { try body(transaction) } }
+        let result: R
+        do {
+            // LMDB writes before the commit, too, if a transaction is large.
+            result = try DiskSpace.withoutSizeSignal { try body(transaction) }
+        } catch {
+            if mark.failure == MDB_MAP_FULL { throw MapFull(isResized: false) }
+            throw error
+        }
         if mark.failure == MDB_MAP_FULL { throw MapFull(isResized: false) }
-        return try result.get()
+        return result
     }
 
     /// Writes the records, without free space, to a new file.
@@ -380,14 +393,4 @@ final class Environment: @unchecked Sendable {
             throw QuireError(.closed, "\(path): the cache was opened by the parent process")
         }
     }
-}
-
-/// A signal came while the commit waited for the disk: nothing of it is there. Never leaves `Environment`.
-private struct Interrupted: Error {
-    let reason: QuireError
-}
-
-/// LMDB wants to be opened again; never leaves `Environment`.
-private struct GaveUp: Error, @unchecked Sendable {  // only compared
-    let handle: OpaquePointer
 }

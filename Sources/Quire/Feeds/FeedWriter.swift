@@ -176,7 +176,7 @@ struct FeedWriter: ~Copyable {
             if let same = stored[position], same.gap == record.gap, same.above == record.above {
                 continue
             }
-            try transaction.put(.gaps(of: feed), NumberKey(position), record.encoded())
+            try transaction.put(.gaps(of: feed), NumberKey(position), record)
         }
         for position in stored.keys where !written.contains(position) {
             try transaction.delete(.gaps(of: feed), NumberKey(position))
@@ -256,7 +256,7 @@ struct FeedWriter: ~Copyable {
         }
         ranks.append(RankChange(position: start, pages: 1))
         let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
-        if record != before { try transaction.put(.pages(of: feed), key, record.encoded()) }
+        if record != before { try transaction.put(.pages(of: feed), key, record) }
         pages[page.number] = record
         return before == nil ? 1 : 0
     }
@@ -330,7 +330,7 @@ struct FeedWriter: ~Copyable {
         record.counts.entries -= removed.counts.entries
         record.counts.bodyBytes -= removed.counts.bodyBytes
         record.counts.add(changes.counts)
-        try transaction.put(.record(of: feed), NoKey(), record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record)
     }
 
     /// Returns the old record with the rule's counters and position shifts.

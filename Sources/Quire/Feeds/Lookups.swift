@@ -3,36 +3,32 @@
 extension Transaction {
     /// Returns the record of a feed. Throws `.notFound` if there is no such feed.
     func feed(_ feed: UInt32) throws(QuireError) -> FeedRecord {
-        guard let value = try get(.record(of: feed), NoKey()) else {
-            throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
-        }
-        return try FeedRecord(value, "feed number \(feed)")
+        try FeedRecord(try recordBytes(of: feed), "feed number \(feed)")
     }
 
     /// Returns the totals of a feed, the beginning of its record.
     func counts(_ feed: UInt32) throws(QuireError) -> FeedCounts {
-        try startOfRecord(of: feed) { reader throws(QuireError) in try FeedCounts(&reader) }
+        try FeedCounts(startOf: try recordBytes(of: feed), feed)
     }
 
-    /// Returns the totals of a feed, and the bytes of its record behind them.
-    func countsAndRest(_ feed: UInt32) throws(QuireError) -> (counts: FeedCounts, rest: [UInt8]) {
-        try startOfRecord(of: feed) { reader throws(QuireError) in
-            (try FeedCounts(&reader), Array(reader.rest()))
+    /// Changes the totals of a feed in its record, whose other bytes stay.
+    func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
+        let value = try recordBytes(of: feed)
+        var counts = try FeedCounts(startOf: value, feed)
+        let before = counts
+        change(&counts)
+        if counts == before { return }
+        try put(.record(of: feed), NoKey()) { writer in
+            counts.encode(&writer)
+            writer.raw(UnsafeRawBufferPointer(rebasing: value.dropLast(Checksum.size)[writer.size...]))
         }
     }
 
-    private func startOfRecord<R>(
-        of feed: UInt32, _ read: (inout ByteReader) throws(QuireError) -> R
-    ) throws(QuireError) -> R {
+    private func recordBytes(of feed: UInt32) throws(QuireError) -> UnsafeRawBufferPointer {
         guard let value = try get(.record(of: feed), NoKey()) else {
             throw QuireError(.notFound, "\(path): there is no feed number \(feed)")
         }
-        do throws(QuireError) {
-            var reader = try ByteReader(value)
-            return try read(&reader)
-        } catch {
-            throw .corrupt("feed number \(feed)")
-        }
+        return value
     }
 
     /// Returns the numbers of all feeds, in the order of their names.

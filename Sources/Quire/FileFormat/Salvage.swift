@@ -98,7 +98,7 @@ final class Salvage {
         let header = PageHeader(content)
         guard header.number == page,
             header.flags == (isLeaf ? PageHeader.leaf : PageHeader.branch),
-            let nodes = Node.all(of: content, header, isLeaf: isLeaf)
+            let nodes = Nodes(of: content, header, isLeaf: isLeaf).map(Array.init)
         else { return nil }
         if isLeaf { (open.page, open.nodes) = (page, nodes) }
         return nodes

@@ -204,14 +204,15 @@ final class TreeWalk {
         if isLeaf, !order.isFreeList, tally.leaves == 0, let key = Node.firstKey(of: content) {
             isForeign = Table.format.key(key) == nil
         }
-        guard let nodes = Node.all(of: content, header, isLeaf: isLeaf) else {
+        guard let nodes = Nodes(of: content, header, isLeaf: isLeaf) else {
             return damaged(page, "its nodes do not fill it without gaps")
         }
         if !isLeaf && nodes.count < (order.isFreeList ? 1 : 2) {
             return damaged(page, "a branch with \(nodes.count) nodes")
         }
         if isLeaf { tally.leaves += 1 } else { tally.branches += 1 }
-        for (place, node) in nodes.enumerated() {
+        for place in nodes.indices {
+            let node = nodes[place]
             let key = UnsafeRawBufferPointer(rebasing: content[node.key])
             let isKey = order.isFreeList ? key.count == 8 : 1...Self.longestKey ~= key.count
             // The first key of a branch is never used.
@@ -265,73 +266,6 @@ final class TreeWalk {
         let target = UnsafeMutableRawBufferPointer(rebasing: value[..<size])
         guard try file.read(first, into: target) else { return damaged(first, "is cut off") }
         visit(key, UnsafeRawBufferPointer(rebasing: target[PageHeader.size...]))
-    }
-}
-
-/// A node within a tree's page.
-///
-///     low u16 | high u16 | flags u16 | key size u16 | key | value, or the number of an overflow page
-///
-/// `low` and `high` are the size of the value or, in a branch and with `flags` above them, the child.
-struct Node {
-    private static let head = 8
-    private static let big: UInt16 = 1
-
-    let key: Range<Int>
-    let value: Range<Int>
-    let valueSize: Int
-    let child: UInt64
-    let isElsewhere: Bool
-
-    /// Returns the nodes in the order of the page's offsets. Returns nil unless they fill the page from
-    /// `upper` to its end without overlap, which LMDB relies on.
-    static func all(of page: UnsafeRawBufferPointer, _ header: PageHeader, isLeaf: Bool) -> [Node]? {
-        let (lower, upper) = (header.lower, header.upper)
-        guard lower > PageHeader.size, lower % 2 == 0, lower <= upper, upper <= page.count else {
-            return nil
-        }
-        var nodes: [Node] = []
-        // the start above the end of each, which sorts without a type that the runtime must make first
-        var spans: [UInt64] = []
-        for place in stride(from: PageHeader.size, to: lower, by: 2) {
-            let start = Int(page.loadUnaligned(fromByteOffset: place, as: UInt16.self))
-            guard start >= upper, let node = Node(page, at: start, isLeaf: isLeaf) else { return nil }
-            nodes.append(node)
-            spans.append(UInt64(start) << 32 | UInt64((node.value.upperBound + 1) & ~1))
-        }
-        spans.sort()
-        var next = upper
-        for span in spans {
-            if Int(span >> 32) != next { return nil }
-            next = Int(span & 0xFFFF_FFFF)
-        }
-        return next == page.count ? nodes : nil
-    }
-
-    /// Returns the first key of a page, even if its nodes are not ours.
-    static func firstKey(of page: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        let start = Int(page.loadUnaligned(fromByteOffset: PageHeader.size, as: UInt16.self))
-        guard start + head <= page.count else { return nil }
-        let end = start + head + Int(page.loadUnaligned(fromByteOffset: start + 6, as: UInt16.self))
-        return end <= page.count ? UnsafeRawBufferPointer(rebasing: page[(start + head)..<end]) : nil
-    }
-
-    private init?(_ page: UnsafeRawBufferPointer, at start: Int, isLeaf: Bool) {
-        guard start % 2 == 0, start + Self.head <= page.count else { return nil }
-        func word(_ place: Int) -> UInt16 {
-            page.loadUnaligned(fromByteOffset: start + 2 * place, as: UInt16.self)
-        }
-        let low = UInt64(word(0)) | UInt64(word(1)) << 16
-        let flags = word(2)
-        let keyEnd = start + Self.head + Int(word(3))
-        if isLeaf && flags & ~Self.big != 0 { return nil }
-        isElsewhere = isLeaf && flags == Self.big
-        valueSize = isLeaf ? Int(low) : 0
-        child = low | UInt64(flags) << 32
-        let stored = isElsewhere ? 8 : valueSize
-        guard keyEnd + stored <= page.count else { return nil }
-        key = start + Self.head..<keyEnd
-        value = keyEnd..<keyEnd + stored
     }
 }
 

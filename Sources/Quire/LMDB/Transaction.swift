@@ -16,7 +16,10 @@ struct Transaction {
         var value = MDB_val()
         let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
-            return mdb_get(handle, Self.tree, &key, &value)
+            guard let cursor = mark?.cursor(for: table, of: handle) else {
+                return mdb_get(handle, Self.tree, &key, &value)
+            }
+            return mdb_cursor_get(cursor, &key, &value, MDB_SET)
         }
         if status == MDB_NOTFOUND { return nil }
         try check(status, "cannot read \(table.name)", path)
@@ -24,14 +27,22 @@ struct Transaction {
     }
 
     func put(_ table: Table, _ key: some Key, _ bytes: [UInt8]) throws {
-        let status = key.withBytes(in: table) { key in
-            bytes.withUnsafeBytes { bytes in
-                var key = MDB_val(bytes: key)
-                var value = MDB_val(bytes: bytes)
-                return mdb_put(handle, Self.tree, &key, &value, 0)
-            }
-        }
-        try checkWrite(status, table)
+        try bytes.withUnsafeBytes { try put(table, key, $0) }
+    }
+
+    /// The bytes must not be those of another record: LMDB may move them first.
+    func put(_ table: Table, _ key: some Key, _ bytes: UnsafeRawBufferPointer) throws {
+        var value = MDB_val(bytes: bytes)
+        try put(table, key, &value, 0)
+    }
+
+    /// Writes a record that `encode` encodes, mostly without allocating memory for it.
+    func put(_ table: Table, _ key: some Key, _ encode: (inout ByteWriter) -> Void) throws {
+        try ByteWriter.withSealed(encode) { try put(table, key, $0) }
+    }
+
+    func put(_ table: Table, _ key: some Key, _ record: some Record) throws {
+        try put(table, key) { record.encode(&$0) }
     }
 
     /// Writes a record of `count` bytes, which `fill` writes in place.
@@ -40,18 +51,29 @@ struct Transaction {
         fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws {
         var value = MDB_val(mv_size: count, mv_data: nil)
+        try put(table, key, &value, UInt32(MDB_RESERVE))
+        fill(UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
+
+    private func put(_ table: Table, _ key: some Key, _ value: inout MDB_val, _ flags: UInt32) throws {
         let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
-            return mdb_put(handle, Self.tree, &key, &value, UInt32(MDB_RESERVE))
+            guard let cursor = mark?.cursor(for: table, of: handle) else {
+                return mdb_put(handle, Self.tree, &key, &value, flags)
+            }
+            return mdb_cursor_put(cursor, &key, &value, flags)
         }
         try checkWrite(status, table)
-        fill(UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size))
     }
 
     func delete(_ table: Table, _ key: some Key) throws {
         let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
-            return mdb_del(handle, Self.tree, &key, nil)
+            guard let cursor = mark?.cursor(for: table, of: handle) else {
+                return mdb_del(handle, Self.tree, &key, nil)
+            }
+            let found = mdb_cursor_get(cursor, &key, nil, MDB_SET)
+            return found == 0 ? mdb_cursor_del(cursor, 0) : found
         }
         if status != MDB_NOTFOUND { try checkWrite(status, table) }
     }
@@ -85,7 +107,11 @@ struct Transaction {
     }
 
     func withCursor<R>(_ table: Table, _ body: (Cursor) throws -> R) throws -> R {
-        try withTreeCursor { handle in
+        if let mark, let cursor = mark.borrowCursor(for: table, of: handle) {
+            defer { mark.returnCursor(for: table) }
+            return try body(Cursor(handle: cursor, table: table, path: path))
+        }
+        return try withTreeCursor { handle in
             try body(Cursor(handle: handle, table: table, path: path))
         }
     }
@@ -133,9 +159,7 @@ struct Cursor {
 
     func last() throws(QuireError) -> Record? {
         try before(
-            table.end.withUnsafeBufferPointer { bytes throws(QuireError) in
-                try move(MDB_SET_RANGE, MDB_val(bytes: UnsafeRawBufferPointer(bytes)))
-            })
+            table.withEnd { bytes throws(QuireError) in try move(MDB_SET_RANGE, MDB_val(bytes: bytes)) })
     }
 
     /// Returns the number of records.
@@ -185,16 +209,6 @@ extension MDB_val {
 
 extension UnsafeRawBufferPointer {
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
-}
-
-/// What the running body did to its transaction.
-final class WriteProgress {
-    var hasWritten = false
-    /// The status of its first failed write; 0 if none failed.
-    var failure: Int32 = 0
-    /// The largest size of the file so far. The file never shrinks.
-    var fileSize: Int64 = 0
-    var commits = 0
 }
 
 /// The map is full, or another process has enlarged it. Never leaves `Environment`.

@@ -4,13 +4,54 @@ struct ByteWriter: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var count = 0
+    /// False while it writes to memory of the caller.
+    private var isOwner = true
 
     init(capacity: Int = 64) {
         self.capacity = capacity
         start = .allocate(capacity: capacity)
     }
 
-    deinit { start.deallocate() }
+    private init(lent: UnsafeMutableRawBufferPointer) {
+        (capacity, isOwner) = (lent.count, false)
+        start = lent.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    }
+
+    deinit { if isOwner { start.deallocate() } }
+
+    /// Lends what `write` has written, with the checksum.
+    static func withSealed<R>(
+        _ write: (inout ByteWriter) -> Void, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
+        try withBytes(
+            {
+                write(&$0)
+                $0.seal()
+            }, body)
+    }
+
+    /// Lends what `write` has written. Up to a kilobyte stands on the stack.
+    static func withBytes<R>(
+        _ write: (inout ByteWriter) -> Void, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
+        try withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { memory in
+            var writer = ByteWriter(lent: memory)
+            write(&writer)
+            return try body(UnsafeRawBufferPointer(start: writer.start, count: writer.count))
+        }
+    }
+
+    /// The number of bytes written so far.
+    var size: Int { count }
+
+    @inline(__always)
+    func byte(at index: Int) -> UInt8 { start[index] }
+
+    /// Lends what was written from an index on, until anything else is written.
+    mutating func bytes(from index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(start + index) }
+
+    @inline(__always)
+    mutating func incrementByte(at index: Int) { start[index] += 1 }
 
     @inline(__always)
     private mutating func reserve(_ more: Int) {
@@ -21,8 +62,8 @@ struct ByteWriter: ~Copyable {
         capacity = max(2 * capacity, count + more)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         larger.update(from: start, count: count)
-        start.deallocate()
-        start = larger
+        if isOwner { start.deallocate() }
+        (start, isOwner) = (larger, true)
     }
 
     @inline(__always)
@@ -34,15 +75,33 @@ struct ByteWriter: ~Copyable {
 
     @inline(__always)
     mutating func number(_ value: UInt64) {
-        reserve(10)
-        var value = value
-        while value >= 0x80 {
-            start[count] = UInt8(truncatingIfNeeded: value) | 0x80
+        reserve(16)
+        if value < 0x80 {
+            start[count] = UInt8(truncatingIfNeeded: value)
             count &+= 1
-            value >>= 7
+        } else {
+            longNumber(value)
         }
-        start[count] = UInt8(truncatingIfNeeded: value)
-        count &+= 1
+    }
+
+    /// Writes the lower eight groups of seven bits at once, as ``ByteReader`` reads them.
+    private mutating func longNumber(_ value: UInt64) {
+        var bits = value & 0x0FFF_FFFF | (value & 0x00FF_FFFF_F000_0000) << 4
+        bits = bits & 0x0000_3FFF_0000_3FFF | (bits & 0x0FFF_C000_0FFF_C000) << 2
+        bits = bits & 0x007F_007F_007F_007F | (bits & 0x3F80_3F80_3F80_3F80) << 1
+        let size = (70 - value.leadingZeroBitCount) / 7
+        // each byte but the last one has its upper bit set
+        let inLast: UInt64 = size > 8 ? 0 : 0x80 << UInt64(8 * (size - 1))
+        let stops: UInt64 = 0x8080_8080_8080_8080 & (.max >> UInt64(max(0, 64 - 8 * size)))
+        bits |= stops ^ inLast
+        let target = UnsafeMutableRawPointer(start + count)
+        target.storeBytes(of: bits.littleEndian, as: UInt64.self)
+        if size > 8 {
+            let rest = UInt16(truncatingIfNeeded: value >> 56)
+            let last = rest < 0x80 ? rest : rest & 0x7F | 0x80 | (rest >> 7) << 8
+            target.storeBytes(of: last.littleEndian, toByteOffset: 8, as: UInt16.self)
+        }
+        count &+= size
     }
 
     /// Adds bytes, to be written before anything else is added.
@@ -59,6 +118,10 @@ struct ByteWriter: ~Copyable {
         UnsafeMutableRawPointer(start + count).storeBytes(of: value.littleEndian, as: T.self)
         count &+= MemoryLayout<T>.size
     }
+
+    /// Writes a count with a fixed width.
+    @inline(__always)
+    mutating func wide(_ value: Int) { word(UInt64(clamping: value)) }
 
     /// Writes a count. Only a damaged cache has negative counts: they become 0, and `check` reports them.
     mutating func number(_ value: Int) { number(UInt64(clamping: value)) }
@@ -88,9 +151,11 @@ struct ByteWriter: ~Copyable {
     }
 
     /// Writes bytes without their count.
-    mutating func raw(_ value: [UInt8]) {
+    mutating func raw(_ value: [UInt8]) { value.withUnsafeBytes { raw($0) } }
+
+    mutating func raw(_ value: UnsafeRawBufferPointer) {
         reserve(value.count)
-        UnsafeMutableRawBufferPointer(start: start + count, count: value.count).copyBytes(from: value)
+        UnsafeMutableRawBufferPointer(start: start + count, count: value.count).copyMemory(from: value)
         count += value.count
     }
 
@@ -99,10 +164,14 @@ struct ByteWriter: ~Copyable {
 
     /// Adds the checksum and returns the finished value.
     consuming func sealed() -> [UInt8] {
+        seal()
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    private mutating func seal() {
         reserve(4)
         count += 4
         Checksum.seal(UnsafeMutableRawBufferPointer(start: start, count: count))
-        return Array(UnsafeBufferPointer(start: start, count: count))
     }
 }
 
@@ -129,7 +198,7 @@ struct ByteReader {
         do throws(QuireError) {
             var reader = try ByteReader(value)
             let result = try body(&reader)
-            if reader.at != reader.end { throw damage }
+            try reader.requireEnd()
             return result
         } catch {
             throw .corrupt(what())
@@ -142,6 +211,8 @@ struct ByteReader {
     ) throws(QuireError) -> UInt64 {
         try read(value, what()) { reader throws(QuireError) in try reader.number() }
     }
+
+    func requireEnd() throws(QuireError) { if at != end { throw Self.damage } }
 
     static var damage: QuireError { .corrupt("a record") }
 
@@ -195,6 +266,21 @@ struct ByteReader {
         return value
     }
 
+    /// Reads a number with a fixed width, little-endian.
+    @inline(__always)
+    mutating func word<T: FixedWidthInteger>() throws(QuireError) -> T {
+        guard MemoryLayout<T>.size <= end - at else { throw Self.damage }
+        defer { at += MemoryLayout<T>.size }
+        return T(littleEndian: start.loadUnaligned(fromByteOffset: at, as: T.self))
+    }
+
+    /// Reads a count with a fixed width.
+    @inline(__always)
+    mutating func wide() throws(QuireError) -> Int {
+        guard let value = Int(exactly: try word() as UInt64) else { throw Self.damage }
+        return value
+    }
+
     mutating func signed() throws(QuireError) -> Int64 {
         let value = try number()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
@@ -231,6 +317,7 @@ struct ByteReader {
     mutating func list<T>(_ each: (inout ByteReader) throws(QuireError) -> T) throws(QuireError) -> [T] {
         let count = try count()
         var values: [T] = []
+        if count == 0 { return values }
         values.reserveCapacity(count)
         for _ in 0..<count { values.append(try each(&self)) }
         return values

@@ -52,7 +52,7 @@ struct ChunkColumns {
     let features: UInt32
     let flags: UnsafeRawPointer
     private let words: UnsafeRawPointer
-    private let keys: UnsafeRawPointer
+    let keys: UnsafeRawPointer
     let versions: UnsafeRawPointer
     let lengths: UnsafeRawPointer
     let exceptional: UnsafeRawPointer
@@ -97,15 +97,19 @@ struct ChunkColumns {
     }
 
     var page: UInt64 { Self.word(base) }
+    /// Where the first body is, and those after it. The length is missing.
+    var firstBody: BodyReference {
+        BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+    }
     var epoch: UInt64? { features & Feature.places == 0 ? nil : Self.word(base + Self.head) }
 
     @inline(__always)
-    private static func word(_ at: UnsafeRawPointer) -> UInt64 {
+    static func word(_ at: UnsafeRawPointer) -> UInt64 {
         UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
     }
 
     @inline(__always)
-    private static func word32(_ at: UnsafeRawPointer) -> UInt32 {
+    static func word32(_ at: UnsafeRawPointer) -> UInt32 {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
 
@@ -194,7 +198,7 @@ struct ChunkColumns {
         upTo last: Int = .max, _ body: (Int, Entry) throws(QuireError) -> Void
     ) throws(QuireError) {
         let (page, confirmed, asked) = (page, Self.word(base + 8), Self.word(base + 16))
-        var next = BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+        var next = firstBody
         var exception = 0
         var spot: Spot?
         for slot in 0..<min(count, last == .max ? count : last + 1) {
@@ -232,7 +236,7 @@ struct ChunkColumns {
         if exceptions > 0 {
             return try forEachEntry { _, entry throws(QuireError) in body(entry.body) }
         }
-        var next = BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+        var next = firstBody
         for slot in 0..<count {
             if features & Feature.bodies == 0 || flags(slot) & Flag.body == 0 {
                 body(BodyReference())
@@ -257,7 +261,7 @@ struct ChunkColumns {
     }
 
     /// Applies the exceptions of a slot.
-    private func apply(
+    func apply(
         _ exception: inout Int, at slot: Int, _ entry: inout Entry, _ next: inout BodyReference
     ) throws(QuireError) {
         while exception < exceptions {

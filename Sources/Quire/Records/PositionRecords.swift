@@ -55,20 +55,20 @@ extension TicketRecord.Span: Record {
     }
 }
 
-extension SizePolicy: Record {
-    func encode(_ writer: inout ByteWriter) {
+extension SizePolicy {
+    var code: Int {
         switch self {
-        case .unknown: writer.number(0)
-        case .free: writer.number(1)
-        case .fixed(let size): writer.number(size + 1)
+        case .unknown: 0
+        case .free: 1
+        case .fixed(let size): size + 1
         }
     }
 
-    init(_ reader: inout ByteReader) throws(QuireError) {
-        switch try reader.int() {
+    init(code: Int) {
+        switch code {
         case 0: self = .unknown
         case 1: self = .free
-        case let code: self = .fixed(code - 1)
+        default: self = .fixed(code - 1)
         }
     }
 }

@@ -69,6 +69,54 @@ extension Link: Record {
     }
 }
 
+extension OrderClass {
+    var code: UInt8 {
+        switch self {
+        case .stable: 0
+        case .keyless: 1
+        case .bump: 2
+        case .appendOnly: 3
+        case .ranked: 4
+        }
+    }
+
+    init(code: UInt8) throws(QuireError) {
+        switch code {
+        case 0: self = .stable
+        case 1: self = .keyless
+        case 2: self = .bump
+        case 3: self = .appendOnly
+        case 4: self = .ranked
+        default: throw ByteReader.damage
+        }
+    }
+}
+
+extension Paging {
+    var code: UInt8 {
+        switch self {
+        case .cursor: 0
+        case .pages: 1
+        case .keyset: 2
+        case .offset: 3
+        case .page: 4
+        case .ids: 5
+        }
+    }
+
+    init(code: UInt8) throws(QuireError) {
+        switch code {
+        case 0: self = .cursor
+        case 1: self = .pages
+        case 2: self = .keyset
+        case 3: self = .offset
+        case 4: self = .page
+        case 5: self = .ids
+        default: throw ByteReader.damage
+        }
+    }
+}
+
 extension Doubt: Record {
     /// The order is part of the format: add new cases at the end.
     private static let coded: [Doubt] = [
@@ -99,12 +147,13 @@ extension Edge: Record {
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
-        self.init(link: try Link(&reader), number: try reader.number())
-        after = try reader.optional { r throws(QuireError) in try r.postID() }
-        triedLinks = try reader.list { r throws(QuireError) in try Link(&r) }
+        let (link, number) = (try Link(&reader), try reader.number())
+        let after = try reader.optional { r throws(QuireError) in try r.postID() }
+        let triedLinks = try reader.list { r throws(QuireError) in try Link(&r) }
         let flags = try reader.byte()
+        self.init(
+            link: link, number: number, after: after, triedLinks: triedLinks, isLoose: flags & 2 != 0)
         isDoubtful = flags & 1 != 0
-        isLoose = flags & 2 != 0
         isAssumed = flags & 4 != 0
         if flags & 8 != 0 { search = try Search(&reader) }
     }

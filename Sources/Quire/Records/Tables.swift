@@ -30,7 +30,7 @@ struct Table: Sendable, Hashable {
 
     private enum Part: UInt8 {
         case chunks = 1
-        case gaps, gapPlaces, tickets, ranks, record, pages, attributes, tombstones
+        case gaps, gapPlaces, tombstones, tickets, ranks, record, pages, attributes
     }
 
     // MARK: Of the cache
@@ -92,11 +92,16 @@ struct Table: Sendable, Hashable {
         return UnsafeRawBufferPointer(rebasing: bytes[prefixCount...])
     }
 
-    /// The first key after all records of the table.
-    var end: [UInt8] {
-        let last = prefix + 1 << UInt64(64 - 8 * prefixCount)
-        return withUnsafeBytes(of: last.bigEndian) { Array($0.prefix(prefixCount)) }
+    /// Lends the first key after all records of the table.
+    func withEnd<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        let end = prefix + 1 << UInt64(64 - 8 * prefixCount)
+        return try withUnsafeBytes(of: end.bigEndian) { bytes throws(E) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<prefixCount]))
+        }
     }
+
+    /// True if the table belongs to a feed.
+    var isOfFeed: Bool { prefixCount == 6 }
 
     /// Returns the table of a whole key, and its feed; nil if there is no such table.
     static func owner(of key: UnsafeRawBufferPointer) -> (table: Table, feed: UInt32?)? {

@@ -193,7 +193,7 @@ struct CacheRebuilder {
             }
             session.counters.generation = last - 1
             session.touch()
-            for number in numbers { session.note([.reset], in: number) }
+            for number in numbers { session.note(.reset, in: number) }
         }
     }
 }

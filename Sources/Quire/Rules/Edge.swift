@@ -36,7 +36,7 @@ struct Edge: Hashable {
         link: Link, number: UInt64, after: PostID? = nil, triedLinks: [Link] = [], isLoose: Bool = false
     ) {
         (self.link, self.number, self.isLoose) = (link, number, isLoose)
-        set(after, triedLinks, nil)
+        if after != nil || !triedLinks.isEmpty { set(after, triedLinks, nil) }
     }
 
     private mutating func set(_ after: PostID?, _ triedLinks: [Link], _ search: Search?) {

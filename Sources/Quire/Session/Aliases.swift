@@ -126,7 +126,7 @@ extension WriteSession {
     }
 
     private func put(_ record: AliasRecord, in collection: UInt32) throws {
-        try transaction.put(.aliases, PostKey.bytes(record.id, in: collection), record.encoded())
+        try transaction.put(.aliases, PostKey.bytes(record.id, in: collection), record)
     }
 
     /// Removes the aliases of a collection whose last feed leaves.
@@ -160,9 +160,9 @@ extension WriteSession {
             }
         }
         record.fields.sort { $0.name < $1.name }
-        try transaction.put(.fields, PostKey.bytes(id, in: collection), record.encoded())
+        try transaction.put(.fields, PostKey.bytes(id, in: collection), record)
         if record == known { return }
-        for (feed, _) in try index(of: collection).positions(of: id) { note([.updated(id)], in: feed) }
+        for (feed, _) in try index(of: collection).positions(of: id) { noteUpdate(of: id, in: feed) }
     }
 
     /// Notes a version that was seen under the other id with less detail than the body has.

@@ -8,8 +8,8 @@ struct ChangeLog {
     /// How many old commits are removed at once. Each removal dirties the oldest page of the table.
     private static let slack: UInt64 = 64
 
-    func append(_ changes: [(feed: UInt32, changes: ChangeList.Encoded)], generation: UInt64) throws {
-        try transaction.put(.log, NumberKey(generation), Self.encoded(changes))
+    func append(_ changes: [FeedChanges], generation: UInt64) throws {
+        try transaction.put(.log, NumberKey(generation)) { Self.encode(changes, &$0) }
         if generation > Self.length, generation.isMultiple(of: Self.slack) {
             let last = generation - Self.length
             for old in max(last, Self.slack) - Self.slack + 1...last {
@@ -39,15 +39,12 @@ struct ChangeLog {
         return found
     }
 
-    /// Encodes a record of the log.
-    static func encoded(_ feeds: [(feed: UInt32, changes: ChangeList.Encoded)]) -> [UInt8] {
-        var writer = ByteWriter(capacity: feeds.reduce(32) { $0 + $1.changes.bytes.count + 16 })
+    static func encode(_ feeds: [FeedChanges], _ writer: inout ByteWriter) {
         writer.list(feeds) { writer, item in
             writer.number(UInt64(item.feed))
             writer.number(item.changes.count)
             writer.raw(item.changes.bytes)
         }
-        return writer.sealed()
     }
 
     /// Decodes a record of the log.
@@ -65,17 +62,30 @@ struct ChangeLog {
     private static func changes(_ reader: inout ByteReader) throws(QuireError) -> [Change] {
         var changes: [Change] = []
         var upper: RowID?
-        for _ in 0..<(try reader.count()) {
+        let count = try reader.count()
+        while changes.count < count {
             let kind = try reader.byte()
-            if kind == ChangeList.below {
-                guard let above = upper else { throw ByteReader.damage }
-                changes.append(.inserted(try RowID(&reader), below: above))
-            } else {
-                changes.append(try Change(kind, &reader))
+            switch kind {
+            case ChangeList.below: changes.append(try inserted(try RowID(&reader), below: upper))
+            case ChangeList.postsBelow, ChangeList.postsRemoved:
+                let size = try reader.count()
+                guard size > 0, size <= count - changes.count else { throw ByteReader.damage }
+                for _ in 0..<size {
+                    let row = RowID.post(PostID(try reader.number()))
+                    let isRemoval = kind == ChangeList.postsRemoved
+                    changes.append(isRemoval ? .removed(row) : try inserted(row, below: upper))
+                    if !isRemoval { upper = row }
+                }
+            default: changes.append(try Change(kind, &reader))
             }
             if case .inserted(let row, _)? = changes.last { upper = row } else { upper = nil }
         }
         return changes
+    }
+
+    private static func inserted(_ row: RowID, below upper: RowID?) throws(QuireError) -> Change {
+        guard let upper else { throw ByteReader.damage }
+        return .inserted(row, below: upper)
     }
 }
 
@@ -86,7 +96,7 @@ extension Change {
             let row = try RowID(&reader)
             self = .inserted(row, below: try reader.optional { r throws(QuireError) in try RowID(&r) })
         case 2: self = .removed(try RowID(&reader))
-        case 3: self = .updated(try reader.postID())
+        case ChangeList.updated: self = .updated(try reader.postID())
         case 4: self = .reset
         default: throw ByteReader.damage
         }

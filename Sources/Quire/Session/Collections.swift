@@ -55,7 +55,7 @@ extension WriteSession {
             record = CollectionRecord(number: counters.collections)
         }
         record.feeds += 1
-        try transaction.put(.collections, Array(name.utf8), record.encoded())
+        try transaction.put(.collections, Array(name.utf8), record)
         return record.number
     }
 
@@ -71,7 +71,7 @@ extension WriteSession {
             try transaction.delete(.collections, key)
             try forgetAliases(in: record.number)
         } else {
-            try transaction.put(.collections, key, record.encoded())
+            try transaction.put(.collections, key, record)
         }
     }
 }

@@ -28,7 +28,7 @@ extension WriteSession {
         try transaction.delete(.names, Array(record.name.utf8))
         try setName(name, of: feed)
         record.name = name
-        try transaction.put(.record(of: feed), NoKey(), record.encoded())
+        try transaction.put(.record(of: feed), NoKey(), record)
         return record
     }
 

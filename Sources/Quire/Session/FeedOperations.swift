@@ -9,7 +9,7 @@ extension WriteSession {
         counters.feedNumbers += 1
         touch()
         try setName(name, of: counters.feedNumbers)
-        try transaction.put(.record(of: counters.feedNumbers), NoKey(), record.encoded())
+        try transaction.put(.record(of: counters.feedNumbers), NoKey(), record)
         return (counters.feedNumbers, record)
     }
 
@@ -57,7 +57,7 @@ extension WriteSession {
     func cancel(_ ticket: Ticket, in feed: UInt32) throws {
         guard var record = try tickets.record(ticket, of: feed), !record.isCancelled else { return }
         record.isCancelled = true
-        tickets.put(record, of: feed)
+        tickets.replace(record, of: feed)
         touch()
     }
 

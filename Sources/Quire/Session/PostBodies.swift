@@ -143,45 +143,43 @@ extension WriteSession {
         }
     }
 
-    /// Makes the entries of a post at these locations show the body and version of `new`.
-    func repoint(_ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)]) throws {
+    /// Makes the entries of a post at these locations show the body and version of `new`. `known` is the patch for
+    /// the only one, if it was read already and nothing was written since.
+    func repoint(
+        _ id: PostID, to new: Entry, at places: [(feed: UInt32, position: UInt64)], _ known: ChunkPatch? = nil
+    ) throws {
         for (other, position) in places {
-            try forgetLoaded(other)
-            guard let patch = try transaction.patch(of: id, at: position, of: other) else {
+            if known == nil { try forgetLoaded(other) }
+            guard let patch = try known ?? transaction.patch(of: id, at: position, of: other) else {
                 throw QuireError.corrupt("the place of post \(id)")
             }
             let old = patch.entry
             var entry = old
             entry.takeBody(of: new)
             if new.body.record != 0 { entry.isPlaceholder = false }
-            let chunk = try patch.bytes(with: entry) ?? chunk(at: position, of: other, with: entry, of: id)
-            try transaction.put(.chunks(of: other), NumberKey(position), chunk)
-            try changeCounts(of: other) {
+            if patch.fits(entry) {
+                try transaction.put(.chunks(of: other), NumberKey(position)) {
+                    patch.encode(with: entry, &$0)
+                }
+            } else {
+                let chunk = try chunk(at: position, of: other, with: entry, of: id)
+                try transaction.put(.chunks(of: other), NumberKey(position), chunk)
+            }
+            try transaction.changeCounts(of: other) {
                 $0.add(old, -1)
                 $0.add(entry, 1)
             }
-            if old.showsOther(than: entry) { note([.updated(id)], in: other) }
+            if old.showsOther(than: entry) { noteUpdate(of: id, in: other) }
         }
     }
 
-    /// Returns the record of a chunk with another entry of a post.
+    /// Returns a chunk with another entry of a post.
     private func chunk(
         at position: UInt64, of feed: UInt32, with entry: Entry, of id: PostID
-    ) throws(QuireError) -> [UInt8] {
+    ) throws(QuireError) -> ChunkRecord {
         var chunk = try transaction.chunk(at: position, of: feed)
         chunk.entries[chunk.ids.firstIndex(of: id)!] = entry
-        return chunk.encoded()
-    }
-
-    private func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
-        var (counts, rest) = try transaction.countsAndRest(feed)
-        let before = counts
-        change(&counts)
-        if counts == before { return }
-        var writer = ByteWriter(capacity: 64 + rest.count)
-        counts.encode(&writer)
-        writer.raw(rest)
-        try transaction.put(.record(of: feed), NoKey(), writer.sealed())
+        return chunk
     }
 }
 

@@ -9,7 +9,9 @@ extension WriteSession {
         let id = counters.aliases == 0 ? id : try transaction.name(of: id, in: number)
         let index = try index(of: number)
         let positions = index.positions(of: id)
-        guard let before = try transaction.post(id, at: positions) else { return .missing }
+        if !body.isEmpty { try beginBodies(body.count) }  // it may write, which no patch outlives
+        let patch = try patch(of: id, at: positions)
+        guard let before = try patch?.entry ?? transaction.post(id, at: positions) else { return .missing }
         if before.body.record == 0, let stored = before.version, let version, version < stored {
             return .stale
         }
@@ -19,7 +21,7 @@ extension WriteSession {
         let isSame = before.body.record == 0 ? body.isEmpty : try isEqual(before.body, body[...])
         if isSame || !isTaken {
             if !entry.hasSameBody(as: before) && !entry.isPlaceholder {
-                try repoint(id, to: entry, at: positions)
+                try repoint(id, to: entry, at: positions, patch)
                 touch()
             }
             return isTaken ? .same : .stale
@@ -28,12 +30,25 @@ extension WriteSession {
         entry.body = BodyReference()
         if !body.isEmpty {
             try requireHeadroom()
-            entry.body = try store([(index.address(of: id), 0..<body.count)], of: body)[0]
+            entry.body = try store(body, of: index.address(of: id))
             counters.bodyBytes &+= UInt64(body.count)
         }
-        try repoint(id, to: entry, at: positions)
+        try repoint(id, to: entry, at: positions, patch)
         touch()
         return .changed
+    }
+
+    /// Returns the patch for the entry of a post that is in one place, valid until the next write.
+    private func patch(
+        of id: PostID, at positions: [(feed: UInt32, position: UInt64)]
+    ) throws -> ChunkPatch? {
+        if positions.count != 1 { return nil }
+        let (feed, position) = positions[0]
+        try forgetLoaded(feed)
+        guard let patch = try transaction.patch(of: id, at: position, of: feed) else {
+            throw QuireError.corrupt("the place of post \(id)")
+        }
+        return patch
     }
 
     func update(
@@ -61,10 +76,10 @@ extension WriteSession {
         if !isApplied { return .stale }
         if stored == nil { counters.fieldRecords += 1 }
         record.fields.sort { $0.name < $1.name }
-        try transaction.put(.fields, PostKey.bytes(id, in: number), record.encoded())
+        try transaction.put(.fields, PostKey.bytes(id, in: number), record)
         touch()
         if isChanged {
-            for (feed, _) in holders { note([.updated(id)], in: feed) }
+            for (feed, _) in holders { noteUpdate(of: id, in: feed) }
         }
         return isChanged ? .changed : .same
     }

@@ -6,25 +6,30 @@ final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
     @exclusivity(unchecked) var counters: Counters
-    @exclusivity(unchecked) private(set) var changes: [(feed: UInt32, changes: ChangeList.Encoded)] = []
+    @exclusivity(unchecked) private(set) var changes: [FeedChanges] = []
     @exclusivity(unchecked) private(set) var isDirty = false
     /// The number of bodies that replaced another one.
     @exclusivity(unchecked) var replacedBodies = 0
     @exclusivity(unchecked) var tickets: TicketTable
     /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
     @exclusivity(unchecked) private var fresh: [FreshRun] = []
-    /// For each feed, what its page index must learn.
-    @exclusivity(unchecked) private var ranks: [UInt32: [RankChange]] = [:]
+    /// What the page indexes of feeds must learn. Mostly a session writes to few feeds.
+    @exclusivity(unchecked) private var ranks: [FeedRanks] = []
     @exclusivity(unchecked) private var openBodies: OpenBodies?
     @exclusivity(unchecked) private var hasHeadroom = false
     /// The feed that the last operation loaded.
     @exclusivity(unchecked) private var recent: FeedLoader?
     /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
     @exclusivity(unchecked) private var unwritten: FeedLoader?
-    /// For each body record, the bytes that posts no longer refer to.
+    /// For body records, the bytes that posts no longer refer to.
     @exclusivity(unchecked) private var released: [UInt64: Int] = [:]
     /// What was released of one more record. The bodies of a page mostly are in the same one.
     @exclusivity(unchecked) private var releasing = (record: 0 as UInt64, count: 0)
+
+    private struct FeedRanks {
+        let feed: UInt32
+        var changes: [RankChange]
+    }
 
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
@@ -45,21 +50,27 @@ final class WriteSession {
         if !isDirty { return }
         try writeCounters()
         counters.generation += 1
-        try closeBodies()
-        let bodies = BodyStore(transaction: transaction)
-        noteReleased()
-        for (record, count) in released { try bodies.release(count, of: record) }
         try tickets.store()
+        for item in ranks { try RankIndex.store(item.changes, of: item.feed, in: transaction) }
+        // neighbours, one after the other
+        try closeBodies()
         try PostIndex.store(fresh, in: transaction, live: counters.entries)
-        for (feed, changes) in ranks { try RankIndex.store(changes, of: feed, in: transaction) }
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
-        try transaction.put(.counters, NoKey(), counters.encoded())
+        try transaction.put(.counters, NoKey(), counters)
+        try storeReleased()
     }
 
     func touch() { isDirty = true }
 
-    func note(_ changes: [Change], in feed: UInt32) {
-        if !changes.isEmpty { self.changes.append((feed, ChangeList.encoded(changes))) }
+    func note(_ change: Change, in feed: UInt32) {
+        note(ChangeList.encoded([change]), in: feed)
+    }
+
+    /// Notes that a post has another body or other fields.
+    func noteUpdate(of id: PostID, in feed: UInt32) { note(ChangeList.update(of: id), in: feed) }
+
+    func note(_ found: ChangeList.Encoded, in feed: UInt32) {
+        if found.count > 0 { changes.append(FeedChanges(feed, found)) }
     }
 
     // MARK: The index
@@ -84,7 +95,18 @@ final class WriteSession {
     func store(
         _ bodies: [(address: PostAddress, range: Range<Int>)], of bytes: [UInt8]
     ) throws -> [BodyReference] {
-        let payload = bodies.reduce(0) { $0 + $1.range.count }
+        try beginBodies(bodies.reduce(0) { $0 + $1.range.count })
+        return openBodies!.add(bodies, of: bytes)
+    }
+
+    /// Stores the body of one post.
+    func store(_ body: [UInt8], of address: PostAddress) throws -> BodyReference {
+        try beginBodies(body.count)
+        return openBodies!.add(body, of: address)
+    }
+
+    /// Makes room for bodies of that many bytes in all.
+    func beginBodies(_ payload: Int) throws {
         if payload > OpenBodies.byteLimit {
             throw QuireError(.badArgument, "the bodies of one answer are \(payload) bytes")
         }
@@ -95,7 +117,6 @@ final class WriteSession {
             counters.bodyRecords += 1
             openBodies = OpenBodies(number: counters.bodyRecords)
         }
-        return openBodies!.add(bodies, of: bytes)
     }
 
     /// Throws if the disk is too full to store bodies. Asks the file system once in a session.
@@ -106,8 +127,8 @@ final class WriteSession {
     }
 
     private func closeBodies() throws {
-        if let open = openBodies, open.size > 0 { try open.write(in: transaction) }
-        openBodies = nil
+        guard let open = openBodies.take(), open.size > 0 else { return }
+        try open.write(in: transaction)
     }
 
     /// Notes that a post no longer refers to its body.
@@ -119,6 +140,16 @@ final class WriteSession {
         }
         releasing.count += Int(body.length)
         counters.bodyBytes &-= UInt64(body.length)
+    }
+
+    private func storeReleased() throws {
+        let bodies = BodyStore(transaction: transaction)
+        if released.isEmpty {
+            if releasing.record != 0 { try bodies.release(releasing.count, of: releasing.record) }
+            return
+        }
+        noteReleased()
+        for (record, count) in released { try bodies.release(count, of: record) }
     }
 
     private func noteReleased() {
@@ -213,18 +244,27 @@ final class WriteSession {
 
     /// Writes what the page index of a feed must learn, before something is looked up there in this session.
     func storeRanks(of feed: UInt32) throws {
-        guard let changes = ranks.removeValue(forKey: feed) else { return }
-        try RankIndex.store(changes, of: feed, in: transaction)
+        guard let at = ranks.firstIndex(where: { $0.feed == feed }) else { return }
+        try RankIndex.store(ranks.remove(at: at).changes, of: feed, in: transaction)
+    }
+
+    private func note(_ changes: [RankChange], in feed: UInt32) {
+        if changes.isEmpty { return }
+        if let at = ranks.lastIndex(where: { $0.feed == feed }) {
+            ranks[at].changes += changes
+        } else {
+            ranks.append(FeedRanks(feed: feed, changes: changes))
+        }
     }
 
     /// Forgets what the page index of a feed must learn, because all of its records go.
-    func forgetRanks(of feed: UInt32) { ranks[feed] = nil }
+    func forgetRanks(of feed: UInt32) { ranks.removeAll { $0.feed == feed } }
 
     /// Writes the record of a feed whose counters were changed in memory.
     private func writeCounters() throws {
         guard let loader = unwritten else { return }
         unwritten = nil
-        try transaction.put(.record(of: loader.feed), NoKey(), loader.record.encoded())
+        try transaction.put(.record(of: loader.feed), NoKey(), loader.record)
     }
 
     private static func attempt<R>(
@@ -264,15 +304,15 @@ final class WriteSession {
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
         try removal?.apply(to: self, loader) { new.pages.contains($0) }
-        if let removal, removal.changes.count > 0 { changes.append((loader.feed, removal.changes)) }
+        if let removal { note(removal.changes, in: loader.feed) }
         let writer = FeedWriter(
             loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)
         let difference = try writer.write()
         add(difference.locations)
-        if !difference.ranks.isEmpty { ranks[loader.feed, default: []] += difference.ranks }
+        note(difference.ranks, in: loader.feed)
         counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
-        if difference.changes.count > 0 { changes.append((loader.feed, difference.changes)) }
+        note(difference.changes, in: loader.feed)
     }
 }
 

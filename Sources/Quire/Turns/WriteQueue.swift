@@ -20,8 +20,8 @@ final class WriteQueue: @unchecked Sendable {
     static let groupLimit = 64
 
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private var isLed = false
-    private var waiting: [Waiter] = []
+    @exclusivity(unchecked) private var isLed = false
+    @exclusivity(unchecked) private var waiting: [Waiter] = []
 
     /// What a waiting writer is told.
     enum Signal {

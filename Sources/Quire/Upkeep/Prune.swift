@@ -89,7 +89,7 @@ extension WriteSession {
         for number in numbers {
             var record = try transaction.page(number, of: feed)
             record.page.fetchedAt = now
-            try transaction.put(.pages(of: feed), NumberKey(newestFirst: number), record.encoded())
+            try transaction.put(.pages(of: feed), NumberKey(newestFirst: number), record)
         }
     }
 

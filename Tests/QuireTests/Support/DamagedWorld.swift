@@ -206,7 +206,7 @@ final class DamagedWorld {
         whole.withUnsafeBytes { file in
             let leaf = UnsafeRawBufferPointer(
                 rebasing: file[Int(place.leaf) * 4096..<Int(place.leaf + 1) * 4096])
-            let node = Node.all(of: leaf, PageHeader(leaf), isLeaf: true)![place.node]
+            let node = Nodes(of: leaf, PageHeader(leaf), isLeaf: true)![place.node]
             if !node.isElsewhere { return 0..<0 }
             let first = leaf.loadUnaligned(fromByteOffset: node.value.lowerBound, as: UInt64.self)
             return first..<first + UInt64((node.valueSize + 15) / 4096 + 1)

@@ -1,0 +1,68 @@
+import CLMDB
+
+/// The write transaction in progress: what the running body did to it, and its cursors.
+///
+/// The cursors stay where they were. Records that change together are neighbours, so most look-ups find theirs
+/// in the LMDB page of the one before, and do not descend from the root. LMDB keeps them right when records
+/// are written, and frees them when the transaction ends.
+final class WriteProgress {
+    // unchecked: only the thread that runs a body uses it, and never inside of another use
+    @exclusivity(unchecked) var hasWritten = false
+    /// The status of its first failed write; 0 if none failed.
+    @exclusivity(unchecked) var failure: Int32 = 0
+    /// The largest size of the file so far. The file never shrinks.
+    var fileSize: Int64 = 0
+    var commits = 0
+    /// For the tables of feeds.
+    @exclusivity(unchecked) private var inFeeds = Cursors()
+    /// For all other tables.
+    @exclusivity(unchecked) private var inCache = Cursors()
+
+    private struct Cursors {
+        var main: OpaquePointer?
+        /// In the place of the main one while that walks through a table.
+        var other: OpaquePointer?
+        var isWalking = false
+    }
+
+    /// Forgets the cursors of a transaction that has ended.
+    func forgetCursors() { (inFeeds, inCache) = (Cursors(), Cursors()) }
+
+    /// Returns the cursor that last was near the records of this table; nil if there is no memory for one.
+    func cursor(for table: Table, of transaction: OpaquePointer) -> OpaquePointer? {
+        table.isOfFeed ? Self.find(&inFeeds, transaction) : Self.find(&inCache, transaction)
+    }
+
+    /// Returns a cursor for walking through a table, until it is returned. Returns nil while one walks there, so that
+    /// a walk inside another one needs its own.
+    func borrowCursor(for table: Table, of transaction: OpaquePointer) -> OpaquePointer? {
+        table.isOfFeed ? Self.borrow(&inFeeds, transaction) : Self.borrow(&inCache, transaction)
+    }
+
+    func returnCursor(for table: Table) {
+        if table.isOfFeed { inFeeds.isWalking = false } else { inCache.isWalking = false }
+    }
+
+    @inline(__always)
+    private static func find(_ cursors: inout Cursors, _ transaction: OpaquePointer) -> OpaquePointer? {
+        if cursors.isWalking {
+            if cursors.other == nil { cursors.other = open(transaction) }
+            return cursors.other
+        }
+        if cursors.main == nil { cursors.main = open(transaction) }
+        return cursors.main
+    }
+
+    @inline(__always)
+    private static func borrow(_ cursors: inout Cursors, _ transaction: OpaquePointer) -> OpaquePointer? {
+        if cursors.isWalking { return nil }
+        let cursor = find(&cursors, transaction)
+        cursors.isWalking = cursor != nil
+        return cursor
+    }
+
+    private static func open(_ transaction: OpaquePointer) -> OpaquePointer? {
+        var cursor: OpaquePointer?
+        return mdb_cursor_open(transaction, Transaction.tree, &cursor) == 0 ? cursor : nil
+    }
+}
