@@ -227,6 +227,7 @@ final class Environment: @unchecked Sendable {
             throw error
         }
         let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
+        mark.isUnchanged = true
         let result: R
         do {
             result = try run(body, in: transaction)

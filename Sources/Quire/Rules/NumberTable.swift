@@ -12,6 +12,8 @@ struct NumberTable<Value>: Sequence {
 
     func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
+    func reversed() -> ReversedCollection<[Element]> { elements.reversed() }
+
     var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 

@@ -65,13 +65,22 @@ struct ChangeLog {
     private static func changes(_ reader: inout ByteReader) throws(QuireError) -> [Change] {
         var changes: [Change] = []
         var upper: RowID?
-        for _ in 0..<(try reader.count()) {
+        let count = try reader.count()
+        while changes.count < count {
             let kind = try reader.byte()
-            if kind == ChangeList.below {
+            switch kind {
+            case ChangeList.below:
                 guard let above = upper else { throw ByteReader.damage }
                 changes.append(.inserted(try RowID(&reader), below: above))
-            } else {
-                changes.append(try Change(kind, &reader))
+            case ChangeList.removals:
+                let removed = try reader.int()
+                guard removed >= 2, removed <= count - changes.count else { throw ByteReader.damage }
+                let ids = try reader.bytes(8 * removed)
+                for i in 0..<removed {
+                    let id = UInt64(littleEndian: ids.loadUnaligned(fromByteOffset: 8 * i, as: UInt64.self))
+                    changes.append(.removed(.post(PostID(id))))
+                }
+            default: changes.append(try Change(kind, &reader))
             }
             if case .inserted(let row, _)? = changes.last { upper = row } else { upper = nil }
         }

@@ -8,8 +8,7 @@ final class WriteSession {
     /// The number of bodies that replaced another one.
     var replacedBodies = 0
     var tickets: TicketTable
-    /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
-    private var fresh: [FreshRun] = []
+    private let locations: SessionIndex
     /// For each feed, what its page index must learn.
     private var ranks: [UInt32: [RankChange]] = [:]
     private var openBodies: OpenBodies?
@@ -26,6 +25,7 @@ final class WriteSession {
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
         self.tuning = tuning
+        locations = SessionIndex(transaction)
         tickets = TicketTable(transaction)
         counters = try Self.counters(transaction)
     }
@@ -43,11 +43,10 @@ final class WriteSession {
         try writeCounters()
         counters.generation += 1
         try closeBodies()
-        let bodies = BodyStore(transaction: transaction)
         noteReleased()
-        for (record, count) in released { try bodies.release(count, of: record) }
+        try BodyStore(transaction: transaction).release(released)
         try tickets.store()
-        try PostIndex.store(fresh, in: transaction, live: counters.entries)
+        try locations.store(live: counters.entries)
         for (feed, changes) in ranks { try RankIndex.store(changes, of: feed, in: transaction) }
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
         try transaction.put(.counters, NoKey(), counters.encoded())
@@ -59,20 +58,23 @@ final class WriteSession {
         if !changes.isEmpty { self.changes.append((feed, ChangeList.encoded(changes))) }
     }
 
+    func note(_ changes: ChangeList.Encoded, in feed: UInt32) {
+        if changes.count > 0 { self.changes.append((feed, changes)) }
+    }
+
+    /// Notes what the page index of a feed must learn.
+    func note(_ changes: [RankChange], of feed: UInt32) {
+        if !changes.isEmpty { ranks[feed, default: []] += changes }
+    }
+
     // MARK: The index
 
     /// Returns the index of a collection's posts, including what this session has added.
-    func index(of collection: UInt32) throws -> PostIndex {
-        try PostIndex(transaction, of: collection, fresh: fresh)
-    }
+    func index(of collection: UInt32) throws -> PostIndex { try locations.of(collection) }
 
-    func add(_ locations: [Location]) {
-        if locations.isEmpty { return }
-        fresh.append(FreshRun(Location.sorted(locations)))
-        let range = PostIndex.merge(fresh.map(\.run.count))
-        if range.count == 1 { return }
-        let merged = SortedRun.merged(newestFirst: fresh[range].reversed().map(\.run), dropsGone: false)
-        fresh.replaceSubrange(range, with: [FreshRun(merged)])
+    /// Adds to the index: locations and marks of posts, and ranges of positions that are gone.
+    func add(_ locations: [Location], marks: [Location] = [], gone: [GoneRange] = []) {
+        self.locations.add(locations, marks: marks, gone: gone)
     }
 
     // MARK: Bodies
@@ -108,14 +110,17 @@ final class WriteSession {
     }
 
     /// Notes that a post no longer refers to its body.
-    func release(_ body: BodyReference) {
-        if body.record == 0 { return }
-        if body.record != releasing.record {
+    func release(_ body: BodyReference) { release(Int(body.length), of: body.record) }
+
+    /// Notes that so many bytes of a body record are no longer in use; fewer than 0 if they are after all.
+    func release(_ bytes: Int, of record: UInt64) {
+        if record == 0 { return }
+        if record != releasing.record {
             noteReleased()
-            releasing = (body.record, 0)
+            releasing = (record, 0)
         }
-        releasing.count += Int(body.length)
-        counters.bodyBytes &-= UInt64(body.length)
+        releasing.count += bytes
+        counters.bodyBytes &-= UInt64(bitPattern: Int64(bytes))
     }
 
     private func noteReleased() {
@@ -217,7 +222,7 @@ final class WriteSession {
     func forgetRanks(of feed: UInt32) { ranks[feed] = nil }
 
     /// Writes the record of a feed whose counters were changed in memory.
-    private func writeCounters() throws {
+    func writeCounters() throws {
         guard let loader = unwritten else { return }
         unwritten = nil
         try transaction.put(.record(of: loader.feed), NoKey(), loader.record.encoded())
@@ -256,16 +261,18 @@ final class WriteSession {
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
             loader.chunks[$0].map { ($0.record.page, $0.record.entries.count) }
         }
-        var removal = loader.leaving.isEmpty ? nil : try ChunkRemoval(loader, self)
+        let leaving = loader.leaving.filter { !loader.chunks.contains($0.position) }
+        var removal =
+            leaving.isEmpty ? nil : try ChunkRemoval(leaving, of: loader.feed, in: loader.index(), self)
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
-        try removal?.apply(to: self, loader) { new.pages.contains($0) }
-        if let removal, removal.changes.count > 0 { changes.append((loader.feed, removal.changes)) }
+        try removal?.apply(to: self) { new.pages.contains($0) }
+        if let removal { note(removal.changes, in: loader.feed) }
         var writer = FeedWriter(
             loader, from: old, to: consume new, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)
         add(try writer.write(layout))
-        if !writer.ranks.isEmpty { ranks[loader.feed, default: []] += writer.ranks }
+        note(writer.ranks, of: loader.feed)
         counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
         let found = RowChanges.between(writer.old, writer.new)
         if found.count > 0 { changes.append((loader.feed, found)) }
