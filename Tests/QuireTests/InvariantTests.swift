@@ -160,11 +160,11 @@ import Testing
         Violation("I32", .index, "rows that the page index does not have") { try $0.remove("ranks") },
         Violation("I32", .index, "a row too many in the page index") {
             let run = try $0.records("ranks")[0]
-            try $0.put(run.table, Forgery.number(9), RankRun.encoded([RankChange(position: 1, rows: 1)]))
+            try $0.put(run.table, Forgery.number(9), Forgery.encoded([RankChange(position: 1, rows: 1)]))
         },
         Violation("I32", .index, "a page too many in the page index") {
             let run = try $0.records("ranks")[0]
-            try $0.put(run.table, Forgery.number(9), RankRun.encoded([RankChange(position: 1, pages: 1)]))
+            try $0.put(run.table, Forgery.number(9), Forgery.encoded([RankChange(position: 1, pages: 1)]))
         },
         Violation("I9", .count, "a gap that is not counted") {
             try $0.edit("feeds", FeedRecord.self) {
@@ -229,6 +229,24 @@ import Testing
                 let address = PostAddress(hash: 5, check: 0)
                 $0.append(Location(address, feed: 77, position: 5))
             }
+        },
+        Violation("I13", .index, "posts of two feeds without a mark") { try $0.editRun { $0.marks = [] } },
+        Violation("I13", .index, "a mark of a post that no feed holds") {
+            try $0.editRun {
+                $0.marks.append(Location(PostAddress(hash: 5, check: 0), feed: 1, position: 1))
+            }
+        },
+        Violation("I13", .index, "a range that is said to be gone, but is not") {
+            let run = try $0.records("locations")[0]
+            var more = RunContents()
+            more.gone = [GoneRange(feed: 1, 1 ... .max)]
+            try $0.put(run.table, Forgery.number(1 << 20), Forgery.encoded(more))
+        },
+        Violation("I13", .unreadable, "ranges that overlap") {
+            let run = try $0.records("locations")[0]
+            var more = RunContents()
+            more.gone = [GoneRange(feed: 1, 1...2), GoneRange(feed: 1, 2...3)]
+            try $0.put(run.table, Forgery.number(1 << 20), Forgery.encoded(more))
         },
         Violation("I13", .unreadable, "a run with fewer locations than it says") {
             try $0.editBytes("locations") { $0[0] += 1 }

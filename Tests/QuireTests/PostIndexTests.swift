@@ -46,7 +46,7 @@ import Testing
                 place.position = i == 4 ? Location.gone : UInt64(i * 10 + 1)
                 sorted.append(place)
             }
-            let run = SortedRun(memory.hold(Self.bytes(sorted)[...]))!
+            let run = SortedRun(startOf: memory.hold(Self.bytes(sorted)[...]))!
             #expect(run.count == sorted.count)
             for (i, place) in Self.places.enumerated() {
                 let expected: UInt64? = set >> i & 1 == 0 ? nil : i == 4 ? 0 : UInt64(i * 10 + 1)
@@ -96,25 +96,25 @@ import Testing
                 }
             }
         }
-        return worlds.map(FreshRun.init)
+        return worlds.map { FreshRun(RunContents(posts: $0)) }
     }
 
     private static func merge(_ newestFirst: [FreshRun], _ what: String) {
         var model: [Place] = []
         for run in newestFirst {
-            for place in list(run.run) where !model.contains(where: { $0.isAt(place) }) {
+            for place in list(run.run.posts) where !model.contains(where: { $0.isAt(place) }) {
                 model.append(place)
             }
         }
         model.sort { $0.location.precedes($1.location) }
-        let all = SortedRun.merged(newestFirst: newestFirst.map(\.run), dropsGone: false)
+        let all = SortedRun.merged(newestFirst: newestFirst.map(\.run.posts), dropsGone: false)
         if all.map(Place.init) != model { Issue.record("\(what): \(all) is not \(model)") }
-        let living = SortedRun.merged(newestFirst: newestFirst.map(\.run), dropsGone: true)
+        let living = SortedRun.merged(newestFirst: newestFirst.map(\.run.posts), dropsGone: true)
         if living.map(Place.init) != model.filter({ $0.position != 0 }) {
             Issue.record("\(what): \(living) keeps what is gone")
         }
-        let again = FreshRun(all)
-        if list(again.run) != model { Issue.record("\(what) is not written as merged") }
+        let again = FreshRun(RunContents(posts: all))
+        if list(again.run.posts) != model { Issue.record("\(what) is not written as merged") }
     }
 
     /// The position in a run of a post in a feed.
@@ -126,8 +126,8 @@ import Testing
 
     private static func list(_ run: SortedRun) -> [Place] {
         var all: [Place] = []
-        PostIndex(runs: [run], 0).forEachPlace {
-            all.append(Place($0))
+        SortedRun.forEach(ofNewestFirst: [run]) { location, _ in
+            all.append(Place(location))
             return true
         }
         return all
@@ -173,15 +173,14 @@ import Testing
 
     /// Asks a damaged run everything; any answer will do.
     private static func ask(_ bytes: ArraySlice<UInt8>, _ memory: GuardedBytes, _ known: [Location]) {
-        guard let run = SortedRun(memory.hold(bytes)) else { return }
+        guard let run = SortedRun(startOf: memory.hold(bytes)) else { return }
         for location in known + absent {
             _ = position(of: location, in: run)
             _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
             _ = run.first(hash: location.hash)
         }
-        _ = PostIndex(runs: [run], 0).positions(withHash: known.first?.hash ?? 0)
         let merged = SortedRun.merged(newestFirst: [run, run], dropsGone: false)
-        _ = FreshRun(merged)
+        _ = FreshRun(RunContents(posts: merged))
     }
 
     @Test func damagedBytesNeverTrap() {
@@ -217,7 +216,7 @@ import Testing
         var bytes = Self.bytes(Self.places)
         bytes.removeLast(24)
         bytes[8] -= 1
-        let run = SortedRun(memory.hold(bytes[...]))
+        let run = SortedRun(startOf: memory.hold(bytes[...]))
         #expect(run.map { Self.position(of: Self.places.last!, in: $0) } == 1)
         for place in Self.absent { #expect(run.flatMap { Self.position(of: place, in: $0) } == nil) }
     }

@@ -41,17 +41,29 @@ struct BodyStore {
         return (payload, UnsafeRawBufferPointer(rebasing: value[payload..<payload + count * 8]))
     }
 
-    /// Releases `count` bytes of a record. Removes the record with its last byte.
-    func release(_ count: Int, of number: UInt64) throws {
+    /// Releases bytes of records, given by their numbers. Removes the records of which none are left.
+    func release(_ released: [UInt64: Int]) throws {
+        if released.isEmpty { return }
+        try transaction.withCursor(.bodies) { cursor in
+            for (number, count) in released.sorted(by: { $0.key < $1.key }) where count != 0 {
+                guard let value = try cursor.find(NumberKey(newestFirst: number)),
+                    let payload = Self.contents(value)?.payload
+                else { throw QuireError.corrupt("body record \(number)") }
+                if payload == count {
+                    try cursor.delete()
+                } else {
+                    try release(count, of: number, with: payload)
+                }
+            }
+        }
+    }
+
+    /// Releases some of the bytes of a record.
+    private func release(_ count: Int, of number: UInt64, with payload: Int) throws {
         let key = NumberKey(number)
-        var use: BodyUse
+        var use = BodyUse(live: payload, total: payload)
         if let value = try transaction.get(.bodyUse, key) {
             use = try BodyUse(value, "the use of body record \(number)")
-        } else {
-            guard let contents = Self.contents(try record(number)) else {
-                throw QuireError.corrupt("body record \(number)")
-            }
-            use = BodyUse(live: contents.payload, total: contents.payload)
         }
         let wasFull = use.live == use.total
         use.live -= count

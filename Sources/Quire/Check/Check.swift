@@ -63,7 +63,7 @@ struct Check {
 
     init(_ transaction: Transaction, _ context: CheckContext, atOnce: Int = Self.atOnce) {
         (self.transaction, self.context, self.atOnce) = (transaction, context, atOnce)
-        index = PostIndex(runs: [], transaction.file.seed)
+        index = PostIndex([], transaction.file.seed)
     }
 
     /// Runs the check. `isEachTested` skips the test of single records, which `verify` has already done.
@@ -239,26 +239,40 @@ struct Check {
         }
     }
 
-    /// Checks that the index has no location without an entry. ``FeedCheck`` checks the reverse.
+    /// Checks that the index has no location without an entry, and marks exactly the posts that several feeds
+    /// hold. ``FeedCheck`` checks that each entry has a location.
     private mutating func checkIndex() throws {
         var places: [UInt32: Int] = [:]
+        var last: Location?
+        var (shared, lastIsShared) = (0, false)
         index.forEachPlace { location in
             context.step()
-            if location.position != Location.gone {
-                if entries[location.feed] == nil {
-                    find(.index, "locations", "has a location in unknown feed number \(location.feed)")
-                } else if let other = location.address.collection, other != collections[location.feed] {
-                    find(.index, "feed number \(location.feed)", "has a post of collection number \(other)")
-                } else {
-                    places[location.feed, default: 0] += 1
+            if location.position == Location.gone { return !context.isStopped }
+            if entries[location.feed] == nil {
+                find(.index, "locations", "has a location in unknown feed number \(location.feed)")
+            } else if let other = location.address.collection, other != collections[location.feed] {
+                find(.index, "feed number \(location.feed)", "has a post of collection number \(other)")
+            } else {
+                places[location.feed, default: 0] += 1
+            }
+            let isSame = last?.address == location.address
+            if isSame && !lastIsShared {
+                shared += 1
+                if !index.isMarked(location.address) {
+                    find(.index, "feed number \(location.feed)", "has a post of another feed without a mark")
                 }
             }
+            (last, lastIsShared) = (location, isSame)
             return !context.isStopped
         }
         if context.isStopped { return }
         for (feed, count) in entries where places[feed, default: 0] != count {
             let found = places[feed, default: 0]
             find(.index, "feed number \(feed)", "\(found) in the index, \(count) in its rows")
+        }
+        let marked = index.marked()
+        if marked != shared {
+            find(.index, "locations", "marks \(marked) posts, several feeds hold \(shared)")
         }
     }
 
@@ -378,15 +392,4 @@ enum Numbers {
     static let limit: UInt64 = 1 << 62
     /// For rows and pages and for the numbers that request them, positive or negative.
     static let mostRows = 1 << 40
-}
-
-/// The number of distinct posts, and the bytes of the bodies they show.
-struct PostTally {
-    var count: UInt64 = 0
-    var bytes: UInt64 = 0
-
-    mutating func add(_ other: PostTally) {
-        count += other.count
-        bytes += other.bytes
-    }
 }

@@ -88,7 +88,7 @@ struct RecordCheck {
             let again = writer.sealed()
             try require(again.withUnsafeBytes(value.isEqual(to:)))
         case "locations":
-            try require(NumberKey(ofRun: key) != nil && SortedRun(value)?.isAsWritten(in: value) == true)
+            try require(NumberKey(ofRun: key) != nil && IndexRun(value)?.isAsWritten == true)
         case "bodies": try require(Self.number(key) != nil && BodyStore.contents(value) != nil)
         case "body-use":
             try require(Self.number(key) != nil)

@@ -234,6 +234,7 @@ final class Environment: @unchecked Sendable {
         }
         let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
         defer { mark.forgetCursors() }
+        mark.isUnchanged = true
         let result: R
         do {
             result = try run(body, in: transaction)

@@ -264,7 +264,7 @@ struct FeedWriter: ~Copyable {
     /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of chunks
     /// that were not loaded stay as they are.
     private func hasLeft(_ page: UInt64, _ start: UInt64) -> Bool {
-        guard loader.chunks.contains(start) || removed.chunks.contains(start) else { return false }
+        guard loader.chunks.contains(start) || removed.contains(start) else { return false }
         return layout.chunk(at: start)?.page != page
     }
 

@@ -91,22 +91,40 @@ struct RankIndex {
     static func store(_ changes: [RankChange], of feed: UInt32, in transaction: Transaction) throws {
         var changes = RankChange.sum(changes)
         if changes.isEmpty { return }
-        let stored = try stored(transaction, of: feed)
+        var stored = try stored(transaction, of: feed)
+        var number = (stored.last?.number ?? 0) + 1
+        if let newest = stored.last, newest.run.count + changes.count <= smallest {
+            changes = RankChange.sum(changes, newest.run)
+            number = newest.number
+            stored.removeLast()
+            if changes.isEmpty { return try transaction.delete(.ranks(of: feed), NumberKey(number)) }
+        }
         let range = PostIndex.merge(stored.map(\.run.count) + [changes.count])
-        let number = (stored.last?.number ?? 0) + 1
         let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
         let isNewMerged = range.upperBound > stored.count
+        // a write may move what the runs lend, so all of them are read before
         var merged = isNewMerged ? changes : []
-        for (_, run) in older { for i in 0..<run.count { merged.append(run.change(i)) } }
-        merged = RankChange.sum(merged)
+        for (_, run) in older.reversed() { merged = RankChange.sum(merged, run) }
         for (number, _) in older { try transaction.delete(.ranks(of: feed), NumberKey(number)) }
         if isNewMerged {
-            changes = merged
-        } else if let newest = older.last, !merged.isEmpty {
-            try transaction.put(.ranks(of: feed), NumberKey(newest.number), RankRun.encoded(merged))
+            if merged.isEmpty { try transaction.delete(.ranks(of: feed), NumberKey(number)) }
+            return try put(merged, number, of: feed, in: transaction)
         }
+        if let newest = older.last { try put(merged, newest.number, of: feed, in: transaction) }
+        try put(changes, number, of: feed, in: transaction)
+    }
+
+    /// The newest run takes up changes until it has so many: that is cheaper than more runs, which must be
+    /// merged.
+    private static let smallest = 32
+
+    private static func put(
+        _ changes: [RankChange], _ number: UInt64, of feed: UInt32, in transaction: Transaction
+    ) throws {
         if changes.isEmpty { return }
-        try transaction.put(.ranks(of: feed), NumberKey(number), RankRun.encoded(changes))
+        try transaction.put(.ranks(of: feed), NumberKey(number), count: RankRun.size(of: changes)) {
+            RankRun.write(changes, into: $0)
+        }
     }
 }
 

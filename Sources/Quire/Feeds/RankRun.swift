@@ -9,19 +9,58 @@ struct RankChange: Equatable {
 
     /// Orders changes by position and adds up those at the same one. Leaves out what adds up to nothing.
     static func sum(_ changes: [RankChange]) -> [RankChange] {
-        var sums: [RankChange] = []
-        sums.reserveCapacity(changes.count)
-        for change in changes.sorted(by: { $0.position < $1.position }) {
-            if let last = sums.last, last.position == change.position {
-                sums[sums.count - 1].rows += change.rows
-                sums[sums.count - 1].pages += change.pages
+        var changes = changes
+        for i in 1..<max(1, changes.count) where changes[i].position < changes[i - 1].position {
+            changes.sort { $0.position < $1.position }
+            break
+        }
+        var count = 0
+        for i in changes.indices {
+            let change = changes[i]
+            if count > 0, changes[count - 1].position == change.position {
+                changes[count - 1].add(change)
             } else {
-                if sums.last?.isEmpty ?? false { sums.removeLast() }
-                sums.append(change)
+                if count > 0, changes[count - 1].isEmpty { count -= 1 }
+                changes[count] = change
+                count += 1
             }
         }
-        if sums.last?.isEmpty ?? false { sums.removeLast() }
-        return sums
+        if count > 0, changes[count - 1].isEmpty { count -= 1 }
+        changes.removeLast(changes.count - count)
+        return changes
+    }
+
+    /// Adds up ordered changes and those of a run.
+    static func sum(_ changes: [RankChange], _ run: RankRun) -> [RankChange] {
+        [RankChange](unsafeUninitializedCapacity: changes.count + run.count) { sums, count in
+            var (i, j) = (0, 0)
+            var above = Ranks()
+            while i < changes.count || j < run.count {
+                var next = RankChange(position: .max)
+                let isOfRun = j < run.count && (i == changes.count || run.position(j) <= changes[i].position)
+                if isOfRun {
+                    let sum = run.sum(before: j + 1)
+                    next = RankChange(
+                        position: run.position(j), rows: sum.rows &- above.rows,
+                        pages: sum.pages &- above.pages)
+                    above = sum
+                    j += 1
+                }
+                if i < changes.count && (!isOfRun || changes[i].position == next.position) {
+                    next.position = changes[i].position
+                    next.add(changes[i])
+                    i += 1
+                }
+                if next.isEmpty { continue }
+                sums.initializeElement(at: count, to: next)
+                count += 1
+            }
+        }
+    }
+
+    private mutating func add(_ other: RankChange) {
+        rows &+= other.rows
+        pages &+= other.pages
     }
 }
 
@@ -75,7 +114,7 @@ struct RankRun {
             position: position(i), rows: here.rows &- above.rows, pages: here.pages &- above.pages)
     }
 
-    /// Returns true if the bytes are as ``encoded(_:)`` writes them.
+    /// Returns true if the bytes are as ``write(_:into:)`` writes them.
     var isAsWritten: Bool {
         for i in 0..<count {
             if change(i).isEmpty || (i > 0 && position(i - 1) >= position(i)) { return false }
@@ -83,18 +122,21 @@ struct RankRun {
         return true
     }
 
-    /// Encodes changes that ``RankChange/sum(_:)`` has returned.
-    static func encoded(_ changes: [RankChange]) -> [UInt8] {
-        var writer = ByteWriter(capacity: changes.count * stride + Checksum.size)
+    static func size(of changes: [RankChange]) -> Int { changes.count * stride + Checksum.size }
+
+    /// Writes changes that ``RankChange/sum(_:)`` has returned into ``size(of:)`` bytes.
+    static func write(_ changes: [RankChange], into target: UnsafeMutableRawBufferPointer) {
         var sum = Ranks()
-        for change in changes {
+        let start = target.baseAddress!
+        for (i, change) in changes.enumerated() {
             sum.rows &+= change.rows
             sum.pages &+= change.pages
-            writer.word(change.position)
-            writer.word(Int64(sum.rows))
-            writer.word(Int64(sum.pages))
+            let at = start + i &* stride
+            at.storeBytes(of: change.position.littleEndian, as: UInt64.self)
+            at.storeBytes(of: Int64(sum.rows).littleEndian, toByteOffset: 8, as: Int64.self)
+            at.storeBytes(of: Int64(sum.pages).littleEndian, toByteOffset: 16, as: Int64.self)
         }
-        return writer.sealed()
+        Checksum.seal(target)
     }
 }
 

@@ -4,57 +4,86 @@
 /// It is a list of sorted runs, each one LMDB record. A commit that changes the index adds a run, and runs
 /// are merged when there are many. So a commit of 30 random ids writes one record of a kilobyte instead of
 /// changing 30 leaves of a B-tree. If several runs have a location for a post in a feed, the newest one is
-/// right.
+/// right, unless a still newer run says that all of those positions are gone.
 struct PostIndex {
     /// The runs, newest first.
     let runs: [SortedRun]
+    /// Positions that are gone in `runs[from...]`.
+    private let gone: [(from: Int, ranges: GoneRanges)]
+    /// Those marks of posts that several feeds hold, newest first.
+    let marks: [SortedRun]
     private let seed: UInt64
     let collection: UInt32
     /// Keeps the bytes of runs that are not stored yet alive.
     private var fresh: [FreshRun] = []
 
-    /// Opens the index of a transaction, with `fresh` added to it. Valid until the next commit.
-    init(_ transaction: Transaction, of collection: UInt32, fresh: [FreshRun] = []) throws {
-        (self.fresh, self.collection) = (fresh, collection)
-        seed = transaction.file.seed
-        var runs: [SortedRun] = []
-        runs.reserveCapacity(fresh.count + 24)
-        for run in fresh.reversed() { runs.append(run.run) }
-        try Self.forEachStored(transaction, newestFirst: true) { runs.append($1) }
-        self.runs = runs
+    /// Opens the index of a transaction. Valid until the next commit, and in a write transaction until the
+    /// next write.
+    init(_ transaction: Transaction, of collection: UInt32) throws {
+        try self.init(Self.stored(transaction), [], of: collection, transaction.file.seed)
     }
 
-    init(runs: [SortedRun], _ seed: UInt64) { (self.runs, self.seed, collection) = (runs, seed, 0) }
+    /// The index of these stored runs, oldest first, and of those that follow them.
+    init(_ stored: [Stored], _ fresh: [FreshRun], of collection: UInt32, _ seed: UInt64) {
+        self.init(fresh.reversed().map(\.run) + stored.reversed().map(\.run), seed, collection)
+        self.fresh = fresh
+    }
+
+    /// The index of these runs, newest first.
+    init(_ all: [IndexRun], _ seed: UInt64, _ collection: UInt32 = 0) {
+        var (runs, marks): ([SortedRun], [SortedRun]) = ([], [])
+        var gone: [(from: Int, ranges: GoneRanges)] = []
+        runs.reserveCapacity(all.count)
+        for run in all {
+            if run.posts.count > 0 { runs.append(run.posts) }
+            if let more = run.marks, more.count > 0 { marks.append(more) }
+            if let ranges = run.gone, ranges.count > 0 { gone.append((runs.count, ranges)) }
+        }
+        (self.runs, self.marks, self.gone, self.seed, self.collection) = (runs, marks, gone, seed, collection)
+    }
 
     private init(_ other: PostIndex, of collection: UInt32) {
-        (runs, seed, fresh) = (other.runs, other.seed, other.fresh)
+        (runs, marks, gone) = (other.runs, other.marks, other.gone)
+        (seed, fresh) = (other.seed, other.fresh)
         self.collection = collection
     }
 
     /// Returns the same index for the posts of another collection.
     func of(_ collection: UInt32) -> PostIndex { PostIndex(self, of: collection) }
 
-    /// Returns the stored runs, oldest first.
-    static func stored(_ transaction: Transaction) throws -> [(number: UInt64, run: SortedRun)] {
-        var runs: [(number: UInt64, run: SortedRun)] = []
-        runs.reserveCapacity(24)
-        try forEachStored(transaction, newestFirst: false) { runs.append(($0, $1)) }
-        return runs
-    }
+    typealias Stored = (number: UInt64, run: IndexRun)
 
-    private static func forEachStored(
-        _ transaction: Transaction, newestFirst: Bool, _ body: (UInt64, SortedRun) -> Void
-    ) throws {
+    /// Returns the stored runs, oldest first.
+    static func stored(_ transaction: Transaction) throws -> [Stored] {
         try transaction.withCursor(.locations) { cursor in
-            var found = try newestFirst ? cursor.last() : cursor.first()
+            var runs: [Stored] = []
+            runs.reserveCapacity(24)
+            var found = try cursor.first()
             while let (key, value) = found {
-                guard let key = NumberKey(ofRun: key), let run = SortedRun(value) else {
+                guard let key = NumberKey(ofRun: key), let run = IndexRun(value) else {
                     throw QuireError.corrupt("the id index")
                 }
-                body(key.number, run)
-                found = try newestFirst ? cursor.previous() : cursor.next()
+                runs.append((key.number, run))
+                found = try cursor.next()
+            }
+            return runs
+        }
+    }
+
+    /// Returns the location as it is now, which the run with this index has.
+    @inline(__always)
+    private func current(_ location: Location, in run: Int) -> Location {
+        gone.isEmpty ? location : withoutGone(location, run)
+    }
+
+    private func withoutGone(_ location: Location, _ run: Int) -> Location {
+        for (from, ranges) in gone {
+            if from > run { return location }
+            if ranges.contains(location.position, of: location.feed) {
+                return Location(location.address, feed: location.feed, position: Location.gone)
             }
         }
+        return location
     }
 
     func address(of id: PostID) -> PostAddress { PostAddress(id, in: collection, seed: seed) }
@@ -80,7 +109,7 @@ struct PostIndex {
                 rest += 1
             }
             withUnsafeTemporaryAllocation(of: Int32.self, capacity: rest + 1) { likely in
-                for run in runs where rest > 0 {
+                for run in runs.indices where rest > 0 {
                     lookUp(open[..<rest], likely, in: run, body)
                     var kept = 0
                     for i in 0..<rest where open[i].number >= 0 {
@@ -97,8 +126,9 @@ struct PostIndex {
     @inline(__always)
     private func lookUp(
         _ open: Slice<UnsafeMutableBufferPointer<Wanted>>, _ likely: UnsafeMutableBufferPointer<Int32>,
-        in run: SortedRun, _ body: (Int, Location) -> Bool
+        in number: Int, _ body: (Int, Location) -> Bool
     ) {
+        let run = runs[number]
         let open = UnsafeMutableBufferPointer(rebasing: open)
         if !run.isSmall { for i in 0..<open.count { run.prefetchFilter(open[i].address.hash) } }
         var found = 0
@@ -109,8 +139,10 @@ struct PostIndex {
         if !run.isSmall { for i in 0..<found { run.prefetch(open[Int(likely[i])].address.hash) } }
         for i in 0..<found {
             let at = Int(likely[i])
-            let number = open[at].number
-            run.forEach(at: open[at].address) { if body(number, $0) { open[at].number = -1 } }
+            let wanted = open[at].number
+            run.forEach(at: open[at].address) {
+                if body(wanted, current($0, in: number)) { open[at].number = -1 }
+            }
         }
     }
 
@@ -175,10 +207,10 @@ struct PostIndex {
         let bits = SortedRun.bits(address.hash)
         for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
-        for run in runs where run.mayHave(address.hash, bits) {
+        for (i, run) in runs.enumerated() where run.mayHave(address.hash, bits) {
             run.forEach(at: address) { location in
                 if !known.contains(where: { $0.feed == location.feed }) {
-                    known.append((location.feed, location.position))
+                    known.append((location.feed, current(location, in: i).position))
                 }
             }
         }
@@ -189,10 +221,12 @@ struct PostIndex {
     /// Returns the locations of all posts with this hash, in any collection.
     func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
         var known: [Location] = []
-        for run in runs {
+        for (i, run) in runs.enumerated() {
             guard var slot = run.first(hash: hash) else { continue }
             while let location = run.location(slot), location.hash == hash {
-                if !known.contains(where: { $0.isSamePlace(as: location) }) { known.append(location) }
+                if !known.contains(where: { $0.isSamePlace(as: location) }) {
+                    known.append(current(location, in: i))
+                }
                 slot += 1
             }
         }
@@ -201,20 +235,59 @@ struct PostIndex {
 
     /// Calls `body` with the newest location of each post in each feed, until it returns false. Visits all
     /// runs in one pass, in the order of hashes.
-    func forEachPlace(_ body: (Location) -> Bool) { SortedRun.forEach(ofNewestFirst: runs, body) }
+    func forEachPlace(_ body: (Location) -> Bool) {
+        SortedRun.forEach(ofNewestFirst: runs) { body(current($0, in: $1)) }
+    }
 
     // MARK: Other feeds
 
-    /// Returns, for each of these posts, false if no other feed holds it or ever did. If true, another feed
-    /// may hold it. Most posts are in one feed: asking this first halves the cost of the question in a prune.
-    func mayBeElsewhere(_ ids: PostIDs, than feed: UInt32) -> [Bool] {
+    /// Returns for each of these posts whether several feeds hold it. Most are in one feed: asking this first
+    /// makes a prune cheap.
+    func areShared(_ ids: PostIDs) -> [Bool] {
         var found = [Bool](repeating: false, count: ids.count)
-        lookUp(ids) { i, location in
-            if location.feed == feed { return false }
-            found[i] = true
-            return true
+        if marks.isEmpty { return found }
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ids.count * 2) { words in
+            let (hashes, bits) = (words.baseAddress!, words.baseAddress! + ids.count)
+            for i in ids.indices {
+                let number = ids.number(at: i)
+                let hash = number.map { PostAddress.of($0, in: collection, seed: seed).hash }
+                let known = hash ?? address(of: ids[i]).hash
+                (hashes + i).initialize(to: known)
+                (bits + i).initialize(to: SortedRun.bits(known))
+            }
+            for run in marks.reversed() {
+                if !run.isSmall { for i in ids.indices { run.prefetchFilter(hashes[i]) } }
+                run.forEachLikely(hashes, bits, count: ids.count) { i in
+                    run.forEach(at: address(of: ids[i])) { found[i] = $0.position != Location.gone }
+                }
+            }
         }
         return found
+    }
+
+    /// Returns a mark that several feeds hold a post, or only one.
+    func mark(of id: PostID, isShared: Bool) -> Location {
+        Location(address(of: id), feed: 1, position: isShared ? 1 : Location.gone)
+    }
+
+    /// Returns true if the post at this address is marked: several feeds hold it.
+    func isMarked(_ address: PostAddress) -> Bool {
+        for run in marks {
+            var mark: Location?
+            run.forEach(at: address) { mark = $0 }
+            if let mark { return mark.position != Location.gone }
+        }
+        return false
+    }
+
+    /// Returns the number of marked posts.
+    func marked() -> Int {
+        var count = 0
+        SortedRun.forEach(ofNewestFirst: marks) { mark, _ in
+            if mark.position != Location.gone { count += 1 }
+            return true
+        }
+        return count
     }
 
     // MARK: Keeping few runs
@@ -259,33 +332,34 @@ struct PostIndex {
         return tier
     }
 
-    /// Stores a session's locations as one new run, merged with older ones if there are many. `live` is the
+    /// Stores the changes of a session as one new run, merged with older ones if there are many. `live` is the
     /// number of entries in all feeds; any further locations in the runs are outdated.
-    static func store(_ fresh: [FreshRun], in transaction: Transaction, live: UInt64) throws {
-        if fresh.isEmpty { return }
-        let stored = try stored(transaction)
-        let new = fresh.reversed().map(\.run)
-        let counts = stored.map(\.run.count) + [new.reduce(0) { $0 + $1.count }]
+    static func store(
+        _ new: RunContents, after stored: [Stored], in transaction: Transaction, live: UInt64
+    ) throws {
+        if new.isEmpty { return }
+        let counts = stored.map(\.run.count) + [new.count]
         var range = merge(counts)
         if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { range = 0..<counts.count }
-        let isNewMerged = range.upperBound > stored.count
-        let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
-        let merged = SortedRun.merged(
-            newestFirst: (isNewMerged ? new : []) + older.reversed().map(\.run),
-            dropsGone: range.lowerBound == 0)
-        let added = isNewMerged ? [] : SortedRun.merged(newestFirst: new, dropsGone: stored.isEmpty)
-        for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
         let number = (stored.last?.number ?? 0) + 1
-        if let newest = older.last, !isNewMerged { try put(merged, newest.number, in: transaction) }
-        try put(isNewMerged ? merged : added, number, in: transaction)
+        let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
+        let isNewMerged = range.upperBound > stored.count
+        if older.isEmpty { return try put(stored.isEmpty ? new.withoutGone() : new, number, in: transaction) }
+        // a write may move what the runs lend, so all of them are read before
+        let fresh = isNewMerged ? FreshRun(new) : nil
+        let merged = withExtendedLifetime(fresh) {
+            RunContents.merged(
+                newestFirst: (fresh.map { [$0.run] } ?? []) + older.reversed().map(\.run),
+                isOldest: range.lowerBound == 0)
+        }
+        for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
+        if isNewMerged { return try put(merged, number, in: transaction) }
+        try put(merged, older.last!.number, in: transaction)
+        try put(new, number, in: transaction)
     }
 
-    private static func put(_ locations: [Location], _ number: UInt64, in transaction: Transaction) throws {
-        if locations.isEmpty { return }
-        let size = SortedRun.size(of: locations)
-        try transaction.put(.locations, NumberKey(number), count: size) {
-            $0.initializeMemory(as: UInt8.self, repeating: 0)
-            SortedRun.write(locations, into: $0)
-        }
+    private static func put(_ contents: RunContents, _ number: UInt64, in transaction: Transaction) throws {
+        if contents.isEmpty { return }
+        try transaction.put(.locations, NumberKey(number), count: contents.size) { contents.write(into: $0) }
     }
 }

@@ -1,103 +1,11 @@
 import CLMDB
 
-/// The address of a post in the id index. The hash of an integer id is the shuffled id, so two ids of a
-/// collection never share one, and `check` is the collection: two integer ids never share an address. Other
-/// ids have 96 bits of a hash whose seed is a secret of the cache.
-struct PostAddress: Hashable {
-    let hash: UInt64
-    /// Twice the collection's number for integers; odd for other ids.
-    let check: UInt32
-
-    /// Shuffles ids differently in each collection, so that collections that all begin at 1 use different
-    /// slots.
-    init(_ id: PostID, in collection: UInt32, seed: UInt64) {
-        let seed = seed ^ UInt64(collection) &* 0x9E37_79B9_7F4A_7C15
-        switch id.storage {
-        case .integer(let number):
-            var word = number ^ seed
-            word = (word ^ word >> 33) &* 0xFF51_AFD7_ED55_8CCD
-            word = (word ^ word >> 33) &* 0xC4CE_B9FE_1A85_EC53
-            (hash, check) = (word ^ word >> 33, collection << 1)
-        case .bytes(let bytes):
-            hash = bytes.withUnsafeBytes { IDHash.of($0, seed: seed) }
-            let other = bytes.withUnsafeBytes { IDHash.of($0, seed: ~seed) }
-            check = UInt32(truncatingIfNeeded: other) | 1
-        }
-    }
-
-    init(hash: UInt64, check: UInt32) { (self.hash, self.check) = (hash, check) }
-
-    /// The collection of an integer id. The address of another id does not contain it.
-    var collection: UInt32? { check & 1 == 0 ? check >> 1 : nil }
-}
-
-/// A post in a feed: the chunk that holds it, or that it has left.
-struct Location {
-    /// The position that marks a post that left.
-    static let gone: UInt64 = 0
-
-    var hash: UInt64
-    var position: UInt64
-    /// Never 0, which marks an empty slot.
-    var feed: UInt32
-    var check: UInt32
-
-    init(_ address: PostAddress, feed: UInt32, position: UInt64) {
-        (hash, check) = (address.hash, address.check)
-        (self.feed, self.position) = (feed, position)
-    }
-
-    var address: PostAddress { PostAddress(hash: hash, check: check) }
-
-    func isSamePlace(as other: Location) -> Bool {
-        hash == other.hash && feed == other.feed && check == other.check
-    }
-
-    func precedes(_ other: Location) -> Bool {
-        if hash != other.hash { return hash < other.hash }
-        if check != other.check { return check < other.check }
-        return feed < other.feed
-    }
-
-    /// Returns the locations in this order. Hashes are evenly distributed, so each is put directly near its place:
-    /// O(n), and O(n log n) for many locations with the same hash.
-    static func sorted(_ locations: [Location]) -> [Location] {
-        let count = locations.count
-        if count < 8 { return locations.sorted { $0.precedes($1) } }
-        func bucket(_ location: Location) -> Int {
-            Int(truncatingIfNeeded: location.hash.multipliedFullWidth(by: UInt64(count)).high)
-        }
-        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: count + 1) { ends in
-            ends.initialize(repeating: 0)
-            for location in locations { ends[bucket(location)] &+= 1 }
-            var end: Int32 = 0
-            for i in 0..<count {
-                end &+= ends[i]
-                ends[i] = end
-            }
-            return [Location](unsafeUninitializedCapacity: count) { sorted, initialized in
-                for location in locations.reversed() {
-                    let bucket = bucket(location)
-                    ends[bucket] &-= 1
-                    sorted.initializeElement(at: Int(ends[bucket]), to: location)
-                }
-                initialized = count
-                ends[count] = end
-                // what was the end of a bucket is its start now
-                for i in 0..<count where ends[i + 1] - ends[i] > 1 {
-                    sorted[Int(ends[i])..<Int(ends[i + 1])].sort { $0.precedes($1) }
-                }
-            }
-        }
-    }
-}
-
 /// Locations in the order of their hashes, each in the slot of its hash or the next free one, and a Bloom filter
 /// behind them. Hashes are evenly distributed, so a look-up is one jump and a short scan; most look-ups of posts
 /// that the run does not have end at one word of the filter. Several runs are merged in one pass.
 ///
 ///     count u64le | slots u64le | slots x (hash u64le, position u64le, feed u32le, check u32le)
-///         | words x u64le | checksum u32le
+///         | words x u64le
 struct SortedRun {
     private static let head = 16
     private static let stride = 24
@@ -110,13 +18,13 @@ struct SortedRun {
     private let filter: UnsafeRawPointer
     private let words: UInt64
 
-    /// Reads the run in these bytes, which must outlive it. Returns nil if they are not a run.
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= Self.head + Checksum.size, let start = bytes.baseAddress else { return nil }
+    /// Reads the run at the start of these bytes, which must outlive it. Returns nil if there is none.
+    init?(startOf bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.head, let start = bytes.baseAddress else { return nil }
         let count = UInt64(littleEndian: start.loadUnaligned(as: UInt64.self))
         let slots = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         guard count < slots, slots <= UInt64(bytes.count / Self.stride),
-            bytes.count == Self.size(slots: Int(slots), count: Int(count))
+            Self.size(slots: Int(slots), count: Int(count)) <= bytes.count
         else { return nil }
         base = start + Self.head
         (self.count, self.slots) = (Int(count), Int(slots))
@@ -124,6 +32,9 @@ struct SortedRun {
         filter = base + self.slots * Self.stride
         words = UInt64(Self.words(self.count))
     }
+
+    /// The number of its bytes.
+    var size: Int { Self.size(slots: slots, count: count) }
 
     // MARK: Looking up
 
@@ -151,6 +62,19 @@ struct SortedRun {
     func mayHave(_ hash: UInt64, _ bits: UInt64) -> Bool {
         UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: word(of: hash), as: UInt64.self))
             & bits == bits
+    }
+
+    /// Calls `body` with the index of each hash for which ``mayHave(_:_:)`` is true.
+    @inline(__always)
+    func forEachLikely(
+        _ hashes: UnsafePointer<UInt64>, _ bits: UnsafePointer<UInt64>, count: Int, _ body: (Int) -> Void
+    ) {
+        let (filter, words) = (filter, words)
+        for i in 0..<count {
+            let at = Int(truncatingIfNeeded: hashes[i].multipliedFullWidth(by: words).high) &* 8
+            let word = UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+            if word & bits[i] == bits[i] { body(i) }
+        }
     }
 
     /// Prefetches what a look-up in the slots reads first.
@@ -249,21 +173,19 @@ struct SortedRun {
             | 1 << (mixed >> 40 & 63)
     }
 
-    private static func size(slots: Int, count: Int) -> Int {
-        head + slots * stride + words(count) * 8 + Checksum.size
-    }
+    private static func size(slots: Int, count: Int) -> Int { head + slots * stride + words(count) * 8 }
 
     /// Returns the size of a run of these locations in bytes.
     static func size(of sorted: [Location]) -> Int {
         let scale = scale(sorted.count)
         var next = 0
-        for location in sorted { next = max(next, ideal(location.hash, scale)) + 1 }
+        for location in sorted { next = max(next, ideal(location.hash, scale)) &+ 1 }
         return size(slots: next + 1, count: sorted.count)
     }
 
     /// Returns true if the bytes are as ``write(_:into:)`` writes them. Only then can every location be
     /// found.
-    func isAsWritten(in bytes: UnsafeRawBufferPointer) -> Bool {
+    var isAsWritten: Bool {
         var (next, found) = (0, 0)
         var last: Location?
         var expected = [UInt64](repeating: 0, count: Int(words))
@@ -285,64 +207,80 @@ struct SortedRun {
         return isFilter && found == count && slots == next + 1
     }
 
-    /// Writes ordered locations without duplicates as a run into zeroed bytes, ``size(of:)`` of them.
+    /// Writes ordered locations without duplicates as a run, ``size(of:)`` bytes of any content before.
     static func write(_ sorted: [Location], into target: UnsafeMutableRawBufferPointer) {
         let words = words(sorted.count)
-        let slots = (target.count - head - words * 8 - Checksum.size) / stride
+        let slots = (target.count - head - words * 8) / stride
         let start = target.baseAddress!
         start.storeBytes(of: UInt64(sorted.count).littleEndian, as: UInt64.self)
         start.storeBytes(of: UInt64(slots).littleEndian, toByteOffset: 8, as: UInt64.self)
         let filter = start + head + slots * stride
+        for i in 0..<words { filter.storeBytes(of: 0, toByteOffset: i &* 8, as: UInt64.self) }
         let scale = scale(sorted.count)
         var next = 0
-        for location in sorted {
-            next = max(next, ideal(location.hash, scale))
-            let at = start + (head &+ next &* stride)
-            at.storeBytes(of: location.hash.littleEndian, as: UInt64.self)
-            at.storeBytes(of: location.position.littleEndian, toByteOffset: 8, as: UInt64.self)
-            at.storeBytes(of: location.feed.littleEndian, toByteOffset: 16, as: UInt32.self)
-            at.storeBytes(of: location.check.littleEndian, toByteOffset: 20, as: UInt32.self)
-            let word = filter + ideal(location.hash, UInt64(words)) &* 8
-            let before = UInt64(littleEndian: word.loadUnaligned(as: UInt64.self))
-            word.storeBytes(of: (before | bits(location.hash)).littleEndian, as: UInt64.self)
+        sorted.withUnsafeBufferPointer { sorted in
+            for location in sorted {
+                let ideal = ideal(location.hash, scale)
+                while next < ideal {
+                    clear(start + (head &+ next &* stride))
+                    next &+= 1
+                }
+                let at = start + (head &+ next &* stride)
+                at.storeBytes(of: location.hash.littleEndian, as: UInt64.self)
+                at.storeBytes(of: location.position.littleEndian, toByteOffset: 8, as: UInt64.self)
+                at.storeBytes(of: location.feed.littleEndian, toByteOffset: 16, as: UInt32.self)
+                at.storeBytes(of: location.check.littleEndian, toByteOffset: 20, as: UInt32.self)
+                let word = filter + Self.ideal(location.hash, UInt64(words)) &* 8
+                let before = UInt64(littleEndian: word.loadUnaligned(as: UInt64.self))
+                word.storeBytes(of: (before | bits(location.hash)).littleEndian, as: UInt64.self)
+                next &+= 1
+            }
+        }
+        while next < slots {
+            clear(start + (head &+ next &* stride))
             next &+= 1
         }
-        Checksum.seal(target)
+    }
+
+    /// Writes an empty slot.
+    @inline(__always)
+    private static func clear(_ slot: UnsafeMutableRawPointer) {
+        for offset in 0..<3 { slot.storeBytes(of: 0, toByteOffset: offset &* 8, as: UInt64.self) }
     }
 
     // MARK: Merging
 
     /// Calls `body` with the locations of all these runs in order, and of each post in each feed with that of
-    /// the newest run, until it returns false.
+    /// the newest run, until it returns false. It is told which run that is.
     @inline(__always)
-    static func forEach(ofNewestFirst runs: [SortedRun], _ body: (Location) -> Bool) {
+    static func forEach(ofNewestFirst runs: [SortedRun], _ body: (Location, Int) -> Bool) {
         withUnsafeTemporaryAllocation(of: Head.self, capacity: runs.count) { heads in
             var open = 0
-            for run in runs {
-                guard let first = run.next(from: 0) else { continue }
-                heads.initializeElement(
-                    at: open, to: Head(run: run, slot: first.slot, location: first.location))
-                open += 1
+            for (i, run) in runs.enumerated() {
+                var head = Head(run, i)
+                if head.skip() {
+                    heads.initializeElement(at: open, to: head)
+                    open &+= 1
+                }
             }
             while open > 0 {
                 var least = 0
                 var i = 1
                 while i < open {
-                    if heads[i].location.precedes(heads[least].location) { least = i }
+                    if heads[i].precedes(heads[least]) { least = i }
                     i &+= 1
                 }
                 let location = heads[least].location  // the newest, as the first of equal ones
-                if !body(location) { return }
+                if !body(location, heads[least].run) { return }
                 i = least
                 while i < open {
-                    if !heads[i].location.isSamePlace(as: location) {
+                    if heads[i].hash != location.hash || !heads[i].location.isSamePlace(as: location) {
                         i &+= 1
-                    } else if let next = heads[i].run.next(from: heads[i].slot &+ 1) {
-                        (heads[i].slot, heads[i].location) = next
+                    } else if heads[i].advance() {
                         i &+= 1
                     } else {
-                        open -= 1
-                        for later in i..<open { heads[later] = heads[later + 1] }
+                        open &-= 1
+                        for later in i..<open { heads[later] = heads[later &+ 1] }
                     }
                 }
             }
@@ -351,36 +289,71 @@ struct SortedRun {
 
     /// The next location of a run that is being merged.
     private struct Head {
-        let run: SortedRun
-        var slot: Int
-        var location: Location
-    }
+        private var at: UnsafeRawPointer
+        private let end: UnsafeRawPointer
+        private(set) var hash: UInt64 = 0
+        let run: Int
 
-    /// Merges runs and keeps the newest location of each post in each feed. Locations of posts that left are
-    /// dropped if there is no older run that they must override.
-    static func merged(newestFirst runs: [SortedRun], dropsGone: Bool) -> [Location] {
-        var result: [Location] = []
-        result.reserveCapacity(min(runs.reduce(0) { $0 + $1.slots }, PostIndex.mergeLimit))
-        forEach(ofNewestFirst: runs) {
-            if !dropsGone || $0.position != Location.gone { result.append($0) }
-            return true
+        init(_ run: SortedRun, _ number: Int) {
+            (at, end) = (run.base, run.base + run.slots &* SortedRun.stride)
+            self.run = number
         }
-        return result
+
+        @inline(__always)
+        var location: Location {
+            func word<T: FixedWidthInteger>(_ offset: Int) -> T {
+                T(littleEndian: at.loadUnaligned(fromByteOffset: offset, as: T.self))
+            }
+            let address = PostAddress(hash: hash, check: word(20))
+            return Location(address, feed: word(16), position: word(8))
+        }
+
+        @inline(__always)
+        func precedes(_ other: Head) -> Bool {
+            hash == other.hash ? location.precedes(other.location) : hash < other.hash
+        }
+
+        /// Moves to the next location. Returns false if there is none.
+        @inline(__always)
+        mutating func advance() -> Bool {
+            at += SortedRun.stride
+            return skip()
+        }
+
+        /// Skips empty slots. Returns false if there are no others.
+        @inline(__always)
+        mutating func skip() -> Bool {
+            while at < end {
+                if at.loadUnaligned(fromByteOffset: 16, as: UInt32.self) != 0 {
+                    hash = UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
+                    return true
+                }
+                at += SortedRun.stride
+            }
+            return false
+        }
     }
-}
 
-/// A run in memory, with locations that a write session has not stored yet.
-final class FreshRun {
-    private let bytes: UnsafeMutableRawBufferPointer
-    let run: SortedRun
-
-    init(_ sorted: [Location]) {
-        let size = SortedRun.size(of: sorted)
-        bytes = .allocate(byteCount: size, alignment: 8)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
-        SortedRun.write(sorted, into: bytes)
-        run = SortedRun(UnsafeRawBufferPointer(bytes))!
+    /// Merges runs and keeps the newest location of each post in each feed. `isGone` is told the location and
+    /// the run that has it. Locations of posts that left are dropped if there is no older run that they must
+    /// override.
+    @inline(__always)
+    static func merged(
+        newestFirst runs: [SortedRun], dropsGone: Bool, isGone: (Location, Int) -> Bool = { _, _ in false }
+    ) -> [Location] {
+        if runs.isEmpty { return [] }
+        let most = runs.reduce(0) { $0 + $1.slots }
+        return [Location](unsafeUninitializedCapacity: most) { merged, count in
+            var found = 0
+            forEach(ofNewestFirst: runs) {
+                var location = $0
+                if isGone(location, $1) { location.position = Location.gone }
+                if dropsGone && location.position == Location.gone { return true }
+                merged.initializeElement(at: found, to: location)
+                found &+= 1
+                return true
+            }
+            count = found
+        }
     }
-
-    deinit { bytes.deallocate() }
 }

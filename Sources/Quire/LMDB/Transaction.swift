@@ -78,12 +78,17 @@ struct Transaction {
         if status != MDB_NOTFOUND { try checkWrite(status, table) }
     }
 
-    private func checkWrite(_ status: Int32, _ table: Table) throws {
+    fileprivate func checkWrite(_ status: Int32, _ table: Table) throws {
         mark?.hasWritten = true
+        mark?.isUnchanged = false
         if status != 0 && mark?.failure == 0 { mark?.failure = status }
         if status == MDB_MAP_FULL { throw MapFull(isResized: false) }
         try check(status, "cannot write \(table.name)", path)
     }
+
+    /// True if nothing was written in this transaction, by any session. What it lends then stays valid until
+    /// its end: LMDB changes no page that was committed.
+    var isUnchanged: Bool { mark?.isUnchanged ?? false }
 
     /// Returns the bytes of the file that records occupy, and all its bytes.
     func fileUse() -> (used: UInt64, all: UInt64) {
@@ -109,10 +114,10 @@ struct Transaction {
     func withCursor<R>(_ table: Table, _ body: (Cursor) throws -> R) throws -> R {
         if let mark, let cursor = mark.borrowCursor(for: table, of: handle) {
             defer { mark.returnCursor(for: table) }
-            return try body(Cursor(handle: cursor, table: table, path: path))
+            return try body(Cursor(handle: cursor, table: table, transaction: self))
         }
         return try withTreeCursor { handle in
-            try body(Cursor(handle: handle, table: table, path: path))
+            try body(Cursor(handle: handle, table: table, transaction: self))
         }
     }
 
@@ -141,7 +146,8 @@ struct Transaction {
 struct Cursor {
     fileprivate let handle: OpaquePointer
     fileprivate let table: Table
-    fileprivate let path: String
+    fileprivate let transaction: Transaction
+    private var path: String { transaction.path }
 
     /// `key` is the part after the prefix of the table.
     typealias Record = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
@@ -152,6 +158,26 @@ struct Cursor {
             try move(MDB_SET_RANGE, MDB_val(bytes: bytes)).flatMap(own)
         }
     }
+
+    /// Returns the value with this key.
+    func find(_ key: some Key) throws(QuireError) -> UnsafeRawBufferPointer? {
+        try key.withBytes(in: table) { bytes throws(QuireError) in
+            try move(MDB_SET, MDB_val(bytes: bytes))?.value
+        }
+    }
+
+    enum Neighbour { case above, below }
+
+    /// Returns the value with this key, which probably is a neighbour of the record that was found or deleted
+    /// last.
+    func find(_ key: some Key, near neighbour: Neighbour) throws(QuireError) -> UnsafeRawBufferPointer? {
+        let found = try move(neighbour == .above ? MDB_PREV : MDB_NEXT, MDB_val())
+        let isWanted = found.map { found in key.withBytes(in: table) { found.key.isEqual(to: $0) } } ?? false
+        return isWanted ? found!.value : try find(key)
+    }
+
+    /// Deletes the record that was found last.
+    func delete() throws { try transaction.checkWrite(mdb_cursor_del(handle, 0), table) }
 
     func first() throws(QuireError) -> Record? { try seek(NoKey()) }
     func next() throws(QuireError) -> Record? { try move(MDB_NEXT, MDB_val()).flatMap(own) }

@@ -8,6 +8,8 @@ import CLMDB
 final class WriteProgress {
     // unchecked: only the thread that runs a body uses it, and never inside of another use
     @exclusivity(unchecked) var hasWritten = false
+    /// True until something is written in its transaction.
+    @exclusivity(unchecked) var isUnchanged = true
     /// The status of its first failed write; 0 if none failed.
     @exclusivity(unchecked) var failure: Int32 = 0
     /// The largest size of the file so far. The file never shrinks.

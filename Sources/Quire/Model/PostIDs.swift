@@ -28,10 +28,25 @@ struct PostIDs: RandomAccessCollection, Equatable {
     @inline(__always)
     func number(at i: Int) -> UInt64? { isText.isEmpty || !isText[i] ? words[i] : nil }
 
+    /// The ids, if all of them are integers.
+    var numbers: [UInt64]? { isText.isEmpty ? words : nil }
+
     @inline(__always)
     mutating func append(number: UInt64) {
         words.append(number)
         if !isText.isEmpty { isText.append(false) }
+    }
+
+    /// Adds integers, which are words in little-endian order.
+    mutating func append(numbers: UnsafeRawPointer, count: Int) {
+        let first = words.count
+        words.append(contentsOf: repeatElement(0, count: count))
+        words.withUnsafeMutableBytes {
+            UnsafeMutableRawBufferPointer(rebasing: $0[(first * 8)...])
+                .copyMemory(from: UnsafeRawBufferPointer(start: numbers, count: count * 8))
+        }
+        if UInt64(littleEndian: 1) != 1 { for i in first..<words.count { words[i] = words[i].byteSwapped } }
+        if !isText.isEmpty { isText += repeatElement(false, count: count) }
     }
 
     @inline(__always)

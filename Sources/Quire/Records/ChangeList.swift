@@ -4,11 +4,12 @@ struct ChangeList: ~Copyable {
     /// The code of a row directly below that of the previous change, as for the rows of a page. Only its name
     /// follows.
     static let below: UInt8 = 5
-    /// The codes of up to `longestRun` posts whose ids are integers: each inserted directly below the row of the
-    /// change before it, or each removed. A byte with their number and the ids follow.
+    /// The code of up to `longestRun` posts whose ids are integers, each inserted directly below the row of the
+    /// change before it. A byte with their number and the ids follow.
     static let postsBelow: UInt8 = 6
-    static let postsRemoved: UInt8 = 7
     static let longestRun: UInt8 = 127
+    /// The code of the removal of several posts with integer ids: their number, and each id in eight bytes.
+    static let postsRemoved: UInt8 = 7
 
     struct Encoded {
         let count: Int
@@ -19,10 +20,31 @@ struct ChangeList: ~Copyable {
     private(set) var count = 0
     /// The row of the previous change, if that was an insertion.
     private var upper: RowID?
-    /// The code of the run that the previous change belongs to, else 0, and where the number of its posts is.
-    private var run = (code: 0 as UInt8, at: 0)
+    /// Where the number of posts is in the run that the previous change belongs to; nil if it belongs to none.
+    private var run: Int?
+    /// Removed posts that are not written yet.
+    private var removed: [UInt64] = []
 
-    consuming func encoded() -> Encoded { Encoded(count: count, bytes: writer.bytes()) }
+    consuming func encoded() -> Encoded {
+        writeRemoved()
+        return Encoded(count: count, bytes: writer.bytes())
+    }
+
+    private mutating func writeRemoved() {
+        if removed.isEmpty { return }
+        if removed.count == 1 {
+            writer.byte(2)
+            RowID.post(PostID(removed[0])).encode(&writer)
+        } else {
+            writer.byte(Self.postsRemoved)
+            writer.number(removed.count)
+            let target = writer.extend(by: removed.count * 8)
+            for i in removed.indices {
+                target.storeBytes(of: removed[i].littleEndian, toByteOffset: i &* 8, as: UInt64.self)
+            }
+        }
+        removed.removeAll(keepingCapacity: true)
+    }
 
     static func encoded(_ changes: [Change]) -> Encoded {
         var list = ChangeList()
@@ -41,12 +63,31 @@ struct ChangeList: ~Copyable {
 
     mutating func append(_ change: Change) {
         switch change {
+        case .inserted(.post(let id), let below?) where below == upper:
+            if case .integer(let number) = id.storage {
+                appendBelow(number)
+            } else {
+                append(Self.below)
+                RowID.post(id).encode(&writer)
+            }
         case .inserted(let row, let below?) where below == upper:
-            append(row, Self.below, ofPost: Self.postsBelow)
+            append(Self.below)
+            row.encode(&writer)
         case .inserted(let row, let below):
-            append(row, 1)
+            append(1)
+            row.encode(&writer)
             writer.optional(below) { $1.encode(&$0) }
-        case .removed(let row): append(row, 2, ofPost: Self.postsRemoved)
+        case .removed(.post(let id)):
+            if case .integer(let number) = id.storage {
+                (count, run) = (count + 1, nil)
+                removed.append(number)
+            } else {
+                append(2)
+                RowID.post(id).encode(&writer)
+            }
+        case .removed(let row):
+            append(2)
+            row.encode(&writer)
         case .updated(let id):
             append(Self.updated)
             id.encode(&writer)
@@ -56,51 +97,47 @@ struct ChangeList: ~Copyable {
     }
 
     private mutating func append(_ code: UInt8) {
-        count += 1
-        run.code = 0
+        writeRemoved()
+        (count, run) = (count + 1, nil)
         writer.byte(code)
-    }
-
-    private mutating func append(_ row: RowID, _ code: UInt8, ofPost runCode: UInt8? = nil) {
-        if let runCode, case .post(let id) = row, case .integer(let number) = id.storage {
-            return append(number, to: runCode)
-        }
-        append(code)
-        row.encode(&writer)
     }
 
     /// Adds a post to the current run, or begins one.
     @inline(__always)
-    private mutating func append(_ number: UInt64, to code: UInt8) {
+    private mutating func appendBelow(_ number: UInt64) {
         count += 1
-        if run.code != code || writer.byte(at: run.at) == Self.longestRun {
-            writer.byte(code)
-            run = (code, writer.size)
-            writer.byte(0)
+        if let run, writer.byte(at: run) != Self.longestRun {
+            writer.incrementByte(at: run)
+        } else {
+            writeRemoved()
+            writer.byte(Self.postsBelow)
+            run = writer.size
+            writer.byte(1)
         }
-        writer.incrementByte(at: run.at)
         writer.number(number)
     }
 
     /// Adds the removal of posts.
     mutating func append(removed ids: PostIDs) {
-        for i in ids.indices { append(ids, i, 2, ofPost: Self.postsRemoved) }
-        upper = nil
+        if let numbers = ids.numbers {
+            removed.append(contentsOf: numbers)
+            (count, run, upper) = (count + numbers.count, nil, nil)
+        } else {
+            for id in ids { append(.removed(.post(id))) }
+        }
     }
 
     /// Adds the insertion of rows that are below each other, and all below the previous change's row.
     mutating func append(_ ids: PostIDs, of entries: some BidirectionalCollection<Int>) {
-        for entry in entries { append(ids, entry, Self.below, ofPost: Self.postsBelow) }
-        if let last = entries.last { upper = .post(ids[last]) }
-    }
-
-    @inline(__always)
-    private mutating func append(_ ids: PostIDs, _ i: Int, _ code: UInt8, ofPost runCode: UInt8) {
-        if let number = ids.number(at: i) {
-            append(number, to: runCode)
-        } else {
-            append(.post(ids[i]), code)
+        for entry in entries {
+            if let number = ids.number(at: entry) {
+                appendBelow(number)
+            } else {
+                append(Self.below)
+                RowID.post(ids[entry]).encode(&writer)
+            }
         }
+        if let last = entries.last { upper = .post(ids[last]) }
     }
 }
 

@@ -113,21 +113,38 @@ struct ChunkColumns {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
 
-    /// The number of entries with all of these flags.
-    func count(with wanted: UInt8) -> Int {
-        var found = 0
-        for slot in 0..<count where flags(slot) & wanted == wanted { found += 1 }
-        return found
+    /// What all entries together have.
+    struct Sums {
+        /// The flags that an entry has.
+        var flags: UInt8 = 0
+        var detached = 0
+        var unkeyed = 0
+        var bodyBytes = 0
     }
 
-    /// The number of bytes of all bodies.
-    var bodyBytes: Int {
-        if features & Feature.bodies == 0 { return 0 }
-        var sum = 0
-        for slot in 0..<count where flags(slot) & Flag.body != 0 {
-            sum += Int(Self.word32(lengths + 4 &* slot))
+    var sums: Sums {
+        var sums = Sums()
+        var common: UInt8 = 0xFF
+        for slot in 0..<count {
+            sums.flags |= flags(slot)
+            common &= flags(slot)
         }
-        return sum
+        let hasBodies = features & Feature.bodies != 0
+        if common & (Flag.key | Flag.body) == Flag.key | Flag.body && sums.flags & Flag.detached == 0
+            && hasBodies
+        {
+            for slot in 0..<count { sums.bodyBytes &+= Int(Self.word32(lengths + 4 &* slot)) }
+            return sums
+        }
+        for slot in 0..<count {
+            let flags = flags(slot)
+            sums.detached &+= Int(flags & Flag.detached)
+            if flags & Flag.key == 0 { sums.unkeyed &+= 1 }
+            if hasBodies && flags & Flag.body != 0 {
+                sums.bodyBytes &+= Int(Self.word32(lengths + 4 &* slot))
+            }
+        }
+        return sums
     }
 
     var hasDetachedOnly: Bool {
@@ -165,16 +182,7 @@ struct ChunkColumns {
     func ids() throws(QuireError) -> PostIDs {
         var ids = PostIDs()
         ids.reserveCapacity(count)
-        if texts.isEmpty {
-            for slot in 0..<count {
-                if flags.load(fromByteOffset: slot, as: UInt8.self) & Flag.text != 0 {
-                    throw ByteReader.damage
-                }
-                ids.append(number: Self.word(words + 8 &* slot))
-            }
-        } else {
-            for slot in 0..<count { ids.append(try id(slot)) }
-        }
+        try appendIDs(to: &ids)
         return ids
     }
 
@@ -230,22 +238,47 @@ struct ChunkColumns {
         if last == .max && exception < exceptions { throw ByteReader.damage }
     }
 
-    /// Calls `body` with where the body of each entry is.
-    @inline(__always)
-    func forEachBody(_ body: (BodyReference) -> Void) throws(QuireError) {
-        if exceptions > 0 {
-            return try forEachEntry { _, entry throws(QuireError) in body(entry.body) }
-        }
-        var next = firstBody
-        for slot in 0..<count {
-            if features & Feature.bodies == 0 || flags(slot) & Flag.body == 0 {
-                body(BodyReference())
-                continue
+    /// Calls `body` with each record that has bodies of these entries, and the bytes of these bodies: `all` in
+    /// sum.
+    func forEachBodyRecord(all: Int, _ body: (UInt64, Int) -> Void) {
+        if all == 0 { return }
+        let isOne = (0..<exceptions).allSatisfy { exception($0).field != .record }
+        if isOne { return body(Self.word(base + 24), all) }
+        var record = Self.word(base + 24)
+        var (slot, bytes) = (0, 0)
+        func add(upTo end: Int) {
+            while slot < end {
+                if flags(slot) & Flag.body != 0 { bytes &+= Int(Self.word32(lengths + 4 &* slot)) }
+                slot &+= 1
             }
-            next.length = Self.word32(lengths + 4 &* slot)
-            body(next)
-            next.offset &+= next.length
         }
+        for i in 0..<exceptions {
+            let found = exception(i)
+            if found.field != .record { continue }
+            add(upTo: min(found.slot, count))
+            if bytes > 0 { body(record, bytes) }
+            (record, bytes) = (found.value, 0)
+        }
+        add(upTo: count)
+        if bytes > 0 { body(record, bytes) }
+    }
+
+    func entry(_ slot: Int) throws(QuireError) -> Entry {
+        var found = Entry()
+        try forEachEntry(upTo: slot) { if $0 == slot { found = $1 } }
+        return found
+    }
+
+    /// Adds the ids to a list.
+    func appendIDs(to ids: inout PostIDs) throws(QuireError) {
+        if !texts.isEmpty {
+            for slot in 0..<count { ids.append(try id(slot)) }
+            return
+        }
+        var all: UInt8 = 0
+        for slot in 0..<count { all |= flags(slot) }
+        if all & Flag.text != 0 { throw ByteReader.damage }
+        ids.append(numbers: words, count: count)
     }
 
     private func readPlace(_ entry: inout Entry, _ slot: Int, _ above: Spot?) {

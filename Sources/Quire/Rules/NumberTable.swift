@@ -16,6 +16,8 @@ struct NumberTable<Value>: Sequence {
     func number(at i: Int) -> UInt64 { elements[i].number }
     subscript(at i: Int) -> Value { elements[i].value }
 
+    func reversed() -> ReversedCollection<[Element]> { elements.reversed() }
+
     var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 

@@ -67,14 +67,21 @@ struct ChangeLog {
             let kind = try reader.byte()
             switch kind {
             case ChangeList.below: changes.append(try inserted(try RowID(&reader), below: upper))
-            case ChangeList.postsBelow, ChangeList.postsRemoved:
+            case ChangeList.postsBelow:
                 let size = try reader.count()
                 guard size > 0, size <= count - changes.count else { throw ByteReader.damage }
                 for _ in 0..<size {
                     let row = RowID.post(PostID(try reader.number()))
-                    let isRemoval = kind == ChangeList.postsRemoved
-                    changes.append(isRemoval ? .removed(row) : try inserted(row, below: upper))
-                    if !isRemoval { upper = row }
+                    changes.append(try inserted(row, below: upper))
+                    upper = row
+                }
+            case ChangeList.postsRemoved:
+                let size = try reader.int()
+                guard size >= 2, size <= count - changes.count else { throw ByteReader.damage }
+                let ids = try reader.bytes(8 * size)
+                for i in 0..<size {
+                    let id = UInt64(littleEndian: ids.loadUnaligned(fromByteOffset: 8 * i, as: UInt64.self))
+                    changes.append(.removed(.post(PostID(id))))
                 }
             default: changes.append(try Change(kind, &reader))
             }

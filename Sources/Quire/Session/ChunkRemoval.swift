@@ -1,71 +1,129 @@
 /// Removes the chunks of a feed that left without having been loaded, with the pages that were only there, and
 /// with everything that refers to their posts.
 struct ChunkRemoval {
+    private let feed: UInt32
+    private let collection: UInt32
     private(set) var removed = RemovedChunks()
     private(set) var changes = ChangeList.encoded([])
     private var ids = PostIDs()
-    private var bodies: [BodyReference] = []
-    private var locations: [Location] = []
-    /// The posts that leave their last feed.
-    private var gone: [PostID] = []
+    /// For each body record, the bytes that no entry shows any more.
+    private var bodies = NumberTable<Int>()
+    private var gone: [GoneRange] = []
+    /// The posts that other feeds hold, as indices of `ids`, and the marks of those that only one other
+    /// holds.
+    private var held: [Int] = []
+    private var marks: [Location] = []
 
-    /// Reads what is to be removed. Must come before any write, which may move the bytes that the index lends.
-    init(_ loader: FeedLoader, _ session: WriteSession) throws {
-        for chunk in loader.leaving where !loader.chunks.contains(chunk.position) {
-            try read(chunk, loader)
+    /// Reads what is to be removed. Must come before any write, which may move the bytes that the chunks and
+    /// the index lend.
+    init(_ leaving: [LeavingChunk], of feed: UInt32, in index: PostIndex, _ session: WriteSession) throws {
+        (self.feed, collection) = (feed, index.collection)
+        if leaving.isEmpty { return }
+        ids.reserveCapacity(leaving.reduce(0) { $0 + $1.columns.count })
+        removed.reserve(leaving.count)
+        for chunk in leaving {
+            do throws(QuireError) {
+                try chunk.columns.appendIDs(to: &ids)
+            } catch {
+                throw QuireError.corrupt("a chunk of feed number \(feed)")
+            }
+            chunk.columns.forEachBodyRecord(all: chunk.bodyBytes) { release($1, of: $0) }
+            removed.add(chunk)
+            addRange(chunk)
         }
-        if removed.isEmpty { return }
-        let index = try loader.index()
-        let mayStay = index.mayBeElsewhere(ids, than: loader.feed)
-        locations.reserveCapacity(ids.count)
-        for i in ids.indices {
-            let id = ids[i]
-            let others = mayStay[i] ? try session.others(id, loader) : (isHeld: false, isShown: false)
-            if others.isShown { bodies[i].record = 0 }
-            if !others.isHeld { gone.append(id) }
-            locations.append(Location(index.address(of: id), feed: loader.feed, position: Location.gone))
-        }
+        try keepShared(leaving, index, session)
         var list = ChangeList()
         list.append(removed: ids)
         changes = ids.count > RowChanges.limit ? ChangeList.encoded([.reset]) : list.encoded()
     }
 
-    private mutating func read(_ chunk: LeavingChunk, _ loader: FeedLoader) throws {
-        let columns = try loader.transaction.columns(at: chunk.position, of: loader.feed)
-        var bodyBytes = 0
-        do throws(QuireError) {
-            for id in try columns.ids() { ids.append(id) }
-            try columns.forEachBody { body in
-                bodies.append(body)
-                bodyBytes += Int(body.length)
-            }
-        } catch {
-            throw QuireError.corrupt("a chunk of feed number \(loader.feed)")
+    /// Notes that there is nothing left from this chunk to the next one, which may leave as well.
+    private mutating func addRange(_ chunk: LeavingChunk) {
+        let last = chunk.next.map { $0 - 1 } ?? .max
+        if let above = gone.last, above.last < .max, above.last + 1 == chunk.position {
+            gone[gone.count - 1].last = last
+        } else {
+            gone.append(GoneRange(feed: feed, chunk.position...last))
         }
-        removed.add(chunk, bodyBytes: bodyBytes)
+    }
+
+    private mutating func release(_ bytes: Int, of record: UInt64) {
+        bodies[record] = (bodies[record] ?? 0) + bytes
+    }
+
+    /// Finds the posts that stay in other feeds. Their bodies stay if they are shown there.
+    private mutating func keepShared(
+        _ leaving: [LeavingChunk], _ index: PostIndex, _ session: WriteSession
+    ) throws {
+        let areShared = index.areShared(ids)
+        let shared = areShared.indices.filter { areShared[$0] }
+        if shared.isEmpty { return }
+        var others = [(count: Int, isShown: Bool)](repeating: (0, false), count: shared.count)
+        var showsAll = NumberTable<Bool>()
+        for (i, holder, position) in index.places(of: ids[shared[...]]) where holder != feed {
+            others[i].count += 1
+            if others[i].isShown { continue }
+            let known = showsAll[UInt64(holder)]
+            let isSo = try known ?? (session.transaction.counts(holder).placeholders == 0)
+            if known == nil { showsAll[UInt64(holder)] = isSo }
+            others[i].isShown =
+                try isSo || session.transaction.showsBody(of: ids[shared[i]], at: position, of: holder)
+        }
+        var (chunk, first) = (0, 0)
+        for (i, other) in zip(shared, others) {
+            if other.count > 0 { held.append(i) }
+            if other.count == 1 { marks.append(index.mark(of: ids[i], isShared: false)) }
+            if !other.isShown { continue }
+            while i >= first + leaving[chunk].columns.count {
+                first += leaving[chunk].columns.count
+                chunk += 1
+            }
+            do throws(QuireError) {
+                let body = try leaving[chunk].columns.entry(i - first).body
+                if body.record != 0 { release(-Int(body.length), of: body.record) }
+            } catch {
+                throw QuireError.corrupt("a chunk of feed number \(feed)")
+            }
+        }
     }
 
     /// Removes the records, except those of pages for which `isLoaded` is true: the writer of the feed changes
     /// them.
-    mutating func apply(
-        to session: WriteSession, _ loader: FeedLoader, isLoaded: (UInt64) -> Bool
-    ) throws {
+    mutating func apply(to session: WriteSession, isLoaded: (UInt64) -> Bool) throws {
         if removed.isEmpty { return }
-        let (transaction, feed) = (session.transaction, loader.feed)
-        for (number, count) in removed.pages where !isLoaded(number) {
-            let page = try transaction.head(ofPage: number, of: feed)
-            if page.entries != count {
-                throw QuireError.corrupt("page \(number) of feed number \(feed)")
+        let transaction = session.transaction
+        // of adjacent records the one first that was written last: then LMDB moves the fewest bytes
+        try transaction.withCursor(.pages(of: feed)) { cursor in
+            for (number, count) in removed.pages.reversed() where !isLoaded(number) {
+                guard let value = try cursor.find(NumberKey(newestFirst: number), near: .below) else {
+                    throw QuireError.corrupt("page \(number) of feed number \(feed)")
+                }
+                let page = try PageHead(value, ofPage: number, feed)
+                if page.entries != count {
+                    throw QuireError.corrupt("page \(number) of feed number \(feed)")
+                }
+                removed.removePage(page)
+                try cursor.delete()
             }
-            removed.removePage(page)
-            try transaction.delete(.pages(of: feed), NumberKey(newestFirst: number))
         }
-        for (position, _) in removed.chunks {
-            try transaction.delete(.chunks(of: feed), NumberKey(position))
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
+            for position in removed.positions.reversed() {
+                if try cursor.find(NumberKey(position), near: .above) != nil { try cursor.delete() }
+            }
         }
-        for body in bodies { session.release(body) }
-        try session.forget(gone, loader)
-        session.add(locations)
+        for (record, bytes) in bodies { session.release(bytes, of: record) }
+        try forgetPosts(session)
+        session.add([], marks: marks, gone: gone)
         session.counters.entries &-= UInt64(ids.count)
+    }
+
+    /// Removes everything known about the posts that left their last feed.
+    private func forgetPosts(_ session: WriteSession) throws {
+        if session.counters.fieldRecords == 0 {
+            session.counters.posts &-= UInt64(ids.count - held.count)
+            return
+        }
+        let held = Set(held)
+        try session.forget(ids.indices.lazy.filter { !held.contains($0) }.map { ids[$0] }, in: collection)
     }
 }

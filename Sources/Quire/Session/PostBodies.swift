@@ -14,43 +14,55 @@ extension WriteSession {
                 leaving.append(entry)
             } else if new.entries[entry].isPlaceholder && !old.entries[entry].isPlaceholder {
                 new.entries[entry].takeBody(of: Entry())
-                if try !others(old.id(of: entry), loader).isShown { release(old.entries[entry].body) }
+                if try !others(old.id(of: entry), than: loader.feed, in: loader.index()).isShown {
+                    release(old.entries[entry].body)
+                }
             }
         }
-        var gone: [PostID] = []
+        var (gone, marks): ([PostID], [Location]) = ([], [])
         if !leaving.isEmpty {
             let ids = old.index.ids[leaving[...]]
-            let mayStay = try loader.index().mayBeElsewhere(ids, than: loader.feed)
+            let index = try loader.index()
+            let areShared = index.areShared(ids)
             for (i, entry) in leaving.enumerated() {
-                let others = mayStay[i] ? try others(ids[i], loader) : (isHeld: false, isShown: false)
+                if !areShared[i] {
+                    release(old.entries[entry].body)
+                    gone.append(ids[i])
+                    continue
+                }
+                let others = try others(ids[i], than: loader.feed, in: index)
                 if !others.isShown { release(old.entries[entry].body) }
-                if !others.isHeld { gone.append(ids[i]) }
+                if others.count == 1 { marks.append(index.mark(of: ids[i], isShared: false)) }
             }
         }
         // must come last: the index lends bytes that a write may move
-        try forget(gone, loader)
-        try storeBodies(effect, loader, &new)
-        if new.entries.count == old.entries.count { return }
-        let placed = EntrySet(effect.placements.lazy.map(\.entry))
-        for entry in old.entries.count..<new.entries.count
-        where new.entries[entry].isCached && !placed.contains(entry) {
-            try enter(entry, loader, &new)
+        try forget(gone, in: loader.record.collection)
+        try storeBodies(effect, loader, &new, &marks)
+        if new.entries.count > old.entries.count {
+            let placed = EntrySet(effect.placements.lazy.map(\.entry))
+            for entry in old.entries.count..<new.entries.count
+            where new.entries[entry].isCached && !placed.contains(entry) {
+                try enter(entry, loader, &new, &marks)
+            }
         }
+        add([], marks: marks)
     }
 
-    /// Returns the other feeds that hold the post, and whether one shows its body. A placeholder does not.
-    func others(_ id: PostID, _ loader: FeedLoader) throws -> (isHeld: Bool, isShown: Bool) {
-        let places = try loader.index().positions(of: id).filter { $0.feed != loader.feed }
+    /// Returns the number of other feeds that hold the post, and whether one shows its body. A placeholder
+    /// does not.
+    func others(
+        _ id: PostID, than feed: UInt32, in index: PostIndex
+    ) throws -> (count: Int, isShown: Bool) {
+        let places = index.positions(of: id).filter { $0.feed != feed }
         let isShown = try places.contains { feed, position in
             try transaction.showsBody(of: id, at: position, of: feed)
         }
-        return (!places.isEmpty, isShown)
+        return (places.count, isShown)
     }
 
     /// Removes everything known about posts that left their last feed.
-    func forget(_ ids: [PostID], _ loader: FeedLoader) throws {
+    func forget(_ ids: some Collection<PostID>, in collection: UInt32) throws {
         counters.posts &-= UInt64(ids.count)
-        let collection = loader.record.collection
         for id in ids where counters.fieldRecords > 0 {
             if try transaction.fields(of: id, in: collection) == nil { continue }
             try transaction.delete(.fields, PostKey.bytes(id, in: collection))
@@ -59,12 +71,15 @@ extension WriteSession {
     }
 
     /// Gives a new entry without a placement (from a list of ids) the body that other feeds have.
-    private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
+    private func enter(
+        _ entry: Int, _ loader: FeedLoader, _ new: inout FeedState, _ marks: inout [Location]
+    ) throws {
         let id = new.id(of: entry)
         guard let known = try transaction.post(id, at: loader.elsewhere[id]) else {
             counters.posts += 1
             return
         }
+        marks.append(try loader.index().mark(of: id, isShared: true))
         new.entries[entry].takeBody(of: known)
         if known.body.record != 0 { new.entries[entry].isPlaceholder = false }
     }
@@ -72,7 +87,7 @@ extension WriteSession {
     /// Stores the bodies of an answer that are new or replace an older version. A body that equals the stored
     /// one, byte for byte, is not stored again.
     private func storeBodies<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
+        _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState, _ marks: inout [Location]
     ) throws {
         if effect.placements.isEmpty { return }
         var fresh: [Placement] = []
@@ -89,6 +104,7 @@ extension WriteSession {
                     let id = effect.posts[placement.post].id
                     if !places.isEmpty, let known = try transaction.post(id, at: places) {
                         entries[at].takeBody(of: known)
+                        if isNew { marks.append(try loader.index().mark(of: id, isShared: true)) }
                     } else if isNew {
                         unknown += 1
                     }

@@ -11,8 +11,7 @@ final class WriteSession {
     /// The number of bodies that replaced another one.
     @exclusivity(unchecked) var replacedBodies = 0
     @exclusivity(unchecked) var tickets: TicketTable
-    /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
-    @exclusivity(unchecked) private var fresh: [FreshRun] = []
+    private let locations: SessionIndex
     /// What the page indexes of feeds must learn. Mostly a session writes to few feeds.
     @exclusivity(unchecked) private var ranks: [FeedRanks] = []
     @exclusivity(unchecked) private var openBodies: OpenBodies?
@@ -34,6 +33,7 @@ final class WriteSession {
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
         self.tuning = tuning
+        locations = SessionIndex(transaction)
         tickets = TicketTable(transaction)
         counters = try Self.counters(transaction)
     }
@@ -54,7 +54,7 @@ final class WriteSession {
         for item in ranks { try RankIndex.store(item.changes, of: item.feed, in: transaction) }
         // neighbours, one after the other
         try closeBodies()
-        try PostIndex.store(fresh, in: transaction, live: counters.entries)
+        try locations.store(live: counters.entries)
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
         try transaction.put(.counters, NoKey(), counters)
         try storeReleased()
@@ -73,20 +73,24 @@ final class WriteSession {
         if found.count > 0 { changes.append(FeedChanges(feed, found)) }
     }
 
+    /// Notes what the page index of a feed must learn.
+    func note(_ changes: [RankChange], of feed: UInt32) {
+        if changes.isEmpty { return }
+        if let at = ranks.lastIndex(where: { $0.feed == feed }) {
+            ranks[at].changes += changes
+        } else {
+            ranks.append(FeedRanks(feed: feed, changes: changes))
+        }
+    }
+
     // MARK: The index
 
     /// Returns the index of a collection's posts, including what this session has added.
-    func index(of collection: UInt32) throws -> PostIndex {
-        try PostIndex(transaction, of: collection, fresh: fresh)
-    }
+    func index(of collection: UInt32) throws -> PostIndex { try locations.of(collection) }
 
-    func add(_ locations: [Location]) {
-        if locations.isEmpty { return }
-        fresh.append(FreshRun(Location.sorted(locations)))
-        let range = PostIndex.merge(fresh.map(\.run.count))
-        if range.count == 1 { return }
-        let merged = SortedRun.merged(newestFirst: fresh[range].reversed().map(\.run), dropsGone: false)
-        fresh.replaceSubrange(range, with: [FreshRun(merged)])
+    /// Adds to the index: locations and marks of posts, and ranges of positions that are gone.
+    func add(_ locations: [Location], marks: [Location] = [], gone: [GoneRange] = []) {
+        self.locations.add(locations, marks: marks, gone: gone)
     }
 
     // MARK: Bodies
@@ -132,24 +136,22 @@ final class WriteSession {
     }
 
     /// Notes that a post no longer refers to its body.
-    func release(_ body: BodyReference) {
-        if body.record == 0 { return }
-        if body.record != releasing.record {
+    func release(_ body: BodyReference) { release(Int(body.length), of: body.record) }
+
+    /// Notes that so many bytes of a body record are no longer in use; fewer than 0 if they are after all.
+    func release(_ bytes: Int, of record: UInt64) {
+        if record == 0 { return }
+        if record != releasing.record {
             noteReleased()
-            releasing = (body.record, 0)
+            releasing = (record, 0)
         }
-        releasing.count += Int(body.length)
-        counters.bodyBytes &-= UInt64(body.length)
+        releasing.count += bytes
+        counters.bodyBytes &-= UInt64(bitPattern: Int64(bytes))
     }
 
     private func storeReleased() throws {
-        let bodies = BodyStore(transaction: transaction)
-        if released.isEmpty {
-            if releasing.record != 0 { try bodies.release(releasing.count, of: releasing.record) }
-            return
-        }
         noteReleased()
-        for (record, count) in released { try bodies.release(count, of: record) }
+        try BodyStore(transaction: transaction).release(released)
     }
 
     private func noteReleased() {
@@ -248,20 +250,11 @@ final class WriteSession {
         try RankIndex.store(ranks.remove(at: at).changes, of: feed, in: transaction)
     }
 
-    private func note(_ changes: [RankChange], in feed: UInt32) {
-        if changes.isEmpty { return }
-        if let at = ranks.lastIndex(where: { $0.feed == feed }) {
-            ranks[at].changes += changes
-        } else {
-            ranks.append(FeedRanks(feed: feed, changes: changes))
-        }
-    }
-
     /// Forgets what the page index of a feed must learn, because all of its records go.
     func forgetRanks(of feed: UInt32) { ranks.removeAll { $0.feed == feed } }
 
     /// Writes the record of a feed whose counters were changed in memory.
-    private func writeCounters() throws {
+    func writeCounters() throws {
         guard let loader = unwritten else { return }
         unwritten = nil
         try transaction.put(.record(of: loader.feed), NoKey(), loader.record)
@@ -300,17 +293,19 @@ final class WriteSession {
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
             loader.chunks[$0].map { ($0.page, $0.range.count) }
         }
-        var removal = loader.leaving.isEmpty ? nil : try ChunkRemoval(loader, self)
+        let leaving = loader.leaving.filter { !loader.chunks.contains($0.position) }
+        var removal =
+            leaving.isEmpty ? nil : try ChunkRemoval(leaving, of: loader.feed, in: loader.index(), self)
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
-        try removal?.apply(to: self, loader) { new.pages.contains($0) }
+        try removal?.apply(to: self) { new.pages.contains($0) }
         if let removal { note(removal.changes, in: loader.feed) }
         let writer = FeedWriter(
             loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)
         let difference = try writer.write()
         add(difference.locations)
-        note(difference.ranks, in: loader.feed)
+        note(difference.ranks, of: loader.feed)
         counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
         note(difference.changes, in: loader.feed)
     }

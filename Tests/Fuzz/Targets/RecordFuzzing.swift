@@ -48,7 +48,24 @@ enum RecordFuzzing {
     }
 
     private static func run(of value: UnsafeRawBufferPointer) {
-        guard let run = SortedRun(value) else { return }
+        guard let run = IndexRun(value) else { return }
+        let count = visit(run.posts) + (run.marks.map(visit) ?? 0) + (run.gone?.count ?? 0)
+        precondition(count <= value.count, "a run of more locations than bytes")
+        if let gone = run.gone {
+            for i in 0..<gone.count {
+                let range = gone[i]
+                for position in [range.first, range.last, range.last &+ 1] {
+                    _ = gone.contains(position, of: range.feed)
+                }
+            }
+        }
+        let merged = RunContents.merged(newestFirst: [run, run], isOldest: false)
+        if run.isAsWritten { precondition(written(merged).elementsEqual(value.dropLast(4)), "another run") }
+        // what was damaged is in another order, but can be written
+        _ = written(merged)
+    }
+
+    private static func visit(_ run: SortedRun) -> Int {
         var count = 0
         var next = run.next(from: 0)
         while let (slot, location) = next {
@@ -58,7 +75,12 @@ enum RecordFuzzing {
             count += 1
             next = run.next(from: slot + 1)
         }
-        _ = run.isAsWritten(in: value)
-        precondition(count <= value.count, "a run of more locations than bytes")
+        return count
+    }
+
+    private static func written(_ run: RunContents) -> ArraySlice<UInt8> {
+        var bytes = [UInt8](repeating: 0, count: run.size)
+        bytes.withUnsafeMutableBytes { run.write(into: $0) }
+        return bytes.dropLast(4)
     }
 }

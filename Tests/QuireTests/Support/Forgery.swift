@@ -93,25 +93,34 @@ struct Forgery {
     static func number(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
     /// Rewrites the id index as one run.
-    func editIndex(_ change: (inout [Location]) -> Void) throws {
-        let cache = storage.cache
-        var locations: [Location] = []
-        try cache.environment.read { transaction in
-            try PostIndex(transaction, of: 0).forEachPlace {
-                if $0.position != Location.gone { locations.append($0) }
-                return true
-            }
+    func editIndex(_ change: (inout [Location]) -> Void) throws { try editRun { change(&$0.posts) } }
+
+    /// The same with its marks.
+    func editRun(_ change: (inout RunContents) -> Void) throws {
+        var run = RunContents()
+        try storage.cache.environment.read { transaction in
+            let runs = try PostIndex.stored(transaction).reversed().map(\.run)
+            run = RunContents.merged(newestFirst: runs, isOldest: true)
         }
-        change(&locations)
-        locations.sort { $0.precedes($1) }
+        change(&run)
+        run.posts.sort { $0.precedes($1) }
+        run.marks.sort { $0.precedes($1) }
         for (table, key, _) in try records("locations") { try put(table, key, nil) }
-        try cache.environment.write { transaction in
-            let size = SortedRun.size(of: locations)
-            try transaction.put(.locations, NumberKey(1), count: size) {
-                $0.initializeMemory(as: UInt8.self, repeating: 0)
-                SortedRun.write(locations, into: $0)
-            }
+        try storage.cache.environment.write { transaction in
+            try transaction.put(.locations, NumberKey(1), count: run.size) { run.write(into: $0) }
         }
+    }
+
+    static func encoded(_ run: RunContents) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: run.size)
+        bytes.withUnsafeMutableBytes { run.write(into: $0) }
+        return bytes
+    }
+
+    static func encoded(_ changes: [RankChange]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: RankRun.size(of: changes))
+        bytes.withUnsafeMutableBytes { RankRun.write(changes, into: $0) }
+        return bytes
     }
 
     // MARK: The file

@@ -1,0 +1,115 @@
+/// What a commit changed in the id index, or several commits together: one record.
+///
+///     posts: SortedRun | [marks: SortedRun | ranges x GoneRange] | checksum u32le
+///
+/// - Locations of posts.
+/// - Marks, at the addresses of posts that another feed holds too, or no longer. A prune asks only these
+///   whether its posts stay elsewhere, and most have no mark.
+/// - Ranges of positions that were pruned. They concern the locations of older records only.
+struct IndexRun {
+    let posts: SortedRun
+    let marks: SortedRun?
+    let gone: GoneRanges?
+
+    /// Reads the record in these bytes, which must outlive it. Returns nil if they are none.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Checksum.size else { return nil }
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - Checksum.size)])
+        guard let posts = SortedRun(startOf: bytes) else { return nil }
+        self.posts = posts
+        if bytes.count == posts.size {
+            (marks, gone) = (nil, nil)
+            return
+        }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[posts.size...])
+        guard let marks = SortedRun(startOf: rest),
+            let gone = GoneRanges(UnsafeRawBufferPointer(rebasing: rest[marks.size...]))
+        else { return nil }
+        (self.marks, self.gone) = (marks, gone)
+    }
+
+    /// The number of locations, marks and ranges.
+    var count: Int { posts.count + (marks?.count ?? 0) + (gone?.count ?? 0) }
+
+    /// Returns true if the bytes are as ``RunContents/write(into:)`` writes them.
+    var isAsWritten: Bool {
+        guard let marks, let gone else { return posts.isAsWritten && posts.count > 0 }
+        return posts.isAsWritten && marks.isAsWritten && gone.isAsWritten && marks.count + gone.count > 0
+    }
+}
+
+/// A run before it is written.
+struct RunContents {
+    /// Locations and marks, ordered and without duplicates.
+    var posts: [Location] = []
+    var marks: [Location] = []
+    /// Ordered and apart from each other. They do not concern the locations of this run.
+    var gone: [GoneRange] = []
+
+    var count: Int { posts.count + marks.count + gone.count }
+    var isEmpty: Bool { count == 0 }
+
+    var size: Int {
+        let size = SortedRun.size(of: posts) + Checksum.size
+        if marks.isEmpty && gone.isEmpty { return size }
+        return size + SortedRun.size(of: marks) + GoneRanges.size(of: gone)
+    }
+
+    /// Writes the record into ``size`` bytes.
+    func write(into target: UnsafeMutableRawBufferPointer) {
+        func part(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
+            UnsafeMutableRawBufferPointer(rebasing: target[range])
+        }
+        let end = target.count - Checksum.size
+        if marks.isEmpty && gone.isEmpty {
+            SortedRun.write(posts, into: part(0..<end))
+        } else {
+            let ranges = end - GoneRanges.size(of: gone)
+            let start = ranges - SortedRun.size(of: marks)
+            SortedRun.write(posts, into: part(0..<start))
+            SortedRun.write(marks, into: part(start..<ranges))
+            GoneRanges.write(gone, into: part(ranges..<end))
+        }
+        Checksum.seal(target)
+    }
+
+    /// Returns what is left if there are no older runs.
+    func withoutGone() -> RunContents {
+        RunContents(
+            posts: posts.filter { $0.position != Location.gone },
+            marks: marks.filter { $0.position != Location.gone })
+    }
+
+    /// Merges runs. If nothing is older than they are, what is gone is dropped.
+    static func merged(newestFirst runs: [IndexRun], isOldest: Bool) -> RunContents {
+        let ranges = runs.map(\.gone)
+        let hasRanges = ranges.contains { $0 != nil }
+        var contents = RunContents()
+        contents.posts = SortedRun.merged(newestFirst: runs.map(\.posts), dropsGone: isOldest) {
+            location, run in
+            hasRanges
+                && ranges[..<run].contains { $0?.contains(location.position, of: location.feed) ?? false }
+        }
+        let marks = runs.compactMap { run in run.marks.flatMap { $0.count > 0 ? $0 : nil } }
+        contents.marks = SortedRun.merged(newestFirst: marks, dropsGone: isOldest)
+        if isOldest || !hasRanges { return contents }
+        var gone: [GoneRange] = []
+        for ranges in ranges { if let ranges { for i in 0..<ranges.count { gone.append(ranges[i]) } } }
+        contents.gone = GoneRange.union(gone)
+        return contents
+    }
+}
+
+/// A run in memory, which a write session has not stored yet.
+final class FreshRun {
+    private let bytes: UnsafeMutableRawBufferPointer
+    let run: IndexRun
+
+    init(_ contents: RunContents) {
+        bytes = .allocate(byteCount: contents.size, alignment: 8)
+        contents.write(into: bytes)
+        run = IndexRun(UnsafeRawBufferPointer(bytes))!
+    }
+
+    deinit { bytes.deallocate() }
+}
