@@ -57,7 +57,8 @@ pub use files::{RepairReport, RepairedFeed};
 pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned, Sizes};
 pub use outcome::{Alias, Ask, Help, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{
-    Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
+    Change, ChangeKind, Changes, Doubt, GapRow, Id, Page, Pages, Position, PostRow, Row, RowName, Rows,
+    SCREENFUL,
 };
 pub use snapshot::{FeedInfo, PostInfo, Snapshot};
 

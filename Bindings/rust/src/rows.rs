@@ -2,6 +2,8 @@
 use crate::bytes::{view, Border, Link};
 use crate::error::{numbers, static_name};
 use crate::{sys, Error, Feed, Snapshot};
+use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 use std::ptr::null;
 
 /// How many rows or pages one call of the C API fetches.
@@ -36,6 +38,35 @@ impl Doubt {
     }
 }
 
+/// The id of a post in its place. Nothing is written out as long as nobody asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Id<'s> {
+    /// The decimal text of this number, as most ids are.
+    Number(u64),
+    /// Any other bytes.
+    Text(&'s [u8]),
+}
+
+impl<'s> Id<'s> {
+    /// The bytes of the id, as functions take them.
+    pub fn bytes(self) -> Cow<'s, [u8]> {
+        match self {
+            Id::Number(number) => Cow::Owned(number.to_string().into_bytes()),
+            Id::Text(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// As text for people: bytes that are not UTF-8 become U+FFFD.
+impl Display for Id<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Id::Number(number) => number.fmt(formatter),
+            Id::Text(text) => String::from_utf8_lossy(text).fmt(formatter),
+        }
+    }
+}
+
 /// A row of a feed. Borrows from the snapshot.
 #[derive(Clone, Copy, Debug)]
 pub enum Row<'s> {
@@ -51,7 +82,7 @@ pub struct PostRow<'s> {
     /// Where it stands.
     pub position: Position,
     /// The id.
-    pub id: &'s [u8],
+    pub id: Id<'s>,
     /// The body as received, in the memory-mapped file.
     pub body: &'s [u8],
     /// The server's sort key.
@@ -109,7 +140,10 @@ impl<'s> Row<'s> {
         }
         Row::Post(PostRow {
             position,
-            id: view(c.id),
+            id: match has(sys::QUIRE_ROW_NUMERIC_ID) {
+                true => Id::Number(c.id_number),
+                false => Id::Text(view(c.id_text)),
+            },
             body: view(c.body),
             key: has(sys::QUIRE_ROW_HAS_KEY).then_some(c.key),
             page: has(sys::QUIRE_ROW_HAS_PAGE).then_some(c.page),

@@ -21,6 +21,8 @@ final class Environment: @unchecked Sendable {
     /// What transactions know about the file.
     let cacheFile: CacheFile
     private let options: CacheOptions
+    /// That of the options, which are expensive to copy.
+    private let maximumSnapshotAge: Int
     private let process = getpid()
     private let file: FileKey
     private let openLock: OpenLock
@@ -29,6 +31,13 @@ final class Environment: @unchecked Sendable {
     private let idle = Mutex<[Idle]>([])
     private struct Idle: @unchecked Sendable {  // an idle transaction has no user
         let transaction: OpaquePointer
+        let memory: AnyObject?
+    }
+    /// A read transaction, and what the reader who had it last wants the next one to have: cursors and what they
+    /// found. It is for the same map and goes with the transaction.
+    struct Reader {
+        let transaction: Transaction
+        var memory: AnyObject?
     }
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
     /// this locked and at zero. A count and not a read-write lock, which would have to be released by
@@ -47,6 +56,7 @@ final class Environment: @unchecked Sendable {
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
         (self.cacheFile, self.openLock, self.options) = (cacheFile, openLock, options)
+        maximumSnapshotAge = options.maximumSnapshotAge
     }
 
     deinit {
@@ -67,15 +77,16 @@ final class Environment: @unchecked Sendable {
 
     /// Runs `body` in a read transaction: one consistent state, for as long as the call lasts.
     func read<R>(_ body: (Transaction) throws -> R) throws -> R {
-        let transaction = try beginRead()
-        defer { endRead(transaction) }
-        return try body(transaction)
+        let reader = try beginRead()
+        defer { endRead(reader) }
+        return try body(reader.transaction)
     }
 
-    func beginRead() throws(QuireError) -> Transaction {
+    func beginRead() throws(QuireError) -> Reader {
         try enter()
         let used = handle
-        var transaction = idle.withLock { $0.popLast() }?.transaction
+        let idle = self.idle.withLock { $0.popLast() }
+        var transaction = idle?.transaction
         var status: Int32
         if let transaction {
             status = mdb_txn_renew(transaction)
@@ -100,12 +111,13 @@ final class Environment: @unchecked Sendable {
             }
             throw QuireError.storage("cannot read", path, status)
         }
-        return Transaction(handle: transaction!, file: cacheFile)
+        return Reader(
+            transaction: Transaction(handle: transaction!, file: cacheFile), memory: idle?.memory)
     }
 
-    func endRead(_ transaction: Transaction) {
-        mdb_txn_reset(transaction.handle)
-        let used = Idle(transaction: transaction.handle)
+    func endRead(_ reader: Reader) {
+        mdb_txn_reset(reader.transaction.handle)
+        let used = Idle(transaction: reader.transaction.handle, memory: reader.memory)
         idle.withLock { $0.append(used) }
         alive.withLock { $0 -= 1 }
     }
@@ -114,7 +126,7 @@ final class Environment: @unchecked Sendable {
     /// reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
         let age = age(ofTransaction: snapshot.number)
-        if age > options.maximumSnapshotAge { throw expired(age) }
+        if age > maximumSnapshotAge { throw expired(age) }
     }
 
     private func expired(_ age: Int) -> QuireError {

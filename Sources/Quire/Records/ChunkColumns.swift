@@ -8,7 +8,7 @@
 ///
 /// The entries of a page mostly came in one answer: they were confirmed together, and their bodies are
 /// adjacent. An entry takes 21 bytes.
-struct ChunkColumns {
+@usableFromInline struct ChunkColumns {
     enum Flag {
         static let detached: UInt8 = 1
         static let pinned: UInt8 = 2
@@ -47,14 +47,14 @@ struct ChunkColumns {
     static let exception = 12
 
     let base: UnsafeRawPointer
-    let count: Int
+    @usableFromInline let count: Int
     let exceptions: Int
-    let features: UInt32
-    let flags: UnsafeRawPointer
-    private let words: UnsafeRawPointer
-    private let keys: UnsafeRawPointer
+    @usableFromInline let features: UInt32
+    @usableFromInline let flags: UnsafeRawPointer
+    @usableFromInline let words: UnsafeRawPointer
+    @usableFromInline let keys: UnsafeRawPointer
     let versions: UnsafeRawPointer
-    let lengths: UnsafeRawPointer
+    @usableFromInline let lengths: UnsafeRawPointer
     let exceptional: UnsafeRawPointer
     let texts: UnsafeRawBufferPointer
 
@@ -77,6 +77,14 @@ struct ChunkColumns {
         texts = UnsafeRawBufferPointer(rebasing: bytes[end...])
     }
 
+    /// Returns a chunk without entries.
+    init() {
+        base = UnsafeRawPointer(bitPattern: 8)!
+        (count, exceptions, features) = (0, 0, 0)
+        (flags, words, keys, versions, lengths, exceptional) = (base, base, base, base, base, base)
+        texts = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
     /// Reads the value of a record, with its checksum. `what` names it in an error.
     init(value: UnsafeRawBufferPointer, _ what: @autoclosure () -> String) throws(QuireError) {
         guard value.count >= Checksum.size,
@@ -87,15 +95,19 @@ struct ChunkColumns {
     }
 
     var page: UInt64 { Self.word(base) }
+    /// Where the first body is, and those after it. The length is missing.
+    var firstBody: BodyReference {
+        BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+    }
     var epoch: UInt64? { features & Feature.places == 0 ? nil : Self.word(base + Self.head) }
 
-    @inline(__always)
-    private static func word(_ at: UnsafeRawPointer) -> UInt64 {
+    @inlinable @inline(__always)
+    static func word(_ at: UnsafeRawPointer) -> UInt64 {
         UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
     }
 
-    @inline(__always)
-    private static func word32(_ at: UnsafeRawPointer) -> UInt32 {
+    @inlinable @inline(__always)
+    static func word32(_ at: UnsafeRawPointer) -> UInt32 {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
 
@@ -113,6 +125,14 @@ struct ChunkColumns {
         for slot in 0..<count where flags(slot) & Flag.body != 0 {
             sum += Int(Self.word32(lengths + 4 &* slot))
         }
+        return sum
+    }
+
+    /// The sum of the column of lengths.
+    var lengthSum: Int {
+        if features & Feature.bodies == 0 { return 0 }
+        var sum = 0
+        for slot in 0..<count { sum &+= Int(Self.word32(lengths + 4 &* slot)) }
         return sum
     }
 
@@ -142,10 +162,31 @@ struct ChunkColumns {
         return id
     }
 
-    private func text(_ word: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
+    func text(_ word: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
         let (start, count) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
         guard start + count <= texts.count else { throw ByteReader.damage }
         return UnsafeRawBufferPointer(rebasing: texts[start..<start + count])
+    }
+
+    /// Throws unless all ids that are texts can be read. Eight flags are tested at a time: behind them are the ids,
+    /// so no more is read than there is.
+    @inline(__always)
+    func requireIDs() throws(QuireError) {
+        var (slot, found) = (0, 0 as UInt64)
+        while slot + 8 <= count {
+            found |= Self.word(flags + slot)
+            slot &+= 8
+        }
+        if slot < count { found |= Self.word(flags + slot) << UInt64(8 * (8 - count + slot)) }
+        if found & 0x8080_8080_8080_8080 != 0 { try requireTexts() }
+    }
+
+    @inline(never)
+    private func requireTexts() throws(QuireError) {
+        for slot in 0..<count where flags(slot) & Flag.text != 0 {
+            let text = try text(Self.word(words + 8 &* slot))
+            if text.isEmpty || text.count > PostID.byteLimit { throw ByteReader.damage }
+        }
     }
 
     func ids() throws(QuireError) -> PostIDs {
@@ -184,7 +225,7 @@ struct ChunkColumns {
         upTo last: Int = .max, _ body: (Int, Entry) throws(QuireError) -> Void
     ) throws(QuireError) {
         let (page, confirmed, asked) = (page, Self.word(base + 8), Self.word(base + 16))
-        var next = BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+        var next = firstBody
         var exception = 0
         var spot: Spot?
         for slot in 0..<min(count, last == .max ? count : last + 1) {
@@ -222,7 +263,7 @@ struct ChunkColumns {
         if exceptions > 0 {
             return try forEachEntry { _, entry throws(QuireError) in body(entry.body) }
         }
-        var next = BodyReference(record: Self.word(base + 24), offset: Self.word32(base + 32), length: 0)
+        var next = firstBody
         for slot in 0..<count {
             if features & Feature.bodies == 0 || flags(slot) & Flag.body == 0 {
                 body(BodyReference())
