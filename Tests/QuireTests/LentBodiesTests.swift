@@ -13,8 +13,8 @@ import Testing
             ("let copy = snapshot; _ = copy.self", "cannot be consumed"),
             ("try snapshot.forEachPost(ofPage: 1, in: feed) { _ = $0.body.byteCount }", nil),
             ("try snapshot.forEachPost(ofPage: 1, in: feed) { kept = $0.body }", "escapes its scope"),
-            ("var c = try snapshot.cursor(ofPage: 1, in: feed); while let p = try c.next() { _ = p.body }", nil),
-            ("var c = try snapshot.cursor(of: feed, limit: 9); kept = try c.next()!.body", "escapes its scope"),
+            ("var c = try snapshot.cursor(ofPage: 1, in: feed); _ = try c.next()!.body.byteCount", nil),
+            ("var c = try snapshot.cursor(of: feed, limit: 9); kept = try c.next()!.body", "escapes"),
         ])
     func compiles(statement: String, complaint: String?) throws {
         let source = """
@@ -130,6 +130,32 @@ import Testing
         }
     }
 
+    /// A page that was listed is read where it was found, but only in the same commit.
+    @Test func aListedPageIsReadInLaterCommits() throws {
+        let storage = try TemporaryCache()
+        let feed = try storage.cache.feed(named: "listed")
+        var answer = Answer(next: .end)
+        for id in 1...9 as ClosedRange<UInt64> { answer.append(id: PostID(id), body: [UInt8(id)]) }
+        _ = try feed.ingest(answer, for: feed.plan(.head).request!.ticket)
+        let page = try #require(try storage.cache.withSnapshot { try $0.page(at: 0, of: feed) })
+        func bodies(_ page: PageInfo) throws -> [[UInt8]] {
+            try storage.cache.withSnapshot { snapshot in
+                var bodies: [[UInt8]] = []
+                try snapshot.forEachPost(of: page, in: feed) { post in
+                    bodies.append(post.body.withUnsafeBytes { Array($0) })
+                }
+                return bodies
+            }
+        }
+        #expect(try bodies(page) == (1...9).map { [$0] })
+        _ = try storage.cache.update(4, body: [44, 44])
+        #expect(try bodies(page).map(\.first) == [1, 2, 3, 44, 5, 6, 7, 8, 9])
+        for _ in 0..<9 { try feed.insertLocal("other", body: [UInt8](repeating: 0, count: 9_000)) }
+        #expect(try bodies(page).map(\.count) == [1, 1, 1, 2, 1, 1, 1, 1, 1])
+        let again = try #require(try storage.cache.withSnapshot { try $0.page(at: 0, of: feed) })
+        #expect(again == page)
+    }
+
     /// What one snapshot found must not be taken for what the next one has.
     @Test func aCommitInBetweenIsSeen() throws {
         let storage = try TemporaryCache()
@@ -137,9 +163,13 @@ import Testing
         for count in 1...40 as ClosedRange<UInt64> {
             try feed.insertLocal(PostID(count), body: [UInt8](repeating: 1, count: Int(count)))
             try storage.cache.withSnapshot { snapshot in
-                #expect(try snapshot.contains([PostID(count), PostID(count + 1)], in: feed) == [true, false])
+                #expect(
+                    try snapshot.contains([PostID(count), PostID(count + 1)], in: feed) == [true, false])
                 var sizes: [Int] = []
-                try snapshot.forEachRow(of: feed, limit: 99) { sizes.append($0.body.byteCount) } gap: { _ in }
+                try snapshot.forEachRow(of: feed, limit: 99) {
+                    sizes.append($0.body.byteCount)
+                } gap: { _ in
+                }
                 #expect(sizes.reduce(0, +) == Int(count * (count + 1) / 2))
                 #expect(try snapshot.post(PostID(count))?.bodySize == Int(count))
             }

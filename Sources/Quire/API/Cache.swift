@@ -109,7 +109,7 @@ public final class Cache: Sendable {
     /// it sees cannot be reused by writers.
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
         var reader = try environment.beginRead()
-        let memory = SnapshotMemory.of(&reader)
+        let memory = SnapshotMemory.of(&reader, in: environment)
         defer { environment.endRead(reader) }
         return try body(Snapshot(reader.transaction, memory, of: environment))
     }

@@ -12,7 +12,7 @@
     @_spi(Unstable) public init(_ cache: Cache) throws {
         self.cache = cache
         var reader = try cache.environment.beginRead()
-        memory = SnapshotMemory.of(&reader)
+        memory = SnapshotMemory.of(&reader, in: cache.environment)
         self.reader = reader
     }
 
@@ -32,7 +32,8 @@
     /// rank; nil if the feed has no such row.
     @_spi(Unstable) public func position(above rank: Int, of feed: Feed) throws -> RowPosition? {
         try cache.environment.requireYoung(transaction)
-        return try RowReader(transaction: transaction, feed: feed.number, memory: memory).position(above: rank)
+        return try RowReader(transaction: transaction, feed: feed.number, memory: memory).position(
+            above: rank)
     }
 
     /// Returns the bytes of a row's body, valid as long as this object.

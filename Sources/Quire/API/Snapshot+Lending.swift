@@ -19,7 +19,8 @@ extension Snapshot {
     @_lifetime(borrow self)
     public borrowing func cursor(of page: PageInfo, in feed: Feed) throws(QuireError) -> RowCursor {
         let cursor = RowCursor(
-            try reader(feed), ofPage: page.number, count: page.posts, from: page.start, lends: true)
+            try reader(feed), ofPage: page.number, count: page.posts, from: page.start, lends: true,
+            place: page.place)
         return _overrideLifetime(cursor, borrowing: self)
     }
 

@@ -33,6 +33,10 @@ final class Environment: @unchecked Sendable {
         let transaction: OpaquePointer
         let memory: AnyObject?
     }
+    /// Another number for each place of a file in memory in this process: after the file was opened, and after its
+    /// map grew. Constant while a transaction is alive.
+    private(set) var mapNumber = Environment.nextMap()
+    private static let maps = Mutex<UInt64>(0)
     /// A read transaction, and what the reader who had it last wants the next one to have: cursors and what they
     /// found. It is for the same map and goes with the transaction.
     struct Reader {
@@ -62,7 +66,7 @@ final class Environment: @unchecked Sendable {
     deinit {
         // A forked child must touch neither the parent's locks nor its slots in the table of readers.
         if getpid() == process && !isLost {
-            for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
+            endIdle()
             mdb_env_close(handle)
         }
         openLock.release()
@@ -314,13 +318,24 @@ final class Environment: @unchecked Sendable {
 
     private func growNow(to size: Int) throws(QuireError) {
         if size != 0 && size <= currentMapSize { return }  // another writer was faster
-        // Idle read transactions count as alive.
-        let stale = idle.withLock { idle in
-            defer { idle = [] }
-            return idle
-        }
-        for idle in stale { mdb_txn_abort(idle.transaction) }
+        endIdle()  // LMDB counts idle read transactions as alive
+        mapNumber = Self.nextMap()
         try check(mdb_env_set_mapsize(handle, size), "cannot grow the map", path)
+    }
+
+    /// Ends the idle read transactions; what readers remembered goes with them.
+    private func endIdle() {
+        for transaction in idle.withLock({ idle in
+            defer { idle = [] }
+            return idle.map(\.transaction)
+        }) { mdb_txn_abort(transaction) }
+    }
+
+    private static func nextMap() -> UInt64 {
+        maps.withLock { last in
+            last += 1
+            return last
+        }
     }
 
     // MARK: When things went wrong
@@ -351,8 +366,7 @@ final class Environment: @unchecked Sendable {
     private func reopenNow() throws(QuireError) {
         var options = self.options
         options.mapSize = Int64(currentMapSize)
-        for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
-        idle.withLock { $0 = [] }
+        endIdle()
         mdb_env_close(handle)
         isLost = true
         if try FileCheck.key(path) != file { return }
@@ -364,7 +378,7 @@ final class Environment: @unchecked Sendable {
             mdb_env_close(fresh)
             throw error
         }
-        (handle, isLost) = (fresh, false)
+        (handle, isLost, mapNumber) = (fresh, false, Self.nextMap())
     }
 
     /// A write to a file that was removed or replaced would never be seen. A file that was cut off must not

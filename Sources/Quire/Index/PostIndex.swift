@@ -98,8 +98,8 @@ struct PostIndex {
         _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
         in run: SortedRun, _ body: (Int, Location) -> Bool
     ) -> Int {
-        if !run.isSmall { for i in 0..<count { run.prefetchFilter(open[i].address.hash) } }
         var found = 0
+        // Nothing in this loop depends on what was read before, so the processor reads many words at a time.
         for i in 0..<count {
             likely[found] = Int32(truncatingIfNeeded: i)
             if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }

@@ -181,7 +181,9 @@ struct SortedRun {
         // An empty slot has the hash 0, which is above all others here; a location may have it too.
         while at < end {
             let hash = Self.word(at)
-            guard hash &- 1 < wanted &- 1 || hash == 0 && wanted != 0 && Self.word32(at + 16) != 0 else { break }
+            guard hash &- 1 < wanted &- 1 || hash == 0 && wanted != 0 && Self.word32(at + 16) != 0 else {
+                break
+            }
             at += Self.stride
         }
         while at < end, Self.word(at) == wanted {

@@ -111,6 +111,7 @@ public struct PageInfo: Sendable, Hashable {
     public let fetchedAt: Int64
     /// The chunk that has its first post in this snapshot.
     let start: UInt64
+    let place: PagePlace
 
     /// True if all of its posts were new.
     public var isFull: Bool { new > 0 && duplicates == 0 }

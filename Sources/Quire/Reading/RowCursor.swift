@@ -1,5 +1,3 @@
-import CLMDB
-
 /// Lends the rows of a feed or of one page, one after the other. Nothing is copied or allocated for a post: what a
 /// program reads of it comes straight out of the memory map.
 ///
@@ -23,6 +21,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
     private var rest: Int
     /// The gap that comes next.
     private var gap: GapRow?
+    /// The first chunk of the page, if it is known where it is.
+    private var known: UnsafeRawBufferPointer?
 
     /// Reads rows of a feed from a position on.
     @_lifetime(immortal)
@@ -34,10 +34,14 @@ public struct RowCursor: ~Copyable, ~Escapable {
 
     /// Reads the posts of a page, which has so many, from its first chunk on.
     @_lifetime(immortal)
-    init(_ reader: RowReader, ofPage page: UInt64, count: Int, from start: UInt64, lends: Bool) {
+    init(
+        _ reader: RowReader, ofPage page: UInt64, count: Int, from start: UInt64, lends: Bool,
+        place: PagePlace = PagePlace()
+    ) {
         (transaction, feed, self.page, self.lends) = (reader.transaction, reader.feed, page, lends)
         memory = reader.memory ?? SnapshotMemory()
         (at, self.start, rest) = (start, 0, count)
+        known = memory.chunk(at: place)
     }
 
     /// Lends the next post. Nil if a gap comes next, which ``nextGap()`` returns, or if there are no more rows.
@@ -77,11 +81,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
     @inline(never)
     private mutating func enterChunk() throws(QuireError) -> Bool {
         while rest > 0, gap == nil {
-            let found =
-                isBelow
-                ? try memory.chunk(transaction, feed, below: at)
-                : try memory.chunk(transaction, feed, from: at)
-            guard let (position, value) = found else {
+            let isPlaced = known != nil
+            guard let (position, value) = try nextChunk() else {
                 rest = 0
                 return false
             }
@@ -105,11 +106,20 @@ public struct RowCursor: ~Copyable, ~Escapable {
             rest -= walk.rest
             if lends {
                 try findBodies()
-                prefetch()
+                if !isPlaced { prefetch() }
             }
             return true
         }
         return false
+    }
+
+    private mutating func nextChunk() throws(QuireError) -> SnapshotMemory.Found? {
+        if let value = known {
+            known = nil
+            return (at, value)
+        }
+        if isBelow { return try memory.chunk(transaction, feed, below: at) }
+        return try memory.chunk(transaction, feed, from: at)
     }
 
     /// Finds the record of the next body.
@@ -123,12 +133,8 @@ public struct RowCursor: ~Copyable, ~Escapable {
     /// Has the processor fetch the bodies of the chunk: where each page of memory begins, which it does not foresee.
     private func prefetch() {
         guard let bytes = walk.bytes else { return }
-        var next = bytes + min(walk.next, walk.limit)
-        let end = bytes + min(walk.next + walk.columns.lengthSum, walk.limit)
-        while next < end {
-            quire_prefetch(next)
-            next = UnsafeRawPointer(bitPattern: (UInt(bitPattern: next) | 4095) + 1)!
-        }
+        let start = min(walk.next, walk.limit)
+        PagePlace.prefetch(bytes, start..<min(start + walk.columns.lengthSum, walk.limit))
     }
 }
 

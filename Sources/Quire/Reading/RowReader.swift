@@ -169,24 +169,31 @@ struct RowReader {
         var pages: [PageInfo] = []
         let ranks = try RankIndex(transaction, of: feed)
         guard limit > 0, let first = ranks.position(ofPage: index) else { return pages }
+        let memory = memory ?? SnapshotMemory()
         var listed: Set<UInt64> = [0]
-        try chunks.eachPage(from: first) { at, number in
+        var found = try memory.chunk(transaction, feed, from: first)
+        while let (at, value) = found, pages.count < limit {
+            let chunk = try ChunkColumns(value: value, "a chunk of feed number \(feed)")
             // a page of several chunks is listed where it begins
-            if !listed.insert(number).inserted { return true }
-            let record = try transaction.page(number, of: feed)
-            if record.start == at { pages.append(page(record, index: index + pages.count)) }
-            return pages.count < limit
+            if listed.insert(chunk.page).inserted {
+                let record = try transaction.page(chunk.page, of: feed)
+                if record.start == at {
+                    let place = memory.place(value, chunk, transaction)
+                    pages.append(page(record, index: index + pages.count, place))
+                }
+            }
+            found = try memory.chunk(transaction, feed, below: at)
         }
         return pages
     }
 
-    private func page(_ record: PageRecord, index: Int) -> PageInfo {
+    private func page(_ record: PageRecord, index: Int, _ place: PagePlace) -> PageInfo {
         let page = record.page
         return PageInfo(
             number: page.number, index: index, own: page.own, next: page.next, previous: page.previous,
             received: page.received, new: page.new, duplicates: page.duplicates,
             duplicatesInPage: page.duplicatesInPage, posts: record.entries,
-            fetchedAt: page.fetchedAt, start: record.start)
+            fetchedAt: page.fetchedAt, start: record.start, place: place)
     }
 
     /// Returns the posts that a page still has, in order.

@@ -1,12 +1,11 @@
-import CLMDB
-
 /// What a snapshot found and need not look up again: its cursors, the last body record, where no gap is, the runs of
 /// the id index. It goes on to the next snapshot of the same read transaction: what it found is true for all
 /// snapshots of one commit, cursors serve any.
 final class SnapshotMemory {
     private struct State {
-        /// The commit that the rest is about.
+        /// The commit that the rest is about, and where the file lies in memory.
         var number: UInt64 = .max
+        var map: UInt64 = 0
         var chunks = KeptCursor()
         var bodies = KeptCursor()
         /// The feed and position of the chunk at which the cursor stands; feed 0 if it stands elsewhere.
@@ -37,7 +36,7 @@ final class SnapshotMemory {
     }
 
     /// Returns the memory that came with a read transaction, or a new one.
-    static func of(_ reader: inout Environment.Reader) -> SnapshotMemory {
+    static func of(_ reader: inout Environment.Reader, in environment: Environment) -> SnapshotMemory {
         let memory: SnapshotMemory
         if let kept = reader.memory {
             // nothing else puts a memory there
@@ -46,11 +45,12 @@ final class SnapshotMemory {
             memory = SnapshotMemory()
             reader.memory = memory
         }
-        memory.begin(reader.transaction)
+        memory.begin(reader.transaction, map: environment.mapNumber)
         return memory
     }
 
-    private func begin(_ transaction: Transaction) {
+    private func begin(_ transaction: Transaction, map: UInt64) {
+        state.pointee.map = map
         state.pointee.chunks.begin()
         state.pointee.bodies.begin()
         state.pointee.at.feed = 0
@@ -69,7 +69,8 @@ final class SnapshotMemory {
 
     /// Returns the first chunk of a feed from a position on. Readers scroll, so it often is the one at which the
     /// cursor stands, or the next one.
-    func chunk(_ transaction: Transaction, _ feed: UInt32, from position: UInt64) throws(QuireError) -> Found? {
+    func chunk(_ transaction: Transaction, _ feed: UInt32, from position: UInt64) throws(QuireError) -> Found?
+    {
         let cursor = try state.pointee.chunks.inside(transaction, .chunks(of: feed))
         let at = state.pointee.at
         if at.feed == feed, at.position <= position {
@@ -80,7 +81,9 @@ final class SnapshotMemory {
     }
 
     /// Returns the chunk below that at a position. It is next to it if no other was looked up meanwhile.
-    func chunk(_ transaction: Transaction, _ feed: UInt32, below position: UInt64) throws(QuireError) -> Found? {
+    func chunk(_ transaction: Transaction, _ feed: UInt32, below position: UInt64) throws(QuireError)
+        -> Found?
+    {
         if state.pointee.at != (feed, position) {
             if position == .max { return nil }
             return try chunk(transaction, feed, from: position + 1)
@@ -96,6 +99,32 @@ final class SnapshotMemory {
         }
         state.pointee.at = (feed, key.number)
         return (key.number, value)
+    }
+
+    // MARK: Pages
+
+    /// Notes where a page was found, for cursors over it.
+    func place(
+        _ chunk: UnsafeRawBufferPointer, _ columns: ChunkColumns, _ transaction: Transaction
+    ) -> PagePlace {
+        let first = columns.firstBody
+        guard state.pointee.map != 0, first.record != 0,
+            let record = try? record(first.record, transaction)
+        else { return PagePlace() }
+        let start = min(Int(first.offset), record.count)
+        return PagePlace(
+            map: state.pointee.map, commit: state.pointee.number, chunk: chunk, recordNumber: first.record,
+            record: record, bodies: start..<min(start + columns.lengthSum, record.count))
+    }
+
+    /// Returns the chunk of a page if the place is one of this commit, and remembers its bodies.
+    func chunk(at place: PagePlace) -> UnsafeRawBufferPointer? {
+        if place.map == 0 || place.map != state.pointee.map || place.commit != state.pointee.number {
+            return nil
+        }
+        place.prefetch()
+        (state.pointee.recordNumber, state.pointee.record) = (place.recordNumber, place.record)
+        return place.chunk
     }
 
     // MARK: Gaps

@@ -67,7 +67,9 @@
 
     /// Says where the bodies of the record are.
     @inline(__always)
-    mutating func use(_ bodies: UnsafeRawBufferPointer) { (bytes, limit) = (bodies.baseAddress, bodies.count) }
+    mutating func use(_ bodies: UnsafeRawBufferPointer) {
+        (bytes, limit) = (bodies.baseAddress, bodies.count)
+    }
 
     /// Says that there is no record, so that no entry may have a body.
     mutating func useNothing() { (bytes, limit) = (nil, next) }
@@ -201,6 +203,7 @@
     var body: BodyReference {
         if length == 0 && flags & bodyFlag == 0 { return BodyReference() }
         return BodyReference(
-            record: record, offset: UInt32(truncatingIfNeeded: offset), length: UInt32(truncatingIfNeeded: length))
+            record: record, offset: UInt32(truncatingIfNeeded: offset),
+            length: UInt32(truncatingIfNeeded: length))
     }
 }
