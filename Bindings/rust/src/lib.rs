@@ -49,7 +49,7 @@ pub mod sys;
 
 pub use answer::{Answer, Place, Post};
 pub use batch::Batch;
-pub use bytes::{Border, Ids, Link, Order, Paging};
+pub use bytes::{Border, Id, Ids, Link, Order, Paging};
 pub use cache::{Cache, CheckLevel, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Crawl, Feed};
@@ -57,8 +57,7 @@ pub use files::{RepairReport, RepairedFeed};
 pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned, Sizes};
 pub use outcome::{Alias, Ask, Help, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{
-    Change, ChangeKind, Changes, Doubt, GapRow, Id, Page, Pages, Position, PostRow, Row, RowName, Rows,
-    SCREENFUL,
+    Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
 };
 pub use snapshot::{FeedInfo, PostInfo, Snapshot};
 

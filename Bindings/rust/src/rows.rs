@@ -1,9 +1,7 @@
 //! Rows, pages and changes, and the iterators that fetch a screenful per call.
-use crate::bytes::{view, Border, Link};
+use crate::bytes::{view, Border, Id, Link};
 use crate::error::{numbers, static_name};
 use crate::{sys, Error, Feed, Snapshot};
-use std::borrow::Cow;
-use std::fmt::{self, Display, Formatter};
 use std::ptr::null;
 
 /// How many rows or pages one call of the C API fetches.
@@ -35,35 +33,6 @@ impl Doubt {
     pub fn name(self) -> &'static str {
         // SAFETY: takes any number.
         static_name(unsafe { sys::quire_doubt_name(self.into()) })
-    }
-}
-
-/// The id of a post in its place. Nothing is written out as long as nobody asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Id<'s> {
-    /// The decimal text of this number, as most ids are.
-    Number(u64),
-    /// Any other bytes.
-    Text(&'s [u8]),
-}
-
-impl<'s> Id<'s> {
-    /// The bytes of the id, as functions take them.
-    pub fn bytes(self) -> Cow<'s, [u8]> {
-        match self {
-            Id::Number(number) => Cow::Owned(number.to_string().into_bytes()),
-            Id::Text(text) => Cow::Borrowed(text),
-        }
-    }
-}
-
-/// As text for people: bytes that are not UTF-8 become U+FFFD.
-impl Display for Id<'_> {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Id::Number(number) => number.fmt(formatter),
-            Id::Text(text) => String::from_utf8_lossy(text).fmt(formatter),
-        }
     }
 }
 

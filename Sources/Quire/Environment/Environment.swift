@@ -36,13 +36,6 @@ final class Environment: @unchecked Sendable {
     /// Another number for each place of a file in memory in this process: after the file was opened, and after its
     /// map grew. Constant while a transaction is alive.
     private(set) var mapNumber = Environment.nextMap()
-    private static let maps = Mutex<UInt64>(0)
-    /// A read transaction, and what the reader who had it last wants the next one to have: cursors and what they
-    /// found. It is for the same map and goes with the transaction.
-    struct Reader {
-        let transaction: Transaction
-        var memory: AnyObject?
-    }
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
     /// this locked and at zero. A count and not a read-write lock, which would have to be released by
     /// the thread that took it: an ``OpenSnapshot`` may end on another thread.
@@ -115,14 +108,14 @@ final class Environment: @unchecked Sendable {
             }
             throw QuireError.storage("cannot read", path, status)
         }
-        return Reader(
-            transaction: Transaction(handle: transaction!, file: cacheFile), memory: idle?.memory)
+        let begun = Transaction(handle: transaction!, file: cacheFile)
+        return Reader(transaction: begun, memory: idle?.memory)
     }
 
     func endRead(_ reader: Reader) {
         mdb_txn_reset(reader.transaction.handle)
-        let used = Idle(transaction: reader.transaction.handle, memory: reader.memory)
-        idle.withLock { $0.append(used) }
+        let now = Idle(transaction: reader.transaction.handle, memory: reader.memory)
+        idle.withLock { $0.append(now) }
         alive.withLock { $0 -= 1 }
     }
 
@@ -138,13 +131,6 @@ final class Environment: @unchecked Sendable {
             .snapshotExpired,
             "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
                 + "allowed")
-    }
-
-    /// Commits since this one.
-    func age(ofTransaction number: UInt64) -> Int {
-        var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
-        return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
     /// A write runs on this thread.
@@ -329,13 +315,6 @@ final class Environment: @unchecked Sendable {
             defer { idle = [] }
             return idle.map(\.transaction)
         }) { mdb_txn_abort(transaction) }
-    }
-
-    private static func nextMap() -> UInt64 {
-        maps.withLock { last in
-            last += 1
-            return last
-        }
     }
 
     // MARK: When things went wrong

@@ -181,10 +181,11 @@ struct PostIndex {
         for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
         for run in runs where run.mayHave(address.hash, bits) {
-            run.forEach(at: address) { location in
+            run.search(at: address) { location in
                 if !known.contains(where: { $0.feed == location.feed }) {
                     known.append((location.feed, location.position))
                 }
+                return false
             }
         }
         known.removeAll { $0.position == Location.gone }

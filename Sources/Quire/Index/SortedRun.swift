@@ -173,7 +173,7 @@ struct SortedRun {
 
     /// Calls `body` with each location of this address, until it returns true. There is one for each feed. Returns
     /// whether `body` did.
-    @inline(__always)
+    @inline(__always) @discardableResult
     func search(at address: PostAddress, _ body: (Location) -> Bool) -> Bool {
         let wanted = address.hash
         var at = base + home(of: wanted) &* Self.stride
@@ -197,15 +197,6 @@ struct SortedRun {
             at += Self.stride
         }
         return false
-    }
-
-    /// Calls `body` with each location of this address.
-    @inline(__always)
-    func forEach(at address: PostAddress, _ body: (Location) -> Void) {
-        _ = search(at: address) {
-            body($0)
-            return false
-        }
     }
 
     /// Returns the location in a slot; nil if the slot is empty or after the last.

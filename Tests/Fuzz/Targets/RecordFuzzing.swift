@@ -73,7 +73,10 @@ enum RecordFuzzing {
         while let (slot, location) = next {
             _ = run.first(hash: location.hash)
             _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
-            run.forEach(at: location.address) { precondition($0.hash == location.hash, "another post") }
+            run.search(at: location.address) {
+                precondition($0.hash == location.hash, "another post")
+                return false
+            }
             count += 1
             next = run.next(from: slot + 1)
         }
