@@ -1436,7 +1436,9 @@ enum {
      * The page above the join to the post above was asked for again and ended there as before (QUIRE_PLACE_JOIN): as
      * many posts may have come as gone in between.
      */
-    QUIRE_ROW_CHECKED = 256
+    QUIRE_ROW_CHECKED = 256,
+    /* The id is the number `id_number`, and `id_text` is empty. */
+    QUIRE_ROW_NUMERIC_ID = 512
 };
 
 /* Why posts may be missing at a gap, or why nothing proves that a post follows the one above it. */
@@ -1475,8 +1477,14 @@ typedef struct quire_row {
     int32_t kind;
     uint32_t flags;
     quire_position position;
-    /* Posts: the id, and the body as received. */
-    quire_bytes id;
+    /*
+     * Posts: the id. Most servers count their posts, so an id that is the decimal text of a number below 2^64,
+     * without a leading zero, is that number, and QUIRE_ROW_NUMERIC_ID is set. Any other id is `id_text`.
+     * quire_row_id() gives the text of both.
+     */
+    uint64_t id_number;
+    quire_bytes id_text;
+    /* Posts: the body as received. */
     quire_bytes body;
     int64_t key;
     /* Posts: number of the page that last delivered it. */
@@ -1497,6 +1505,21 @@ typedef struct quire_row {
      */
     uint64_t since;
 } quire_row;
+
+/* How many bytes the text of a numeric id has at most. */
+#define QUIRE_DIGITS 20
+
+/*
+ * The id of a row as text: what functions take that ask for an id. That of a number is written to `digits`, which
+ * has room for QUIRE_DIGITS bytes, and is valid as long as they are; any other is row->id_text. No bytes for a gap.
+ *
+ *     char digits[QUIRE_DIGITS];
+ *     quire_bytes id = quire_row_id(&rows[i], digits);
+ *     printf("%.*s", (int)id.size, (const char *)id.data);
+ *
+ * row, digits: NULL gives no bytes. [any] Since 0.1
+ */
+quire_bytes quire_row_id(const quire_row *QUIRE_NULLABLE row, char *QUIRE_NULLABLE digits);
 
 /*
  * Fills rows with up to `capacity` rows of the feed, top first, below a position. *out_count gets their

@@ -176,10 +176,12 @@ static void compare(void)
     must(quire_feed_get_info(snapshot, feed, &info));
     must(quire_read_after(snapshot, feed, NULL, &row, 1, &count));
     while (count == 1) {
-        char id[16];
-        snprintf(id, sizeof id, "%d", at > 0 ? server.posts[--at] : -1);
-        if (row.id.size != strlen(id) || memcmp(row.id.data, id, row.id.size) != 0) {
-            fprintf(stderr, "%.*s instead of %s\n", (int)row.id.size, (const char *)row.id.data, id);
+        uint64_t id = at > 0 ? (uint64_t)server.posts[--at] : 0;
+        if (!(row.flags & QUIRE_ROW_NUMERIC_ID) || row.id_number != id) {
+            char digits[QUIRE_DIGITS];
+            quire_bytes found = quire_row_id(&row, digits);
+            fprintf(stderr, "%.*s instead of %llu\n", (int)found.size, (const char *)found.data,
+                    (unsigned long long)id);
             exit(1);
         }
         position = row.position;

@@ -104,7 +104,7 @@ static void look_at_pages(const struct line *line, quire_snapshot *snapshot, qui
         must(quire_read_page(snapshot, feed, page->number, 0, rows, 128, &posts));
         for (size_t j = 0; j < posts; j++) {
             if (j > 0) append_string(&facts, " ");
-            append(&facts, rows[j].id.data, rows[j].id.size);
+            append_id(&facts, &rows[j]);
         }
         append_string(&facts, "\n");
     }
@@ -121,14 +121,14 @@ static void look_at_posts(const struct line *line, quire_snapshot *snapshot)
         must(quire_read_after(snapshot, feeds[i].feed, NULL, rows, 128, &count));
         for (size_t j = 0; j < count; j++) {
             quire_post_info info = QUIRE_POST_INFO_INIT;
-            char text[64];
+            char text[64], digits[QUIRE_DIGITS];
             if (rows[j].kind != QUIRE_ROW_POST) continue;
-            must(quire_post_get_info(snapshot, bytes_of(""), rows[j].id, &info));
-            append(&references, rows[j].id.data, rows[j].id.size);
+            must(quire_post_get_info(snapshot, bytes_of(""), quire_row_id(&rows[j], digits), &info));
+            append_id(&references, &rows[j]);
             snprintf(text, sizeof text, " %d\n", (int)info.feeds);
             append_string(&references, text);
             for (size_t k = 0; k < info.field_count; k++) {
-                append(&fields, rows[j].id.data, rows[j].id.size);
+                append_id(&fields, &rows[j]);
                 append_string(&fields, " ");
                 append(&fields, info.fields[k].name.data, info.fields[k].name.size);
                 append_string(&fields, "=");
@@ -151,17 +151,17 @@ static void look_at_joins(const struct line *line, quire_snapshot *snapshot, qui
     for (size_t i = 0; i < count; i++) {
         if (rows[i].kind != QUIRE_ROW_POST || rows[i].flags & QUIRE_ROW_DETACHED) continue;
         if (rows[i].flags & QUIRE_ROW_UNVERIFIED && above) {
-            append(&joins, above->id.data, above->id.size);
+            append_id(&joins, above);
             append_string(&joins, " ");
-            append(&joins, rows[i].id.data, rows[i].id.size);
+            append_id(&joins, &rows[i]);
             append_string(&joins, "\n");
             append_string(&doubts, quire_doubt_name(rows[i].why));
             append_string(&doubts, "\n");
         }
         if (rows[i].flags & QUIRE_ROW_CHECKED && above) {
-            append(&checked, above->id.data, above->id.size);
+            append_id(&checked, above);
             append_string(&checked, " ");
-            append(&checked, rows[i].id.data, rows[i].id.size);
+            append_id(&checked, &rows[i]);
             append_string(&checked, "\n");
         }
         above = &rows[i];

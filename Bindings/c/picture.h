@@ -54,6 +54,13 @@ static void append_link(struct text *text, const quire_link *link)
     append(text, link->text.data, link->text.size);
 }
 
+static void append_id(struct text *text, const quire_row *row)
+{
+    char digits[QUIRE_DIGITS];
+    quire_bytes id = quire_row_id(row, digits);
+    append(text, id.data, id.size);
+}
+
 static void append_row(struct text *picture, const quire_row *row, int is_first)
 {
     if (row->kind == QUIRE_ROW_GAP) {
@@ -69,7 +76,7 @@ static void append_row(struct text *picture, const quire_row *row, int is_first)
     if (!is_first) append_string(picture, " ");
     if (row->flags & QUIRE_ROW_DETACHED) append_string(picture, "+");
     if (row->flags & QUIRE_ROW_PLACEHOLDER) append_string(picture, "?");
-    append(picture, row->id.data, row->id.size);
+    append_id(picture, row);
 }
 
 static void draw(quire_snapshot *snapshot, quire_feed *feed, struct text *picture)

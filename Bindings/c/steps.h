@@ -52,7 +52,7 @@ static void join_at(quire_feed *feed, long long index, struct text *post)
     must(quire_snapshot_begin(cache, &snapshot));
     must(quire_read_after(snapshot, feed, NULL, rows, 128, &count));
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].flags & QUIRE_ROW_UNVERIFIED && index-- == 0) append(post, rows[i].id.data, rows[i].id.size);
+        if (rows[i].flags & QUIRE_ROW_UNVERIFIED && index-- == 0) append_id(post, &rows[i]);
     }
     quire_snapshot_end(snapshot);
     if (post->size == 0) append_string(post, "?");

@@ -83,8 +83,10 @@ static uint64_t show(quire_cache *cache, quire_feed *feed, const char *expected)
                 snprintf(line + end, sizeof line - end, "%s~", end ? " " : "");
                 if (gap == 0) gap = rows[i].gap;
             } else {
-                snprintf(line + end, sizeof line - end, "%s%.*s", end ? " " : "",
-                         (int)rows[i].id.size, (const char *)rows[i].id.data);
+                char digits[QUIRE_DIGITS];
+                quire_bytes id = quire_row_id(&rows[i], digits);
+                snprintf(line + end, sizeof line - end, "%s%.*s", end ? " " : "", (int)id.size,
+                         (const char *)id.data);
             }
         }
         position = rows[count - 1].position;

@@ -13,14 +13,6 @@ struct Room<T> {
         (self.start, self.capacity) = (start, capacity)
     }
 
-    /// Writes an item behind those that were written. There must be room.
-    @inline(__always)
-    func put(_ item: @autoclosure () throws -> T, _ count: inout Int) rethrows {
-        guard let start, count < capacity else { return }
-        (start + count).initialize(to: try item())
-        count += 1
-    }
-
     /// Writes items from the first on, and returns their number.
     func fill<S: Collection>(_ items: S, _ each: (S.Element) throws -> T) rethrows -> Int {
         guard let start else { return 0 }
@@ -35,26 +27,43 @@ struct Room<T> {
 }
 
 extension Room<quire_row> {
-    /// Fills it with rows of a feed below a position, or from the top if it is nil. Returns their number.
-    func fill(below position: RowPosition?, of feed: Feed, _ open: OpenSnapshot, _ arena: Arena) throws -> Int
-    {
+    /// Fills it with the rows of a cursor, without the first `skipped` posts of a page. Returns their number.
+    func fill(_ cursor: inout RowCursor, skipping skipped: Int = 0, _ arena: Arena) throws -> Int {
         var count = 0
-        var failure: (any Error)?
-        try open.forEachRow(of: feed, after: position, limit: capacity) { row in
-            do { try put(quire_row(row, open, arena), &count) } catch { failure = failure ?? error }
-        } gap: { row in
-            put(quire_row(row, arena), &count)
+        guard let start else { return count }
+        var skipped = skipped
+        while count < capacity {
+            if let post = try cursor.next() {
+                if skipped > 0 {
+                    skipped -= 1
+                } else {
+                    (start + count).initialize(to: quire_row(post))
+                    count += 1
+                }
+            } else if let gap = try cursor.nextGap() {
+                (start + count).initialize(to: quire_row(gap, arena))
+                count += 1
+            } else {
+                break
+            }
         }
-        if let failure { throw failure }
         return count
     }
 }
 
 extension quire_row {
+    /// Returns the id as text. The digits of a number are written to the room, if there is any.
+    func id(_ digits: UnsafeMutablePointer<CChar>?) -> quire_bytes {
+        if flags & UInt32(QUIRE_ROW_NUMERIC_ID) == 0 { return id_text }
+        guard let digits else { return quire_bytes() }
+        let decimal = Decimal(id_number)
+        decimal.write(to: digits)
+        return quire_bytes(data: digits, size: decimal.count)
+    }
+
     init(_ row: FeedRow, _ open: OpenSnapshot, _ arena: Arena) throws {
-        self.init()
         switch row {
-        case .post(let row): try fill(row, open, arena)
+        case .post(let row): self = try quire_row(row, open, arena)
         case .gap(let row): self = quire_row(row, arena)
         }
     }
@@ -71,26 +80,54 @@ extension quire_row {
         since = row.since
     }
 
-    init(_ row: PostRow, _ open: OpenSnapshot, _ arena: Arena) throws {
+    /// Makes a row of a post that lies in the memory map, and so do its bytes.
+    @inline(__always)
+    init(_ post: borrowing PostView) {
         self.init()
-        try fill(row, open, arena)
+        kind = Int32(QUIRE_ROW_POST)
+        position.opaque = post.position.words
+        if let number = post.number {
+            (id_number, flags) = (number, UInt32(QUIRE_ROW_NUMERIC_ID))
+        } else {
+            id_text = quire_bytes(data: post.text.baseAddress, size: post.text.count)
+        }
+        post.body.withUnsafeBytes { body = quire_bytes(data: $0.baseAddress, size: $0.count) }
+        set(
+            post.key, post.page, post.doubt, post.detail, isDetached: post.isDetached,
+            isPinned: post.isPinned, isPlaceholder: post.isPlaceholder, isChecked: post.isChecked,
+            isOutdated: post.isOutdated)
     }
 
-    private mutating func fill(_ row: PostRow, _ open: OpenSnapshot, _ arena: Arena) throws {
+    init(_ row: PostRow, _ open: OpenSnapshot, _ arena: Arena) throws {
+        self.init()
         kind = Int32(QUIRE_ROW_POST)
         position.opaque = row.position.words
-        id = arena.id(row.id)
+        if let number = row.id.number {
+            (id_number, flags) = (number, UInt32(QUIRE_ROW_NUMERIC_ID))
+        } else {
+            id_text = arena.bytes(row.id.bytes)
+        }
         let bytes = try open.bytes(of: row)
         body = quire_bytes(data: bytes.baseAddress, size: bytes.count)
-        if let key = row.key { (self.key, flags) = (key, flags | UInt32(QUIRE_ROW_HAS_KEY)) }
-        if let page = row.page { (self.page, flags) = (page, flags | UInt32(QUIRE_ROW_HAS_PAGE)) }
-        if row.isDetached { flags |= UInt32(QUIRE_ROW_DETACHED) }
-        if row.isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
-        if row.isPlaceholder { flags |= UInt32(QUIRE_ROW_PLACEHOLDER) }
-        if let doubt = row.doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_UNVERIFIED)) }
-        if row.isChecked { flags |= UInt32(QUIRE_ROW_CHECKED) }
-        if row.isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }
-        if row.detail < .full { flags |= UInt32(QUIRE_ROW_PARTIAL) }
+        set(
+            row.key, row.page, row.doubt, row.detail, isDetached: row.isDetached, isPinned: row.isPinned,
+            isPlaceholder: row.isPlaceholder, isChecked: row.isChecked, isOutdated: row.isOutdated)
+    }
+
+    @inline(__always)
+    private mutating func set(
+        _ key: Int64?, _ page: UInt64?, _ doubt: Doubt?, _ detail: Detail, isDetached: Bool, isPinned: Bool,
+        isPlaceholder: Bool, isChecked: Bool, isOutdated: Bool
+    ) {
+        if let key { (self.key, flags) = (key, flags | UInt32(QUIRE_ROW_HAS_KEY)) }
+        if let page { (self.page, flags) = (page, flags | UInt32(QUIRE_ROW_HAS_PAGE)) }
+        if isDetached { flags |= UInt32(QUIRE_ROW_DETACHED) }
+        if isPinned { flags |= UInt32(QUIRE_ROW_PINNED) }
+        if isPlaceholder { flags |= UInt32(QUIRE_ROW_PLACEHOLDER) }
+        if let doubt { (why, flags) = (doubt.number, flags | UInt32(QUIRE_ROW_UNVERIFIED)) }
+        if isChecked { flags |= UInt32(QUIRE_ROW_CHECKED) }
+        if isOutdated { flags |= UInt32(QUIRE_ROW_OUTDATED) }
+        if detail < .full { flags |= UInt32(QUIRE_ROW_PARTIAL) }
     }
 }
 

@@ -84,6 +84,14 @@ extension quire_feed_info {
 @_cdecl("quire_doubt_name") @implementation
 public func quire_doubt_name(_ doubt: Int32) -> UnsafePointer<CChar>? { Names.doubts[doubt] }
 
+@_cdecl("quire_row_id") @implementation
+public func quire_row_id(
+    _ row: UnsafePointer<quire_row>?, _ digits: UnsafeMutablePointer<CChar>?
+) -> quire_bytes {
+    guard let row, Arguments.isAligned(row) else { return quire_bytes() }
+    return row.pointee.id(digits)
+}
+
 @_cdecl("quire_read_after") @implementation
 public func quire_read_after(
     _ handle: OpaquePointer?, _ feed: OpaquePointer?, _ after: UnsafePointer<quire_position>?,
@@ -94,7 +102,10 @@ public func quire_read_after(
         let position = try Arguments.position(after)
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
-            try room.fill(below: position, of: feed, open, arena)
+            try open.read { snapshot in
+                var cursor = try snapshot.cursor(of: feed, after: position, limit: capacity)
+                return try room.fill(&cursor, arena)
+            }
         }
     }
 }
@@ -149,7 +160,10 @@ public func quire_read_from_rank(
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
             guard let above = try open.position(above: Int(clamping: rank), of: feed) else { return 0 }
-            return try room.fill(below: above, of: feed, open, arena)
+            return try open.read { snapshot in
+                var cursor = try snapshot.cursor(of: feed, after: above, limit: capacity)
+                return try room.fill(&cursor, arena)
+            }
         }
     }
 }
@@ -239,9 +253,10 @@ public func quire_read_page(
         let room = try Room(rows, capacity, "the rows")
         out!.pointee = try snapshot(handle).use(with: feed) { open, arena, feed in
             if number == 0 { return 0 }  // posts without a page do not form a page
-            let posts = try open.read { try $0.posts(ofPage: number, in: feed) }
-            let rest = first < 0 ? [] : posts.dropFirst(first)
-            return try room.fill(rest) { try quire_row($0, open, arena) }
+            return try open.read { snapshot in
+                var cursor = try snapshot.cursor(ofPage: number, in: feed)
+                return try room.fill(&cursor, skipping: first < 0 ? .max : first, arena)
+            }
         }
     }
 }

@@ -184,7 +184,10 @@ static size_t read_rows(quire_snapshot *snapshot, char (*names)[NAME])
     static quire_row page[ROWS];
     size_t count;
     must(quire_read_after(snapshot, feed, NULL, page, ROWS, &count));
-    for (size_t i = 0; i < count; i++) name_row(names[i], page[i].kind, page[i].id, page[i].gap);
+    for (size_t i = 0; i < count; i++) {
+        char digits[QUIRE_DIGITS];
+        name_row(names[i], page[i].kind, quire_row_id(&page[i], digits), page[i].gap);
+    }
     return count;
 }
 

@@ -38,6 +38,16 @@ static void reads(void)
     }
     EXPECT(QUIRE_BAD_HANDLE, quire_read_after(view, (quire_feed *)view, NULL, rows, 4, &count));
 
+    /* ids that nobody asks for in the right way */
+    char digits[QUIRE_DIGITS];
+    memset(rows, 0, sizeof rows);
+    REQUIRE(quire_row_id(NULL, digits).size == 0 && quire_row_id(rows, digits).size == 0);
+    REQUIRE(quire_row_id((quire_row *)(void *)((char *)rows + 1), digits).size == 0);
+    rows[0].flags = QUIRE_ROW_NUMERIC_ID;
+    rows[0].id_number = UINT64_MAX;
+    REQUIRE(quire_row_id(rows, NULL).size == 0 && quire_row_id(rows, NULL).data == NULL);
+    REQUIRE(quire_row_id(rows, digits).size == QUIRE_DIGITS && quire_row_id(rows, digits).data == digits);
+
     /* positions of nowhere: a status or some rows, never a crash */
     first[1] = UINT64_MAX - 1;
     for (int i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 grep -oE '\bquire_[a-z_]+\(' Include/quire.h | tr -d '(' | sort -u >"$work/mentioned"
 # a declaration begins a line with its type; comments only mention functions
-grep -oE '^(quire_status|void|uint32_t|const char \*QUIRE_NONNULL) quire_[a-z_]+\(|^const char \*QUIRE_NONNULL quire_[a-z_]+\(' \
+grep -oE '^(quire_status|quire_bytes|void|uint32_t|const char \*QUIRE_NONNULL) quire_[a-z_]+\(|^const char \*QUIRE_NONNULL quire_[a-z_]+\(' \
     Include/quire.h | grep -oE 'quire_[a-z_]+\(' | tr -d '(' | sort -u >"$work/declared"
 nm -D -g --defined-only "$library" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort -u |
     while read -r name; do

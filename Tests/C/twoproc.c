@@ -75,13 +75,13 @@ static int look(void)
     must(quire_snapshot_begin(cache, &snapshot));
     must(quire_read_after(snapshot, other, NULL, rows, 20, &count));
     for (size_t i = 0; i < count; i++) {
-        char id[16] = "";
-        if (rows[i].kind != QUIRE_ROW_POST || rows[i].id.size > 15) fail("a gap, or a strange id");
-        memcpy(id, rows[i].id.data, rows[i].id.size);
-        if (i == 0) top = atoi(id);
-        if (atoi(id) != top - (int)i) fail("the rows do not follow one another");
-        if (rows[i].body.size != rows[i].id.size ||
-            memcmp(rows[i].body.data, id, rows[i].id.size) != 0) fail("a wrong body");
+        char digits[QUIRE_DIGITS];
+        quire_bytes id = quire_row_id(&rows[i], digits);
+        if (!(rows[i].flags & QUIRE_ROW_NUMERIC_ID)) fail("a gap, or a strange id");
+        if (i == 0) top = (int)rows[i].id_number;
+        if ((int)rows[i].id_number != top - (int)i) fail("the rows do not follow one another");
+        if (rows[i].body.size != id.size || memcmp(rows[i].body.data, id.data, id.size) != 0)
+            fail("a wrong body");
     }
     quire_snapshot_end(snapshot);
     return top;

@@ -117,11 +117,12 @@ static quire_status evict_page(
     quire_page page;
     quire_row rows[MANY];
     quire_bytes room[MANY];
+    char digits[MANY][QUIRE_DIGITS];
     quire_ids ids = {room, 0};
     size_t pages;
     must(quire_read_pages(before, feed, (uint64_t)number_of(line, "index"), &page, 1, &pages));
     if (pages > 0) must(quire_read_page(before, feed, page.number, 0, rows, MANY, &ids.count));
-    for (size_t i = 0; i < ids.count; i++) room[i] = rows[i].id;
+    for (size_t i = 0; i < ids.count; i++) room[i] = quire_row_id(&rows[i], digits[i]);
     return quire_evict(feed, batch, ids, count);
 }
 
@@ -225,14 +226,16 @@ static void look(quire_feed *feed)
     fprintf(reply, "{\"generation\": %llu, \"facts\": [", (unsigned long long)generation);
     for (size_t i = 0; i < count; i++) {
         quire_post_info info = QUIRE_POST_INFO_INIT;
-        int size = (int)rows[i].id.size;
+        char digits[QUIRE_DIGITS];
+        quire_bytes id = quire_row_id(&rows[i], digits);
+        int size = (int)id.size;
         if (rows[i].kind != QUIRE_ROW_POST) continue;
-        must(quire_post_get_info(snapshot, bytes_of(""), rows[i].id, &info));
-        fprintf(reply, "%s\"%.*s %d\"", comma, size, (const char *)rows[i].id.data, (int)info.feeds);
+        must(quire_post_get_info(snapshot, bytes_of(""), id, &info));
+        fprintf(reply, "%s\"%.*s %d\"", comma, size, (const char *)id.data, (int)info.feeds);
         comma = ", ";
         for (size_t j = 0; j < info.field_count; j++) {
             const quire_field *field = &info.fields[j];
-            fprintf(reply, ", \"%.*s %.*s=%.*s\"", size, (const char *)rows[i].id.data,
+            fprintf(reply, ", \"%.*s %.*s=%.*s\"", size, (const char *)id.data,
                 (int)field->name.size, (const char *)field->name.data, (int)field->value.size,
                 (const char *)field->value.data);
         }

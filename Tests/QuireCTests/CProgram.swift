@@ -96,6 +96,12 @@ final class CProgram {
         }
     }
 
+    /// The id of a row, as text.
+    func id(_ row: quire_row) -> String {
+        var (row, digits) = (row, [CChar](repeating: 0, count: Int(QUIRE_DIGITS)))
+        return digits.withUnsafeMutableBufferPointer { string(quire_row_id(&row, $0.baseAddress)) }
+    }
+
     /// The feed as one line, read a few rows at a time.
     func picture() throws -> String {
         try withSnapshot { snapshot in
@@ -105,7 +111,7 @@ final class CProgram {
             try ok(quire_read_after(snapshot, feed, nil, &rows, 3, &count))
             while count > 0 {
                 words += rows[..<count].map {
-                    $0.kind == QUIRE_ROW_GAP ? "~" : string($0.id)
+                    $0.kind == QUIRE_ROW_GAP ? "~" : id($0)
                 }
                 var position = rows[count - 1].position
                 try ok(quire_read_after(snapshot, feed, &position, &rows, 3, &count))

@@ -44,6 +44,32 @@ import Testing
         }
     }
 
+    /// Canonical numbers are numbers, all else is text; both are texts when they are asked for.
+    @Test func idsAreNumbersOrTexts() throws {
+        let program = try CProgram()
+        let ids: [StaticString] = [
+            "0", "7", "18446744073709551615", "18446744073709551616", "007", "-1", "a",
+        ]
+        var done: Int32 = 0
+        for id in ids { try ok(quire_insert_local(program.feed, nil, bytes(id), bytes(id), &done)) }
+        try program.withSnapshot { snapshot in
+            var rows = [quire_row](repeating: quire_row(), count: 9)
+            var (count, found) = (0, quire_row())
+            try ok(quire_read_after(snapshot, program.feed, nil, &rows, 9, &count))
+            #expect(Set(rows[..<count].map(program.id)) == Set(ids.map { "\($0)" }))
+            for row in rows[..<count] {
+                let (text, isNumber) = (string(row.body), row.flags & UInt32(QUIRE_ROW_NUMERIC_ID) != 0)
+                #expect(program.id(row) == text)
+                #expect(isNumber == (UInt64(text).map { String($0) } == text))
+                #expect(isNumber ? row.id_number == UInt64(text) : string(row.id_text) == text)
+                try ok(quire_find(snapshot, program.feed, row.body, &found))
+                #expect(program.id(found) == text && found.flags == row.flags)
+            }
+            try ok(quire_read_before(snapshot, program.feed, nil, &rows, 9, &count))
+            #expect(rows[..<count].allSatisfy { program.id($0) == string($0.body) })
+        }
+    }
+
     /// What has which rank, against a walk of the rows: a b c ~ x y z
     @Test func ranksAreThoseOfAWalk() throws {
         let program = try CProgram()
@@ -70,7 +96,7 @@ import Testing
                 try ok(quire_rank_of_row(snapshot, feed, &position, &rank))
                 #expect(rank == i)
                 if row.kind == QUIRE_ROW_GAP { continue }
-                try ok(quire_rank_of_post(snapshot, feed, row.id, &rank))
+                try ok(quire_rank_of_post(snapshot, feed, row.id_text, &rank))
                 #expect(rank == i)
             }
             try ok(quire_read_from_rank(snapshot, feed, 2, &rows, 2, &count))
@@ -126,7 +152,7 @@ import Testing
             #expect(count == 1 && pages[0].index == 1 && string(pages[0].next.text) == "n1")
             #expect(pages[0].received == 4 && pages[0].posts == 2 && pages[0].is_full == 1)
             try ok(quire_read_page(snapshot, program.feed, pages[0].number, 1, &rows, 4, &count))
-            #expect(count == 1 && string(rows[0].id) == "e")
+            #expect(count == 1 && program.id(rows[0]) == "e")
         }
     }
 

@@ -53,7 +53,10 @@ import Testing
                 #expect(Self.position(of: place, in: run) == expected, "subset \(set), place \(i)")
                 let first = sorted.first { $0.address == place.address }
                 var found: [UInt32] = []
-                run.forEach(at: place.address) { found.append($0.feed) }
+                run.search(at: place.address) {
+                    found.append($0.feed)
+                    return false
+                }
                 #expect(found.first == first?.feed, "subset \(set), place \(i)")
                 if first != nil {
                     #expect(run.mayHave(place.hash, SortedRun.bits(place.hash)), "subset \(set), place \(i)")
@@ -120,7 +123,10 @@ import Testing
     /// The position in a run of a post in a feed.
     private static func position(of place: Location, in run: SortedRun) -> UInt64? {
         var found: UInt64?
-        run.forEach(at: place.address) { if $0.feed == place.feed { found = $0.position } }
+        run.search(at: place.address) {
+            if $0.feed == place.feed { found = $0.position }
+            return false
+        }
         return found
     }
 

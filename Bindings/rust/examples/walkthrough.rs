@@ -3,7 +3,7 @@
 //!     cargo run --example walkthrough /tmp/walk.quire
 //!
 //! Prints the feed after each step; fails if it is not what the comments say.
-use quire::{Answer, Ask, Cache, Error, Feed, Link, Place, Post, Row};
+use quire::{Answer, Ask, Cache, Error, Feed, Id, Link, Place, Post, Row};
 use std::path::Path;
 
 /// Asks at a place and lets a server answer with one-letter posts.
@@ -25,7 +25,7 @@ fn show(cache: &Cache, feed: &Feed, expected: &str) -> Result<Option<u64>, Error
     let (mut words, mut first) = (Vec::new(), None);
     for row in snapshot.rows(feed) {
         match row? {
-            Row::Post(post) => words.push(String::from_utf8_lossy(post.id)),
+            Row::Post(post) => words.push(post.id.to_string()),
             Row::Gap(gap) => {
                 words.push("~".into());
                 first = first.or(Some(gap.gap));
@@ -70,7 +70,7 @@ fn walk(path: &Path) -> Result<(), Error> {
 
     let snapshot = cache.snapshot()?;
     let upwards = snapshot.rows_upwards(&archive).collect::<Result<Vec<_>, _>>()?;
-    assert_eq!(upwards[0].post().map(|post| post.id), Some(&b"93"[..]));
+    assert_eq!(upwards[0].post().map(|post| post.id), Some(Id::Number(93)));
     let found = snapshot.find(&feed, "e")?.and_then(Row::post).expect("e is cached");
     assert_eq!(found.body, b"body of e");
 

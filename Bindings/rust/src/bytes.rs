@@ -1,6 +1,8 @@
 //! Borrowed bytes, and the links that are made of them.
 use crate::error::numbers;
 use crate::sys;
+use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 use std::marker::PhantomData;
 
 /// # Safety
@@ -168,5 +170,34 @@ impl Border<'_> {
     /// The text must live and not change for the lifetime.
     pub(crate) unsafe fn new(c: sys::quire_link) -> Self {
         Border { link: Link::new(c), is_overlapping: c.is_overlapping != 0 }
+    }
+}
+
+/// The id of a post in its place. Nothing is written out as long as nobody asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Id<'s> {
+    /// The decimal text of this number, as most ids are.
+    Number(u64),
+    /// Any other bytes.
+    Text(&'s [u8]),
+}
+
+impl<'s> Id<'s> {
+    /// The bytes of the id, as functions take them.
+    pub fn bytes(self) -> Cow<'s, [u8]> {
+        match self {
+            Id::Number(number) => Cow::Owned(number.to_string().into_bytes()),
+            Id::Text(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// As text for people: bytes that are not UTF-8 become U+FFFD.
+impl Display for Id<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Id::Number(number) => number.fmt(formatter),
+            Id::Text(text) => String::from_utf8_lossy(text).fmt(formatter),
+        }
     }
 }

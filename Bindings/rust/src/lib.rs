@@ -49,7 +49,7 @@ pub mod sys;
 
 pub use answer::{Answer, Place, Post};
 pub use batch::Batch;
-pub use bytes::{Border, Ids, Link, Order, Paging};
+pub use bytes::{Border, Id, Ids, Link, Order, Paging};
 pub use cache::{Cache, CheckLevel, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Crawl, Feed};

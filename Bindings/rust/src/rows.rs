@@ -1,5 +1,5 @@
 //! Rows, pages and changes, and the iterators that fetch a screenful per call.
-use crate::bytes::{view, Border, Link};
+use crate::bytes::{view, Border, Id, Link};
 use crate::error::{numbers, static_name};
 use crate::{sys, Error, Feed, Snapshot};
 use std::ptr::null;
@@ -51,7 +51,7 @@ pub struct PostRow<'s> {
     /// Where it stands.
     pub position: Position,
     /// The id.
-    pub id: &'s [u8],
+    pub id: Id<'s>,
     /// The body as received, in the memory-mapped file.
     pub body: &'s [u8],
     /// The server's sort key.
@@ -109,7 +109,10 @@ impl<'s> Row<'s> {
         }
         Row::Post(PostRow {
             position,
-            id: view(c.id),
+            id: match has(sys::QUIRE_ROW_NUMERIC_ID) {
+                true => Id::Number(c.id_number),
+                false => Id::Text(view(c.id_text)),
+            },
             body: view(c.body),
             key: has(sys::QUIRE_ROW_HAS_KEY).then_some(c.key),
             page: has(sys::QUIRE_ROW_HAS_PAGE).then_some(c.page),

@@ -264,6 +264,7 @@ extern "C" {
         out_info: *mut quire_feed_info,
     ) -> quire_status;
     pub fn quire_doubt_name(doubt: i32) -> *const c_char;
+    pub fn quire_row_id(row: *const quire_row, digits: *mut c_char) -> quire_bytes;
     pub fn quire_read_after(
         snapshot: *mut quire_snapshot,
         feed: *mut quire_feed,

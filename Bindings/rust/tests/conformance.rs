@@ -147,7 +147,7 @@ impl Replay {
             Ok(rows
                 .filter(|post| post.is_unverified)
                 .nth(rank)
-                .map_or("?".into(), |post| picture::text(post.id)))
+                .map_or("?".into(), |post| post.id.to_string()))
         };
         let below = if line.contains_key("join") { join()? } else { String::new() };
         let mut place = match line.text("place") {

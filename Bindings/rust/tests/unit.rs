@@ -1,7 +1,7 @@
 //! What the crate adds to the C API: ownership, iterators, errors, batches as closures.
 use quire::{
-    Answer, Ask, Cache, CacheOptions, ChangeKind, Doubt, Error, Feed, FeedOptions, Help, Link, Order, Paging,
-    Place, Post, Refusal, Row, RowName, Sizes, Status, Update, Verdict,
+    Answer, Ask, Cache, CacheOptions, ChangeKind, Doubt, Error, Feed, FeedOptions, Help, Id, Link, Order,
+    Paging, Place, Post, Refusal, Row, RowName, Sizes, Status, Update, Verdict,
 };
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn rows_by_the_screenful() -> Result<(), Error> {
         assert_eq!(rows.len(), count);
         for (i, row) in rows.iter().enumerate() {
             let post = row.post().unwrap();
-            assert_eq!(post.id, i.to_string().as_bytes());
+            assert_eq!(post.id, Id::Number(i as u64));
             assert_eq!((post.page, post.key), (Some(1), None));
         }
         assert_eq!(snapshot.rows_upwards(&feed).count(), count);
@@ -63,7 +63,7 @@ fn ranks_are_those_of_a_walk() -> Result<(), Error> {
         let below = snapshot.rows_from_rank(&feed, rank as u64).collect::<Result<Vec<_>, _>>()?;
         assert!(below.iter().map(Row::position).eq(rows[rank..].iter().map(Row::position)));
         if let Row::Post(post) = row {
-            assert_eq!(snapshot.rank_of_post(&feed, post.id)?, Some(rank as u64));
+            assert_eq!(snapshot.rank_of_post(&feed, post.id.bytes())?, Some(rank as u64));
             assert_eq!(snapshot.rank_of_key(&feed, post.key.unwrap())?, Some(rank as u64));
         }
     }

@@ -108,8 +108,9 @@ public final class Cache: Sendable {
     /// Rows and bodies read from the snapshot are valid only inside. Do not keep it open for long: what
     /// it sees cannot be reused by writers.
     public func withSnapshot<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
-        let transaction = try environment.beginRead()
-        defer { environment.endRead(transaction) }
-        return try body(Snapshot(transaction, BodyReader(transaction), of: environment))
+        var reader = try environment.beginRead()
+        let memory = SnapshotMemory.of(&reader, in: environment)
+        defer { environment.endRead(reader) }
+        return try body(Snapshot(reader.transaction, memory, of: environment))
     }
 }

@@ -5,19 +5,21 @@
 /// time. The last release ends it, on any thread.
 @_spi(Unstable) public final class OpenSnapshot {
     @_spi(Unstable) public let cache: Cache
-    private let transaction: Transaction
-    private let bodies: BodyReader
+    private let reader: Environment.Reader
+    private let memory: SnapshotMemory
+    private var transaction: Transaction { reader.transaction }
 
     @_spi(Unstable) public init(_ cache: Cache) throws {
         self.cache = cache
-        transaction = try cache.environment.beginRead()
-        bodies = BodyReader(transaction)
+        var reader = try cache.environment.beginRead()
+        memory = SnapshotMemory.of(&reader, in: cache.environment)
+        self.reader = reader
     }
 
-    deinit { cache.environment.endRead(transaction) }
+    deinit { cache.environment.endRead(reader) }
 
     @_spi(Unstable) public func read<R>(_ body: (borrowing Snapshot) throws -> R) throws -> R {
-        try body(Snapshot(transaction, bodies, of: cache.environment))
+        try body(Snapshot(transaction, memory, of: cache.environment))
     }
 
     /// Returns whether the answers to the links at the feed's head and tail overlap its border.
@@ -26,32 +28,22 @@
         return (record.head.isOverlapping, record.tail.isOverlapping)
     }
 
-    /// Calls `post` or `gap` with each of the rows that ``Snapshot/rows(of:after:limit:)`` returns, which need
-    /// not be collected then.
-    @_spi(Unstable) public func forEachRow(
-        of feed: Feed, after position: RowPosition?, limit: Int, post: (consuming PostRow) -> Void,
-        gap: (GapRow) -> Void
-    ) throws {
-        try cache.environment.requireYoung(transaction)
-        try RowReader(transaction: transaction, feed: feed.number)
-            .forEachRow(after: position, limit: max(0, limit), post: post, gap: gap)
-    }
-
-    /// Returns the position below which ``forEachRow(of:after:limit:post:gap:)`` begins with the row of this
+    /// Returns the position below which ``Snapshot/cursor(of:after:limit:)`` begins with the row of this
     /// rank; nil if the feed has no such row.
     @_spi(Unstable) public func position(above rank: Int, of feed: Feed) throws -> RowPosition? {
         try cache.environment.requireYoung(transaction)
-        return try RowReader(transaction: transaction, feed: feed.number).position(above: rank)
+        return try RowReader(transaction: transaction, feed: feed.number, memory: memory).position(
+            above: rank)
     }
 
     /// Returns the bytes of a row's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of row: PostRow) throws -> UnsafeRawBufferPointer {
-        try bodies.bytes(row.body)
+        try memory.body(row.body, transaction)
     }
 
     /// Returns the bytes of a post's body, valid as long as this object.
     @_spi(Unstable) public func bytes(of post: PostInfo) throws -> UnsafeRawBufferPointer {
-        try bodies.bytes(post.body)
+        try memory.body(post.body, transaction)
     }
 }
 
@@ -62,6 +54,7 @@ extension Cache {
 
 extension RowPosition {
     /// The position as two numbers. Arbitrary numbers convert back to nil or a position in or near the feed.
+    @inlinable
     @_spi(Unstable) public var words: (UInt64, UInt64) { (chunk, UInt64(bitPattern: Int64(slot))) }
 
     @_spi(Unstable) public init?(words: (UInt64, UInt64)) {

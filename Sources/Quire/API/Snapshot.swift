@@ -8,19 +8,19 @@
 /// ``CacheOptions/maximumSnapshotAge`` allows. Bodies that were lent stay valid even then.
 public struct Snapshot: ~Copyable {
     private let transaction: Transaction
-    let bodies: BodyReader
+    private let memory: SnapshotMemory
     /// Kept alive by the caller that lends the snapshot.
     private unowned(unsafe) let environment: Environment
 
-    init(_ transaction: Transaction, _ bodies: BodyReader, of environment: Environment) {
-        (self.transaction, self.bodies, self.environment) = (transaction, bodies, environment)
+    init(_ transaction: Transaction, _ memory: SnapshotMemory, of environment: Environment) {
+        (self.transaction, self.memory, self.environment) = (transaction, memory, environment)
     }
 
     private func requireYoung() throws(QuireError) { try environment.requireYoung(transaction) }
 
     func reader(_ feed: Feed) throws(QuireError) -> RowReader {
         try requireYoung()
-        return RowReader(transaction: transaction, feed: feed.number)
+        return RowReader(transaction: transaction, feed: feed.number, memory: memory)
     }
 
     /// Number of commits made so far, by all processes.
@@ -151,7 +151,7 @@ public struct Snapshot: ~Copyable {
     /// O(log n) a post.
     public func contains(_ ids: [PostID], in feed: Feed) throws -> [Bool] {
         try requireYoung()
-        let index = try PostIndex(transaction, of: feed.collection)
+        let index = try memory.index(transaction, of: feed.collection)
         var found = index.contains(ids, in: feed.number)
         // only an id without a place may be another id of a post (R28)
         guard try found.contains(false) && hasAliases() else { return found }
@@ -162,7 +162,7 @@ public struct Snapshot: ~Copyable {
         return found
     }
 
-    private func hasAliases() throws -> Bool { try WriteSession.counters(transaction).aliases > 0 }
+    private func hasAliases() throws -> Bool { try memory.counts(transaction).aliases > 0 }
 
     /// The id that the post is known by (R28).
     private func name(of id: PostID, in collection: UInt32) throws -> PostID {
@@ -182,27 +182,30 @@ public struct Snapshot: ~Copyable {
     public func post(_ id: PostID, in collection: String = "") throws -> PostInfo? {
         try requireYoung()
         guard let number = try transaction.collection(collection) else { return nil }
-        let index = try PostIndex(transaction, of: number)
+        let index = try memory.index(transaction, of: number)
         var (id, positions) = (id, index.positions(of: id))
         if positions.isEmpty {
             id = try name(of: id, in: number)
             positions = index.positions(of: id)
         }
-        guard let entry = try transaction.post(id, at: positions) else { return nil }
-        let fields = try transaction.fields(of: id, in: number)?.fields ?? []
+        var shown: PostRow?
+        for (feed, position) in positions where shown?.isPlaceholder ?? true {
+            shown = try RowReader(transaction: transaction, feed: feed).row(of: id, at: position)
+        }
+        guard let shown else { return nil }
+        let hasFields = try memory.counts(transaction).fields > 0
+        let fields = try hasFields ? transaction.fields(of: id, in: number)?.fields ?? [] : []
         return PostInfo(
-            id: id, version: entry.version, detail: entry.detail, isOutdated: entry.newest != nil,
-            feeds: positions.count,
-            bodySize: Int(entry.body.length),
-            fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }),
-            body: entry.body)
+            id: id, version: shown.version, detail: shown.detail, isOutdated: shown.isOutdated,
+            feeds: positions.count, bodySize: shown.bodySize,
+            fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }), body: shown.body)
     }
 
     /// Values of a row's post that were updated one by one (R23), by name, but those that its body is newer
     /// than: what the post is, is its body with these (R31.6).
     public func fields(of row: PostRow, in feed: Feed) throws -> [String: [UInt8]] {
         try requireYoung()
-        if try WriteSession.counters(transaction).fieldRecords == 0 { return [:] }
+        if try memory.counts(transaction).fields == 0 { return [:] }
         let fields = try transaction.fields(of: row.id, in: feed.collection)?.fields ?? []
         let current = fields.filter { field in row.version.map { field.version >= $0 } ?? true }
         return Dictionary(uniqueKeysWithValues: current.map { ($0.name, $0.value) })
@@ -214,7 +217,7 @@ public struct Snapshot: ~Copyable {
     ///     let text = try snapshot.body(of: post).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     @_lifetime(borrow self)
     public borrowing func body(of row: PostRow) throws(QuireError) -> RawSpan {
-        let bytes = RawSpan(_unsafeBytes: try bodies.bytes(row.body))
+        let bytes = RawSpan(_unsafeBytes: try memory.body(row.body, transaction))
         // The map does not move and its records do not change while the transaction is open, and it
         // is open as long as this snapshot exists.
         return _overrideLifetime(bytes, borrowing: self)
@@ -223,7 +226,7 @@ public struct Snapshot: ~Copyable {
     /// The bytes of a post's body, lent in the same way.
     @_lifetime(borrow self)
     public borrowing func body(of post: PostInfo) throws(QuireError) -> RawSpan {
-        let bytes = RawSpan(_unsafeBytes: try bodies.bytes(post.body))
+        let bytes = RawSpan(_unsafeBytes: try memory.body(post.body, transaction))
         return _overrideLifetime(bytes, borrowing: self)
     }
 

@@ -21,6 +21,8 @@ final class Environment: @unchecked Sendable {
     /// What transactions know about the file.
     let cacheFile: CacheFile
     private let options: CacheOptions
+    /// That of the options, which are expensive to copy.
+    private let maximumSnapshotAge: Int
     private let process = getpid()
     private let file: FileKey
     private let openLock: OpenLock
@@ -29,7 +31,11 @@ final class Environment: @unchecked Sendable {
     private let idle = Mutex<[Idle]>([])
     private struct Idle: @unchecked Sendable {  // an idle transaction has no user
         let transaction: OpaquePointer
+        let memory: AnyObject?
     }
+    /// Another number for each place of a file in memory in this process: after the file was opened, and after its
+    /// map grew. Constant while a transaction is alive.
+    private(set) var mapNumber = Environment.nextMap()
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
     /// this locked and at zero. A count and not a read-write lock, which would have to be released by
     /// the thread that took it: an ``OpenSnapshot`` may end on another thread.
@@ -47,12 +53,13 @@ final class Environment: @unchecked Sendable {
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
         (self.cacheFile, self.openLock, self.options) = (cacheFile, openLock, options)
+        maximumSnapshotAge = options.maximumSnapshotAge
     }
 
     deinit {
         // A forked child must touch neither the parent's locks nor its slots in the table of readers.
         if getpid() == process && !isLost {
-            for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
+            endIdle()
             mdb_env_close(handle)
         }
         openLock.release()
@@ -67,15 +74,16 @@ final class Environment: @unchecked Sendable {
 
     /// Runs `body` in a read transaction: one consistent state, for as long as the call lasts.
     func read<R>(_ body: (Transaction) throws -> R) throws -> R {
-        let transaction = try beginRead()
-        defer { endRead(transaction) }
-        return try body(transaction)
+        let reader = try beginRead()
+        defer { endRead(reader) }
+        return try body(reader.transaction)
     }
 
-    func beginRead() throws(QuireError) -> Transaction {
+    func beginRead() throws(QuireError) -> Reader {
         try enter()
         let used = handle
-        var transaction = idle.withLock { $0.popLast() }?.transaction
+        let idle = self.idle.withLock { $0.popLast() }
+        var transaction = idle?.transaction
         var status: Int32
         if let transaction {
             status = mdb_txn_renew(transaction)
@@ -100,13 +108,14 @@ final class Environment: @unchecked Sendable {
             }
             throw QuireError.storage("cannot read", path, status)
         }
-        return Transaction(handle: transaction!, file: cacheFile)
+        let begun = Transaction(handle: transaction!, file: cacheFile)
+        return Reader(transaction: begun, memory: idle?.memory)
     }
 
-    func endRead(_ transaction: Transaction) {
-        mdb_txn_reset(transaction.handle)
-        let used = Idle(transaction: transaction.handle)
-        idle.withLock { $0.append(used) }
+    func endRead(_ reader: Reader) {
+        mdb_txn_reset(reader.transaction.handle)
+        let now = Idle(transaction: reader.transaction.handle, memory: reader.memory)
+        idle.withLock { $0.append(now) }
         alive.withLock { $0 -= 1 }
     }
 
@@ -114,7 +123,7 @@ final class Environment: @unchecked Sendable {
     /// reuse.
     func requireYoung(_ snapshot: Transaction) throws(QuireError) {
         let age = age(ofTransaction: snapshot.number)
-        if age > options.maximumSnapshotAge { throw expired(age) }
+        if age > maximumSnapshotAge { throw expired(age) }
     }
 
     private func expired(_ age: Int) -> QuireError {
@@ -122,13 +131,6 @@ final class Environment: @unchecked Sendable {
             .snapshotExpired,
             "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
                 + "allowed")
-    }
-
-    /// Commits since this one.
-    func age(ofTransaction number: UInt64) -> Int {
-        var info = MDB_envinfo()
-        mdb_env_info(handle, &info)
-        return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
     /// A write runs on this thread.
@@ -316,13 +318,17 @@ final class Environment: @unchecked Sendable {
 
     private func growNow(to size: Int) throws(QuireError) {
         if size != 0 && size <= currentMapSize { return }  // another writer was faster
-        // Idle read transactions count as alive.
-        let stale = idle.withLock { idle in
-            defer { idle = [] }
-            return idle
-        }
-        for idle in stale { mdb_txn_abort(idle.transaction) }
+        endIdle()  // LMDB counts idle read transactions as alive
+        mapNumber = Self.nextMap()
         try check(mdb_env_set_mapsize(handle, size), "cannot grow the map", path)
+    }
+
+    /// Ends the idle read transactions; what readers remembered goes with them.
+    private func endIdle() {
+        for transaction in idle.withLock({ idle in
+            defer { idle = [] }
+            return idle.map(\.transaction)
+        }) { mdb_txn_abort(transaction) }
     }
 
     // MARK: When things went wrong
@@ -353,8 +359,7 @@ final class Environment: @unchecked Sendable {
     private func reopenNow() throws(QuireError) {
         var options = self.options
         options.mapSize = Int64(currentMapSize)
-        for idle in idle.withLock({ $0 }) { mdb_txn_abort(idle.transaction) }
-        idle.withLock { $0 = [] }
+        endIdle()
         mdb_env_close(handle)
         isLost = true
         if try FileCheck.key(path) != file { return }
@@ -366,7 +371,7 @@ final class Environment: @unchecked Sendable {
             mdb_env_close(fresh)
             throw error
         }
-        (handle, isLost) = (fresh, false)
+        (handle, isLost, mapNumber) = (fresh, false, Self.nextMap())
     }
 
     /// A write to a file that was removed or replaced would never be seen. A file that was cut off must not

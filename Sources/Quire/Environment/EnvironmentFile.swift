@@ -37,6 +37,7 @@ extension Environment {
         let handle = try openHandle(path, options, isReadOnly: true)
         defer { mdb_env_close(handle) }
         let file = try CacheFile.open(in: handle, path: path)
+        defer { withExtendedLifetime(file) {} }
         var begun: OpaquePointer?
         try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun), "cannot read", path)
         defer { mdb_txn_abort(begun) }

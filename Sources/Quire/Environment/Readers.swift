@@ -1,4 +1,5 @@
 import CLMDB
+import Synchronization
 
 /// An open snapshot of any process, from LMDB's reader table.
 struct OpenReader {
@@ -56,5 +57,31 @@ extension Transaction {
         }
         if status != MDB_NOTFOUND { try check(status, "cannot read the free list", path) }
         return pages * UInt64(tree.ms_psize)
+    }
+}
+
+extension Environment {
+    /// A read transaction, and what the reader who had it last wants the next one to have: cursors and what they
+    /// found. It is for the same map and goes with the transaction.
+    struct Reader {
+        let transaction: Transaction
+        var memory: AnyObject?
+    }
+
+    /// Commits since this one.
+    func age(ofTransaction number: UInt64) -> Int {
+        var info = MDB_envinfo()
+        mdb_env_info(handle, &info)
+        return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
+    }
+
+    private static let maps = Mutex<UInt64>(0)
+
+    /// Returns a number that no map of this process has had.
+    static func nextMap() -> UInt64 {
+        maps.withLock { last in
+            last += 1
+            return last
+        }
     }
 }

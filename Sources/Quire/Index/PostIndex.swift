@@ -98,52 +98,53 @@ struct PostIndex {
     }
 
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
-    /// first. If it returns true, older runs are not asked for this id.
+    /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
     private func lookUp(_ ids: some Collection<PostID>, _ body: (Int, Location) -> Bool) {
-        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: ids.count) { open in
+        let count = ids.count
+        if count == 0 { return }
+        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: count) { open in
+            let open = open.baseAddress!
             var rest = 0
             for id in ids {
                 let address = address(of: id)
                 let bits = SortedRun.bits(address.hash)
-                open.initializeElement(at: rest, to: Wanted(address: address, bits: bits, number: rest))
-                rest += 1
+                (open + rest).initialize(to: Wanted(address: address, bits: bits, number: rest))
+                rest &+= 1
             }
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: rest + 1) { likely in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { likely in
                 for run in runs.indices where rest > 0 {
-                    lookUp(open[..<rest], likely, in: run, body)
-                    var kept = 0
-                    for i in 0..<rest where open[i].number >= 0 {
-                        if kept < i { open[kept] = open[i] }
-                        kept += 1
-                    }
-                    rest = kept
+                    rest = lookUp(open, rest, likely.baseAddress!, in: run, body)
                 }
             }
         }
     }
 
-    /// Looks the ids up in one run. Those for which `body` returns true lose their number.
+    /// Looks `count` ids up in one run. Returns how many remain to be asked for; they are the first ones then.
     @inline(__always)
     private func lookUp(
-        _ open: Slice<UnsafeMutableBufferPointer<Wanted>>, _ likely: UnsafeMutableBufferPointer<Int32>,
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
         in number: Int, _ body: (Int, Location) -> Bool
-    ) {
+    ) -> Int {
         let run = runs[number]
-        let open = UnsafeMutableBufferPointer(rebasing: open)
-        if !run.isSmall { for i in 0..<open.count { run.prefetchFilter(open[i].address.hash) } }
         var found = 0
-        for i in 0..<open.count {
+        // Nothing in this loop depends on what was read before, so the processor reads many words at a time.
+        for i in 0..<count {
             likely[found] = Int32(truncatingIfNeeded: i)
             if run.mayHave(open[i].address.hash, open[i].bits) { found &+= 1 }
         }
         if !run.isSmall { for i in 0..<found { run.prefetch(open[Int(likely[i])].address.hash) } }
-        for i in 0..<found {
-            let at = Int(likely[i])
+        var rest = count
+        // from the last one on, so that what fills the place of an id that is done was asked for before
+        while found > 0 {
+            found &-= 1
+            let at = Int(likely[found])
             let wanted = open[at].number
-            run.forEach(at: open[at].address) {
-                if body(wanted, current($0, in: number)) { open[at].number = -1 }
+            if run.search(at: open[at].address, { body(wanted, current($0, in: number)) }) {
+                rest &-= 1
+                open[at] = open[rest]
             }
         }
+        return rest
     }
 
     /// Returns the chunk in which this feed holds the post; nil if it does not hold it.
@@ -162,15 +163,15 @@ struct PostIndex {
 
     /// Returns for each of these posts whether the feed holds it.
     func contains(_ ids: [PostID], in feed: UInt32) -> [Bool] {
-        [Bool](unsafeUninitializedCapacity: ids.count) { found, count in
-            found.initialize(repeating: false)
-            count = ids.count
+        var found = [Bool](repeating: false, count: ids.count)
+        found.withUnsafeMutableBufferPointer { found in
             lookUp(ids) { i, location in
                 if location.feed != feed { return false }
                 found[i] = location.position != Location.gone
                 return true
             }
         }
+        return found
     }
 
     /// A feed that holds a post, and the chunk. `id` is the index of the post among those that were asked for.
@@ -208,10 +209,11 @@ struct PostIndex {
         for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
         for (i, run) in runs.enumerated() where run.mayHave(address.hash, bits) {
-            run.forEach(at: address) { location in
+            run.search(at: address) { location in
                 if !known.contains(where: { $0.feed == location.feed }) {
                     known.append((location.feed, current(location, in: i).position))
                 }
+                return false
             }
         }
         known.removeAll { $0.position == Location.gone }
@@ -258,7 +260,10 @@ struct PostIndex {
             for run in marks.reversed() {
                 if !run.isSmall { for i in ids.indices { run.prefetchFilter(hashes[i]) } }
                 run.forEachLikely(hashes, bits, count: ids.count) { i in
-                    run.forEach(at: address(of: ids[i])) { found[i] = $0.position != Location.gone }
+                    run.search(at: address(of: ids[i])) {
+                        found[i] = $0.position != Location.gone
+                        return false
+                    }
                 }
             }
         }
@@ -274,7 +279,10 @@ struct PostIndex {
     func isMarked(_ address: PostAddress) -> Bool {
         for run in marks {
             var mark: Location?
-            run.forEach(at: address) { mark = $0 }
+            run.search(at: address) {
+                mark = $0
+                return false
+            }
             if let mark { return mark.position != Location.gone }
         }
         return false

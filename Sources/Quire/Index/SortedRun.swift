@@ -95,14 +95,32 @@ struct SortedRun {
         return nil
     }
 
-    /// Calls `body` with each location of this address. There is one for each feed.
-    @inline(__always)
-    func forEach(at address: PostAddress, _ body: (Location) -> Void) {
-        guard var slot = first(hash: address.hash) else { return }
-        while slot < slots, feed(slot) != 0, hash(slot) == address.hash {
-            if check(slot) == address.check { body(stored(slot)) }
-            slot &+= 1
+    /// Calls `body` with each location of this address, until it returns true. There is one for each feed. Returns
+    /// whether `body` did.
+    @inline(__always) @discardableResult
+    func search(at address: PostAddress, _ body: (Location) -> Bool) -> Bool {
+        let wanted = address.hash
+        var at = base + home(of: wanted) &* Self.stride
+        let end = base + slots &* Self.stride
+        // An empty slot has the hash 0, which is above all others here; a location may have it too.
+        while at < end {
+            let hash = Self.word(at)
+            guard hash &- 1 < wanted &- 1 || hash == 0 && wanted != 0 && Self.word32(at + 16) != 0 else {
+                break
+            }
+            at += Self.stride
         }
+        while at < end, Self.word(at) == wanted {
+            let feed = Self.word32(at + 16)
+            if feed == 0 { return false }
+            if Self.word32(at + 20) == address.check,
+                body(Location(address, feed: feed, position: Self.word(at + 8)))
+            {
+                return true
+            }
+            at += Self.stride
+        }
+        return false
     }
 
     /// Returns the location in a slot; nil if the slot is empty or after the last.
@@ -130,25 +148,21 @@ struct SortedRun {
     }
 
     @inline(__always)
-    private func hash(_ slot: Int) -> UInt64 {
-        let at = base + (slot &* Self.stride &+ 0)
-        return UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
+    private static func word(_ at: UnsafeRawPointer) -> UInt64 {
+        UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
     }
     @inline(__always)
-    private func position(_ slot: Int) -> UInt64 {
-        let at = base + (slot &* Self.stride &+ 8)
-        return UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
+    private static func word32(_ at: UnsafeRawPointer) -> UInt32 {
+        UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
     @inline(__always)
-    private func feed(_ slot: Int) -> UInt32 {
-        let at = base + (slot &* Self.stride &+ 16)
-        return UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
-    }
+    private func hash(_ slot: Int) -> UInt64 { Self.word(base + slot &* Self.stride) }
     @inline(__always)
-    private func check(_ slot: Int) -> UInt32 {
-        let at = base + (slot &* Self.stride &+ 20)
-        return UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
-    }
+    private func position(_ slot: Int) -> UInt64 { Self.word(base + slot &* Self.stride + 8) }
+    @inline(__always)
+    private func feed(_ slot: Int) -> UInt32 { Self.word32(base + slot &* Self.stride + 16) }
+    @inline(__always)
+    private func check(_ slot: Int) -> UInt32 { Self.word32(base + slot &* Self.stride + 20) }
 
     // MARK: Building
 
@@ -169,8 +183,7 @@ struct SortedRun {
     @inline(__always)
     static func bits(_ hash: UInt64) -> UInt64 {
         let mixed = hash &* 0x9E37_79B9_7F4A_7C15
-        return 1 << (mixed >> 58) | 1 << (mixed >> 52 & 63) | 1 << (mixed >> 46 & 63)
-            | 1 << (mixed >> 40 & 63)
+        return 1 &<< (mixed &>> 58) | 1 &<< (mixed &>> 52) | 1 &<< (mixed &>> 46) | 1 &<< (mixed &>> 40)
     }
 
     private static func size(slots: Int, count: Int) -> Int { head + slots * stride + words(count) * 8 }

@@ -15,6 +15,7 @@ final class CacheFile: Sendable {
     /// Writes an empty cache to a new file.
     static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
         let file = CacheFile(path: path, seed: .random(in: .min ... .max))
+        defer { withExtendedLifetime(file) {} }
         try begin(environment, path, flags: 0) { handle throws(QuireError) in
             let transaction = Transaction(handle: handle, file: file)
             do {
@@ -29,8 +30,10 @@ final class CacheFile: Sendable {
     /// Opens a file, which must be a cache of the known format.
     static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> CacheFile {
         var seed: UInt64 = 0
+        let file = CacheFile(path: path, seed: 0)
+        defer { withExtendedLifetime(file) {} }
         try begin(environment, path, flags: UInt32(MDB_RDONLY)) { handle throws(QuireError) in
-            seed = try requireFormat(Transaction(handle: handle, file: CacheFile(path: path, seed: 0)))
+            seed = try requireFormat(Transaction(handle: handle, file: file))
         }
         return CacheFile(path: path, seed: seed)
     }

@@ -16,7 +16,9 @@ extension QuireError {
     }
 }
 
-/// Throws unless LMDB's return code means success. The message is evaluated only for a failure.
-func check(_ status: Int32, _ what: @autoclosure () -> String, _ path: String) throws(QuireError) {
-    if status != 0 { throw QuireError.storage(what(), path, status) }
+/// Throws unless LMDB's return code means success. The message and the path are evaluated only for a failure.
+func check(
+    _ status: Int32, _ what: @autoclosure () -> String, _ path: @autoclosure () -> String
+) throws(QuireError) {
+    if status != 0 { throw QuireError.storage(what(), path(), status) }
 }

@@ -4,7 +4,8 @@ import CLMDB
 /// thread. Bytes that it returns are valid until it ends or, in a write transaction, until the next write.
 struct Transaction {
     let handle: OpaquePointer
-    let file: CacheFile
+    /// Belongs to the environment, which outlives it.
+    unowned(unsafe) let file: CacheFile
     var path: String { file.path }
     /// Set for a write transaction. Belongs to the environment, which outlives it.
     unowned(unsafe) var mark: WriteProgress?
@@ -142,6 +143,34 @@ struct Transaction {
     }
 }
 
+/// A cursor of LMDB that is used in one read transaction after the other, all of one handle. It is renewed in each
+/// when it is first needed.
+struct KeptCursor {
+    private var handle: OpaquePointer?
+    private var isRenewed = false
+
+    /// Must be called when a transaction begins.
+    mutating func begin() { isRenewed = false }
+
+    /// Returns the cursor for this transaction.
+    mutating func inside(_ transaction: Transaction, _ table: Table) throws(QuireError) -> Cursor {
+        if !isRenewed {
+            let status =
+                if let handle {
+                    mdb_cursor_renew(transaction.handle, handle)
+                } else {
+                    mdb_cursor_open(transaction.handle, Transaction.tree, &handle)
+                }
+            try check(status, "cannot read", transaction.path)
+            isRenewed = true
+        }
+        return Cursor(handle: handle!, table: table, file: transaction.file)
+    }
+
+    /// LMDB lets a cursor of a reader be closed after its transaction.
+    func close() { mdb_cursor_close(handle) }
+}
+
 /// A position in a table. Never outlives the call that lends it.
 struct Cursor {
     fileprivate let handle: OpaquePointer
@@ -159,7 +188,7 @@ struct Cursor {
         }
     }
 
-    /// Returns the value with this key.
+    /// Returns the value of the record with this key.
     func find(_ key: some Key) throws(QuireError) -> UnsafeRawBufferPointer? {
         try key.withBytes(in: table) { bytes throws(QuireError) in
             try move(MDB_SET, MDB_val(bytes: bytes))?.value
@@ -180,6 +209,7 @@ struct Cursor {
     func delete() throws { try transaction.checkWrite(mdb_cursor_del(handle, 0), table) }
 
     func first() throws(QuireError) -> Record? { try seek(NoKey()) }
+    func current() throws(QuireError) -> Record? { try move(MDB_GET_CURRENT, MDB_val()).flatMap(own) }
     func next() throws(QuireError) -> Record? { try move(MDB_NEXT, MDB_val()).flatMap(own) }
     func previous() throws(QuireError) -> Record? { try move(MDB_PREV, MDB_val()).flatMap(own) }
 
@@ -221,7 +251,7 @@ struct Cursor {
         var value = MDB_val()
         let status = mdb_cursor_get(handle, &key, &value, operation)
         if status == MDB_NOTFOUND { return nil }
-        try check(status, "cannot read \(table.name)", path)
+        try check(status, "cannot read \(table.name)", file.path)
         return (UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
     }
 }

@@ -77,9 +77,12 @@ public struct GapRow: Sendable, Hashable {
 
 /// The position of a row in one snapshot. It has no meaning in another one.
 public struct RowPosition: Sendable, Hashable {
-    let chunk: UInt64
+    @usableFromInline let chunk: UInt64
     /// -1 for the gap above a chunk, 0 for its first entry.
-    let slot: Int
+    @usableFromInline let slot: Int
+
+    @usableFromInline
+    init(chunk: UInt64, slot: Int) { (self.chunk, self.slot) = (chunk, slot) }
 }
 
 /// A stored page: one accepted response.
@@ -108,6 +111,7 @@ public struct PageInfo: Sendable, Hashable {
     public let fetchedAt: Int64
     /// The chunk that has its first post in this snapshot.
     let start: UInt64
+    let place: PagePlace
 
     /// True if all of its posts were new.
     public var isFull: Bool { new > 0 && duplicates == 0 }

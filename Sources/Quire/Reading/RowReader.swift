@@ -2,6 +2,8 @@
 struct RowReader {
     let transaction: Transaction
     let feed: UInt32
+    /// Of the snapshot that reads; nil in a write, whose records change.
+    var memory: SnapshotMemory?
 
     func record() throws -> FeedRecord { try transaction.feed(feed) }
 
@@ -12,41 +14,14 @@ struct RowReader {
     var chunks: ChunkReader { ChunkReader(transaction: transaction, feed: feed) }
 
     /// Returns up to `limit` rows below a position, or from the top if it is nil.
-    func rows(after position: RowPosition?, limit: Int) throws -> [FeedRow] {
+    func rows(after position: RowPosition?, limit: Int) throws(QuireError) -> [FeedRow] {
         var rows: [FeedRow] = []
         rows.reserveCapacity(min(limit, 1024))
-        try forEachRow(after: position, limit: limit) {
-            rows.append(.post($0))
-        } gap: {
-            rows.append(.gap($0))
-        }
-        return rows
-    }
-
-    /// Calls `post` or `gap` with each of these rows.
-    @inline(__always)
-    func forEachRow(
-        after position: RowPosition?, limit: Int, post: (consuming PostRow) -> Void, gap: (GapRow) -> Void
-    ) throws {
-        var rest = limit
-        var slot = position.map { $0.slot + 1 } ?? -1
-        var gaps = NextGap(self)
-        try chunks.eachColumns(from: position?.chunk ?? 0) { at, chunk in
-            if slot < 0, rest > 0, let row = try gaps.gap(at: at) {
-                gap(row)
-                rest -= 1
-            }
-            let first = max(0, slot)
-            // no sum with the limit, which may be the largest number
-            let count = min(chunk.count - first, rest)
-            if count > 0 {
-                try each(of: chunk, upTo: first + count - 1) { i, id, entry in
-                    if i >= first { post(PostRow(id, entry, i, at: at)) }
-                }
-                rest -= count
-            }
-            slot = -1
-            return rest > 0
+        var cursor = RowCursor(self, after: position, limit: limit, lends: false)
+        while true {
+            while let post = try cursor.next() { rows.append(.post(post.row)) }
+            guard let gap = try cursor.nextGap() else { return rows }
+            rows.append(.gap(gap))
         }
     }
 
@@ -58,11 +33,7 @@ struct RowReader {
             let end = max(0, min(slot ?? .max, chunk.count))
             let first = max(0, end - (limit - rows.count))
             var found: [FeedRow] = []
-            if first < end {
-                try each(of: chunk, upTo: end - 1) { i, id, entry in
-                    if i >= first { found.append(.post(PostRow(id, entry, i, at: at))) }
-                }
-            }
+            if first < end { try eachRow(of: chunk, at: at, in: first..<end) { found.append(.post($0)) } }
             rows += found.reversed()
             if slot != -1, rows.count < limit, let gap = try gap(at: at) { rows.append(.gap(gap)) }
             slot = nil
@@ -71,14 +42,16 @@ struct RowReader {
         return rows
     }
 
-    /// Calls `body` with the entries of a chunk, up to that in the slot `last`.
-    @inline(__always)
-    private func each(
-        of chunk: ChunkColumns, upTo last: Int = .max, _ body: (Int, PostID, Entry) -> Void
+    /// Calls `body` with the posts in some slots of a chunk.
+    private func eachRow(
+        of chunk: ChunkColumns, at position: UInt64, in slots: Range<Int>, _ body: (PostRow) -> Void
     ) throws(QuireError) {
         do throws(QuireError) {
-            try chunk.forEachEntry(upTo: last) { i, entry throws(QuireError) in
-                body(i, try chunk.id(i), entry)
+            var walk = try ChunkWalk(chunk, at: position)
+            try walk.want(from: slots.lowerBound, count: slots.count)
+            while !walk.isDone {
+                if !walk.step() { try walk.stepOverExceptions() }
+                body(PostRow(walk))
             }
         } catch {
             throw .corrupt("a chunk of feed number \(feed)")
@@ -86,16 +59,24 @@ struct RowReader {
     }
 
     func find(_ id: PostID, in collection: UInt32) throws -> PostRow? {
-        guard let at = try PostIndex(transaction, of: collection).position(of: id, in: feed) else {
-            return nil
-        }
+        let index =
+            if let memory {
+                try memory.index(transaction, of: collection)
+            } else {
+                try PostIndex(transaction, of: collection)
+            }
+        guard let at = index.position(of: id, in: feed) else { return nil }
+        return try row(of: id, at: at)
+    }
+
+    /// Returns the row of a post to which the index refers.
+    func row(of id: PostID, at position: UInt64) throws(QuireError) -> PostRow {
         var row: PostRow?
-        try chunks.eachColumns(from: at) { position, chunk in
-            guard position == at, let slot = try chunk.slot(of: id) else { return false }
-            try each(of: chunk, upTo: slot) { if $0 == slot { row = PostRow(id, $2, slot, at: at) } }
-            return false
+        let chunk = try transaction.columns(at: position, of: feed)
+        if let slot = try chunk.slot(of: id) {
+            try eachRow(of: chunk, at: position, in: slot..<slot + 1) { row = $0 }
         }
-        guard let row else { throw QuireError.corrupt("the place of post \(id)") }
+        guard let row else { throw .corrupt("the place of post \(id)") }
         return row
     }
 
@@ -188,24 +169,31 @@ struct RowReader {
         var pages: [PageInfo] = []
         let ranks = try RankIndex(transaction, of: feed)
         guard limit > 0, let first = ranks.position(ofPage: index) else { return pages }
+        let memory = memory ?? SnapshotMemory()
         var listed: Set<UInt64> = [0]
-        try chunks.eachPage(from: first) { at, number in
+        var found = try memory.chunk(transaction, feed, from: first)
+        while let (at, value) = found, pages.count < limit {
+            let chunk = try ChunkColumns(value: value, "a chunk of feed number \(feed)")
             // a page of several chunks is listed where it begins
-            if !listed.insert(number).inserted { return true }
-            let record = try transaction.page(number, of: feed)
-            if record.start == at { pages.append(page(record, index: index + pages.count)) }
-            return pages.count < limit
+            if listed.insert(chunk.page).inserted {
+                let record = try transaction.page(chunk.page, of: feed)
+                if record.start == at {
+                    let place = memory.place(value, chunk, transaction)
+                    pages.append(page(record, index: index + pages.count, place))
+                }
+            }
+            found = try memory.chunk(transaction, feed, below: at)
         }
         return pages
     }
 
-    private func page(_ record: PageRecord, index: Int) -> PageInfo {
+    private func page(_ record: PageRecord, index: Int, _ place: PagePlace) -> PageInfo {
         let page = record.page
         return PageInfo(
             number: page.number, index: index, own: page.own, next: page.next, previous: page.previous,
             received: page.received, new: page.new, duplicates: page.duplicates,
             duplicatesInPage: page.duplicatesInPage, posts: record.entries,
-            fetchedAt: page.fetchedAt, start: record.start)
+            fetchedAt: page.fetchedAt, start: record.start, place: place)
     }
 
     /// Returns the posts that a page still has, in order.
@@ -219,75 +207,26 @@ struct RowReader {
         return try rows(ofPage: number, count: page.entries, from: page.start)
     }
 
-    private func head(ofPage number: UInt64) throws -> PageHead? {
+    func head(ofPage number: UInt64) throws(QuireError) -> PageHead? {
         let key = NumberKey(newestFirst: number)
         guard let value = try transaction.get(.pages(of: feed), key) else { return nil }
         return try PageHead(value, ofPage: number, feed)
     }
 
-    private func rows(ofPage number: UInt64, count: Int, from start: UInt64) throws -> [PostRow] {
+    private func rows(
+        ofPage number: UInt64, count: Int, from start: UInt64
+    ) throws(QuireError) -> [PostRow] {
         var rows: [PostRow] = []
-        rows.reserveCapacity(count)
-        try forEachPost(ofPage: number, count: count, from: start) { rows.append($0) }
+        rows.reserveCapacity(min(count, 1024))
+        var cursor = RowCursor(self, ofPage: number, count: count, from: start, lends: false)
+        while let post = try cursor.next() { rows.append(post.row) }
         return rows
     }
 
-    /// Calls `body` with each post of a page.
-    @inline(__always)
-    func forEachPost(ofPage number: UInt64, _ body: (consuming PostRow) -> Void) throws {
-        guard let page = try head(ofPage: number) else { return }
-        try forEachPost(ofPage: number, count: page.entries, from: page.start, body)
-    }
-
-    /// Calls `body` with each post that a page still has, in order.
-    @inline(__always)
-    func forEachPost(of page: PageInfo, _ body: (consuming PostRow) -> Void) throws {
-        try forEachPost(ofPage: page.number, count: page.posts, from: page.start, body)
-    }
-
-    @inline(__always)
-    private func forEachPost(
-        ofPage number: UInt64, count: Int, from start: UInt64, _ body: (consuming PostRow) -> Void
-    ) throws {
-        var rest = count
-        try chunks.eachColumns(from: start) { at, chunk in
-            if chunk.page == number {
-                try each(of: chunk) { body(PostRow($1, $2, $0, at: at)) }
-                rest -= chunk.count
-            }
-            return rest > 0
-        }
-    }
-
-    private func gap(at position: UInt64) throws -> GapRow? {
+    private func gap(at position: UInt64) throws(QuireError) -> GapRow? {
+        if let memory { return try memory.gap(transaction, feed, at: position) }
         guard let value = try transaction.get(.gaps(of: feed), NumberKey(position)) else { return nil }
         return Self.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
-    }
-
-    /// Answers for ascending positions which gap is directly above the chunk there. One look-up serves for all
-    /// chunks up to the next gap.
-    private struct NextGap {
-        private let reader: RowReader
-        /// The position of the gap that the last look-up found; nil if there was none yet.
-        private var next: UInt64?
-
-        init(_ reader: RowReader) { self.reader = reader }
-
-        mutating func gap(at position: UInt64) throws -> GapRow? {
-            if let next, position < next { return nil }
-            var row: GapRow?
-            try reader.transaction.withCursor(.gaps(of: reader.feed)) { cursor in
-                guard let (key, value) = try cursor.seek(NumberKey(position)), let key = NumberKey(key) else {
-                    next = .max
-                    return
-                }
-                next = key.number
-                if key.number != position { return }
-                let record = try GapRecord(value, "a gap of feed number \(reader.feed)")
-                row = RowReader.row(record, at: position)
-            }
-            return row
-        }
     }
 
     static func row(_ record: GapRecord, at position: UInt64) -> GapRow {
@@ -297,17 +236,5 @@ struct RowReader {
             isUpOverlapping: record.gap.up.isOverlapping, why: record.gap.why,
             above: UInt32(clamping: record.above.entries), up: record.gap.up.link, since: record.gap.since,
             position: RowPosition(chunk: position, slot: -1))
-    }
-}
-
-extension PostRow {
-    @inline(__always)
-    fileprivate init(_ id: PostID, _ entry: Entry, _ slot: Int, at position: UInt64) {
-        self.init(
-            id: id, key: entry.key, isDetached: entry.isDetached, isPinned: entry.isPinned,
-            isPlaceholder: entry.isPlaceholder, isChecked: entry.isChecked, isOutdated: entry.newest != nil,
-            doubt: entry.claim?.why, detail: entry.detail, page: entry.page == 0 ? nil : entry.page,
-            version: entry.version, bodySize: Int(entry.body.length),
-            position: RowPosition(chunk: position, slot: slot), body: entry.body)
     }
 }

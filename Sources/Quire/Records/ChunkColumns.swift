@@ -8,7 +8,7 @@
 ///
 /// The entries of a page mostly came in one answer: they were confirmed together, and their bodies are
 /// adjacent. An entry takes 21 bytes.
-struct ChunkColumns {
+@usableFromInline struct ChunkColumns {
     enum Flag {
         static let detached: UInt8 = 1
         static let pinned: UInt8 = 2
@@ -47,14 +47,14 @@ struct ChunkColumns {
     static let exception = 12
 
     let base: UnsafeRawPointer
-    let count: Int
+    @usableFromInline let count: Int
     let exceptions: Int
-    let features: UInt32
-    let flags: UnsafeRawPointer
-    private let words: UnsafeRawPointer
-    let keys: UnsafeRawPointer
+    @usableFromInline let features: UInt32
+    @usableFromInline let flags: UnsafeRawPointer
+    @usableFromInline let words: UnsafeRawPointer
+    @usableFromInline let keys: UnsafeRawPointer
     let versions: UnsafeRawPointer
-    let lengths: UnsafeRawPointer
+    @usableFromInline let lengths: UnsafeRawPointer
     let exceptional: UnsafeRawPointer
     let texts: UnsafeRawBufferPointer
 
@@ -75,6 +75,14 @@ struct ChunkColumns {
         let end = (exceptional + Self.exception &* exceptions) - base
         guard features & ~Feature.all == 0, end <= bytes.count else { throw ByteReader.damage }
         texts = UnsafeRawBufferPointer(rebasing: bytes[end...])
+    }
+
+    /// Returns a chunk without entries.
+    init() {
+        base = UnsafeRawPointer(bitPattern: 8)!
+        (count, exceptions, features) = (0, 0, 0)
+        (flags, words, keys, versions, lengths, exceptional) = (base, base, base, base, base, base)
+        texts = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     /// Reads the value of a record, with its checksum. `what` names it in an error.
@@ -103,12 +111,12 @@ struct ChunkColumns {
     }
     var epoch: UInt64? { features & Feature.places == 0 ? nil : Self.word(base + Self.head) }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func word(_ at: UnsafeRawPointer) -> UInt64 {
         UInt64(littleEndian: at.loadUnaligned(as: UInt64.self))
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func word32(_ at: UnsafeRawPointer) -> UInt32 {
         UInt32(littleEndian: at.loadUnaligned(as: UInt32.self))
     }
@@ -147,6 +155,14 @@ struct ChunkColumns {
         return sums
     }
 
+    /// The sum of the column of lengths.
+    var lengthSum: Int {
+        if features & Feature.bodies == 0 { return 0 }
+        var sum = 0
+        for slot in 0..<count { sum &+= Int(Self.word32(lengths + 4 &* slot)) }
+        return sum
+    }
+
     var hasDetachedOnly: Bool {
         (0..<count).allSatisfy { flags($0) & Flag.detached != 0 }
     }
@@ -173,10 +189,31 @@ struct ChunkColumns {
         return id
     }
 
-    private func text(_ word: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
+    func text(_ word: UInt64) throws(QuireError) -> UnsafeRawBufferPointer {
         let (start, count) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
         guard start + count <= texts.count else { throw ByteReader.damage }
         return UnsafeRawBufferPointer(rebasing: texts[start..<start + count])
+    }
+
+    /// Throws unless all ids that are texts can be read. Eight flags are tested at a time: behind them are the ids,
+    /// so no more is read than there is.
+    @inline(__always)
+    func requireIDs() throws(QuireError) {
+        var (slot, found) = (0, 0 as UInt64)
+        while slot + 8 <= count {
+            found |= Self.word(flags + slot)
+            slot &+= 8
+        }
+        if slot < count { found |= Self.word(flags + slot) << UInt64(8 * (8 - count + slot)) }
+        if found & 0x8080_8080_8080_8080 != 0 { try requireTexts() }
+    }
+
+    @inline(never)
+    private func requireTexts() throws(QuireError) {
+        for slot in 0..<count where flags(slot) & Flag.text != 0 {
+            let text = try text(Self.word(words + 8 &* slot))
+            if text.isEmpty || text.count > PostID.byteLimit { throw ByteReader.damage }
+        }
     }
 
     func ids() throws(QuireError) -> PostIDs {

@@ -43,8 +43,27 @@ enum RecordFuzzing {
 
     private static func chunk(_ value: UnsafeRawBufferPointer) {
         _ = try? ChunkRecord.entry(of: "absent", in: value, "a chunk")
+        walk(over: value)
         guard let chunk = record(ChunkRecord.self, value) else { return }
         for id in chunk.ids { _ = try? ChunkRecord.entry(of: id, in: value, "a chunk") }
+    }
+
+    /// What readers see of a chunk is what its entries say.
+    private static func walk(over value: UnsafeRawBufferPointer) {
+        guard let columns = try? ChunkColumns(value: value, "a chunk"),
+            var walk = try? ChunkWalk(columns, at: 1)
+        else { return }
+        let record = try? ChunkRecord(value, "a chunk")
+        while !walk.isDone {
+            if !walk.step() {
+                guard (try? walk.stepOverExceptions()) != nil else { return }
+            }
+            let row = PostRow(walk)
+            guard let record else { continue }
+            let (id, entry) = (record.ids[walk.slot], record.entries[walk.slot])
+            precondition(row.id == id && row.key == entry.key && row.body == entry.body, "another post")
+            precondition(row.doubt == entry.claim?.why && row.detail == entry.detail, "another state")
+        }
     }
 
     private static func run(of value: UnsafeRawBufferPointer) {
@@ -71,7 +90,10 @@ enum RecordFuzzing {
         while let (slot, location) = next {
             _ = run.first(hash: location.hash)
             _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
-            run.forEach(at: location.address) { precondition($0.hash == location.hash, "another post") }
+            run.search(at: location.address) {
+                precondition($0.hash == location.hash, "another post")
+                return false
+            }
             count += 1
             next = run.next(from: slot + 1)
         }

@@ -115,7 +115,7 @@ enum Operation: String, CaseIterable {
             var position: RowPosition?
             for _ in 0..<20 {
                 try $0.forEachRow(of: feed, after: position, limit: 30) {
-                    position = $0.row.position
+                    position = $0.position
                     bench.touch($0.body)
                 } gap: { _ in
                 }

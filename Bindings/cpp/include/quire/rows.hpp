@@ -24,7 +24,13 @@ public:
     quire::position position() const noexcept { return c_.position; }
 
     // Posts. The body is what was received, in the memory-mapped file.
-    std::string_view id() const { return detail::view(c_.id); }
+    std::string id() const
+    {
+        char digits[QUIRE_DIGITS];
+        return std::string(detail::view(quire_row_id(&c_, digits)));
+    }
+    // The id if it is the decimal text of a number below 2^64, as most are: costs nothing.
+    std::optional<std::uint64_t> number() const { return optional(QUIRE_ROW_NUMERIC_ID, c_.id_number); }
     std::string_view body() const { return detail::view(c_.body); }
     byte_span body_bytes() const { return byte_span(c_.body); }
     std::optional<std::int64_t> key() const { return optional(QUIRE_ROW_HAS_KEY, c_.key); }

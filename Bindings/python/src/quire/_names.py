@@ -184,6 +184,7 @@ class RowFlag(IntFlag):
     OUTDATED = lib.QUIRE_ROW_OUTDATED
     PARTIAL = lib.QUIRE_ROW_PARTIAL
     CHECKED = lib.QUIRE_ROW_CHECKED
+    NUMERIC_ID = lib.QUIRE_ROW_NUMERIC_ID
 
 
 class Doubt(IntEnum):

@@ -28,6 +28,7 @@ _KEPT_SCREENS = 4
 _NO_RANK = (1 << 64) - 1
 
 _HAS_KEY, _HAS_PAGE = lib.QUIRE_ROW_HAS_KEY, lib.QUIRE_ROW_HAS_PAGE
+_NUMERIC_ID = lib.QUIRE_ROW_NUMERIC_ID
 _POST = lib.QUIRE_ROW_POST
 _position_size = ffi.sizeof("quire_position")
 
@@ -122,8 +123,8 @@ def row_out(row: Any, lease: Lease) -> Row:
     flags = row.flags
     body = row.body
     return PostRow(
-        text_out(row.id), row.key if flags & _HAS_KEY else None,
-        row.page if flags & _HAS_PAGE else None, flags, Doubt(row.why) if row.why else None, position, lease,
+        str(row.id_number) if flags & _NUMERIC_ID else text_out(row.id_text),
+        row.key if flags & _HAS_KEY else None, row.page if flags & _HAS_PAGE else None, flags, Doubt(row.why) if row.why else None, position, lease,
         int(ffi.cast("uintptr_t", body.data)), body.size)
 
 

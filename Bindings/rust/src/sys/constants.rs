@@ -151,6 +151,7 @@ pub const QUIRE_ROW_UNVERIFIED: u32 = 32;
 pub const QUIRE_ROW_OUTDATED: u32 = 64;
 pub const QUIRE_ROW_PARTIAL: u32 = 128;
 pub const QUIRE_ROW_CHECKED: u32 = 256;
+pub const QUIRE_ROW_NUMERIC_ID: u32 = 512;
 pub const QUIRE_DOUBT_UNFETCHED: i32 = 1;
 pub const QUIRE_DOUBT_EVICTED: i32 = 2;
 pub const QUIRE_DOUBT_END_IN_DOUBT: i32 = 3;

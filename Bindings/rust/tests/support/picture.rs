@@ -61,7 +61,7 @@ pub fn show(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<String, Error> {
             Row::Post(post) => {
                 let detached = if post.is_detached { "+" } else { "" };
                 let placeholder = if post.is_placeholder { "?" } else { "" };
-                segment.push(format!("{detached}{placeholder}{}", text(post.id)));
+                segment.push(format!("{detached}{placeholder}{}", post.id.to_string()));
             }
         }
     }
@@ -85,7 +85,7 @@ pub fn doubts(snapshot: &Snapshot<'_>, feed: &Feed, seen: &mut Object) -> Result
     see("since", gaps().map(|gap| gap.since.to_string()).collect());
     let posts: Vec<_> = rows.iter().filter_map(|row| row.post()).filter(|post| !post.is_detached).collect();
     let joins = posts.windows(2).filter(|pair| pair[1].is_unverified);
-    let name = |pair: &[PostRow<'_>]| format!("{} {}", text(pair[0].id), text(pair[1].id));
+    let name = |pair: &[PostRow<'_>]| format!("{} {}", pair[0].id, pair[1].id);
     see("unverified", joins.clone().map(name).collect());
     see("checked", joins.filter(|pair| pair[1].is_checked).map(name).collect());
     see("joins", posts.iter().filter_map(|post| Some(post.why?.name().into())).collect());
@@ -98,7 +98,7 @@ pub fn pages(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<Vec<String>, Error>
     for page in snapshot.pages(feed, 0) {
         let page = page?;
         let posts = snapshot.page(feed, page.number).collect::<Result<Vec<_>, _>>()?;
-        let ids: Vec<_> = posts.into_iter().filter_map(Row::post).map(|post| text(post.id)).collect();
+        let ids: Vec<_> = posts.into_iter().filter_map(Row::post).map(|post| post.id.to_string()).collect();
         let members = [
             ("number", page.number.to_string()),
             ("rank", page.index.to_string()),
@@ -125,7 +125,7 @@ pub fn posts(snapshot: &Snapshot<'_>, cache: &Cache, seen: &mut Object) -> Resul
         let feed = cache.feed(&name)?;
         for row in snapshot.rows(&feed) {
             let Some(post) = row?.post() else { continue };
-            let (id, info) = (text(post.id), snapshot.post("", post.id)?.expect("info about a post"));
+            let (id, info) = (post.id.to_string(), snapshot.post("", post.id.bytes())?.expect("info about a post"));
             references.push(format!("{id} {}", info.feeds));
             let named =
                 info.fields.iter().map(|(name, value)| format!("{id} {}={}", text(name), text(value)));
@@ -140,7 +140,7 @@ pub fn posts(snapshot: &Snapshot<'_>, cache: &Cache, seen: &mut Object) -> Resul
 /// Reads the feed in every way there is; they must agree.
 pub fn cross_check(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<(), Error> {
     let name = |row: &Row<'_>| match row {
-        Row::Post(post) => text(post.id),
+        Row::Post(post) => post.id.to_string(),
         Row::Gap(gap) => format!("~{}", gap.gap),
     };
     let names =
@@ -155,7 +155,7 @@ pub fn cross_check(snapshot: &Snapshot<'_>, feed: &Feed) -> Result<(), Error> {
         let row = row?;
         assert_eq!(names(snapshot.rows_after(feed, row.position()))?, down[index + 1..], "below a position");
         let Some(post) = row.post() else { continue };
-        let found = snapshot.find(feed, post.id)?.and_then(Row::post).expect("a post is found");
+        let found = snapshot.find(feed, post.id.bytes())?.and_then(Row::post).expect("a post is found");
         assert_eq!((found.id, found.body), (post.id, post.body), "find");
     }
     Ok(())

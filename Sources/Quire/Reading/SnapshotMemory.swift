@@ -1,0 +1,185 @@
+/// What a snapshot found and need not look up again: its cursors, the last body record, where no gap is, the runs of
+/// the id index. It goes on to the next snapshot of the same read transaction: what it found is true for all
+/// snapshots of one commit, cursors serve any.
+final class SnapshotMemory {
+    private struct State {
+        /// The commit that the rest is about, and where the file lies in memory.
+        var number: UInt64 = .max
+        var map: UInt64 = 0
+        var chunks = KeptCursor()
+        var bodies = KeptCursor()
+        /// The feed and position of the chunk at which the cursor stands; feed 0 if it stands elsewhere.
+        var at: (feed: UInt32, position: UInt64) = (0, 0)
+        /// The body record that was found last; 0 if none was.
+        var recordNumber: UInt64 = 0
+        var record = UnsafeRawBufferPointer(start: nil, count: 0)
+        /// The feed in which no gap is from one position up to before another; 0 if none was looked for.
+        var gapless: (feed: UInt32, from: UInt64, to: UInt64) = (0, 0, 0)
+        var runs: [SortedRun]?
+        var counts: (aliases: UInt64, fields: UInt64)?
+    }
+
+    /// Behind a pointer, because the compiler guards the properties of classes against overlapping access, and
+    /// every row would pay for that.
+    private let state: UnsafeMutablePointer<State>
+
+    init() {
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
+    }
+
+    deinit {
+        state.pointee.chunks.close()
+        state.pointee.bodies.close()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Returns the memory that came with a read transaction, or a new one.
+    static func of(_ reader: inout Environment.Reader, in environment: Environment) -> SnapshotMemory {
+        let memory: SnapshotMemory
+        if let kept = reader.memory {
+            // nothing else puts a memory there
+            memory = unsafeDowncast(kept, to: SnapshotMemory.self)
+        } else {
+            memory = SnapshotMemory()
+            reader.memory = memory
+        }
+        memory.begin(reader.transaction, map: environment.mapNumber)
+        return memory
+    }
+
+    private func begin(_ transaction: Transaction, map: UInt64) {
+        state.pointee.map = map
+        state.pointee.chunks.begin()
+        state.pointee.bodies.begin()
+        state.pointee.at.feed = 0
+        let number = transaction.number
+        if number == state.pointee.number { return }
+        state.pointee.number = number
+        state.pointee.recordNumber = 0
+        state.pointee.gapless.feed = 0
+        state.pointee.runs = nil
+        state.pointee.counts = nil
+    }
+
+    // MARK: Chunks
+
+    typealias Found = (position: UInt64, value: UnsafeRawBufferPointer)
+
+    /// Returns the first chunk of a feed from a position on. Readers scroll, so it often is the one at which the
+    /// cursor stands, or the next one.
+    func chunk(_ transaction: Transaction, _ feed: UInt32, from position: UInt64) throws(QuireError) -> Found?
+    {
+        let cursor = try state.pointee.chunks.inside(transaction, .chunks(of: feed))
+        let at = state.pointee.at
+        if at.feed == feed, at.position <= position {
+            let found = note(at.position == position ? try cursor.current() : try cursor.next(), feed)
+            if let found, found.position == position { return found }
+        }
+        return note(try cursor.seek(NumberKey(position)), feed)
+    }
+
+    /// Returns the chunk below that at a position. It is next to it if no other was looked up meanwhile.
+    func chunk(_ transaction: Transaction, _ feed: UInt32, below position: UInt64) throws(QuireError)
+        -> Found?
+    {
+        if state.pointee.at != (feed, position) {
+            if position == .max { return nil }
+            return try chunk(transaction, feed, from: position + 1)
+        }
+        return note(try state.pointee.chunks.inside(transaction, .chunks(of: feed)).next(), feed)
+    }
+
+    @inline(__always)
+    private func note(_ record: Cursor.Record?, _ feed: UInt32) -> Found? {
+        guard let (key, value) = record, let key = NumberKey(key) else {
+            state.pointee.at.feed = 0
+            return nil
+        }
+        state.pointee.at = (feed, key.number)
+        return (key.number, value)
+    }
+
+    // MARK: Pages
+
+    /// Notes where a page was found, for cursors over it.
+    func place(
+        _ chunk: UnsafeRawBufferPointer, _ columns: ChunkColumns, _ transaction: Transaction
+    ) -> PagePlace {
+        let first = columns.firstBody
+        guard state.pointee.map != 0, first.record != 0,
+            let record = try? record(first.record, transaction)
+        else { return PagePlace() }
+        let start = min(Int(first.offset), record.count)
+        return PagePlace(
+            map: state.pointee.map, commit: state.pointee.number, chunk: chunk, recordNumber: first.record,
+            record: record, bodies: start..<min(start + columns.lengthSum, record.count))
+    }
+
+    /// Returns the chunk of a page if the place is one of this commit, and remembers its bodies.
+    func chunk(at place: PagePlace) -> UnsafeRawBufferPointer? {
+        if place.map == 0 || place.map != state.pointee.map || place.commit != state.pointee.number {
+            return nil
+        }
+        place.prefetch()
+        (state.pointee.recordNumber, state.pointee.record) = (place.recordNumber, place.record)
+        return place.chunk
+    }
+
+    // MARK: Gaps
+
+    /// Returns the gap above the chunk at a position. One look-up serves for all chunks up to the next gap.
+    func gap(_ transaction: Transaction, _ feed: UInt32, at position: UInt64) throws(QuireError) -> GapRow? {
+        let known = state.pointee.gapless
+        if known.feed == feed, known.from <= position, position < known.to { return nil }
+        let cursor = try state.pointee.bodies.inside(transaction, .gaps(of: feed))
+        guard let (key, value) = try cursor.seek(NumberKey(position)), let key = NumberKey(key) else {
+            state.pointee.gapless = (feed, position, .max)
+            return nil
+        }
+        state.pointee.gapless = (feed, position, key.number)
+        if key.number != position { return nil }
+        return RowReader.row(try GapRecord(value, "a gap of feed number \(feed)"), at: position)
+    }
+
+    // MARK: Bodies
+
+    /// Returns the bytes of a body, valid as long as the transaction.
+    func body(
+        _ reference: BodyReference, _ transaction: Transaction
+    ) throws(QuireError) -> UnsafeRawBufferPointer {
+        if reference.record == 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return try BodyStore.bytes(reference, in: record(reference.record, transaction))
+    }
+
+    /// Returns the bytes of a body record. The rows of a page share one, so a page costs one descent of the B-tree
+    /// instead of one for each post.
+    func record(
+        _ number: UInt64, _ transaction: Transaction
+    ) throws(QuireError) -> UnsafeRawBufferPointer {
+        if number == state.pointee.recordNumber { return state.pointee.record }
+        let cursor = try state.pointee.bodies.inside(transaction, .bodies)
+        guard let value = try cursor.find(NumberKey(newestFirst: number)) else {
+            throw .corrupt("body record \(number)")
+        }
+        (state.pointee.recordNumber, state.pointee.record) = (number, value)
+        return value
+    }
+
+    // MARK: The id index and counters
+
+    func index(_ transaction: Transaction, of collection: UInt32) throws -> PostIndex {
+        if state.pointee.runs == nil { state.pointee.runs = try PostIndex(transaction, of: collection).runs }
+        return PostIndex(runs: state.pointee.runs ?? [], transaction.file.seed, of: collection)
+    }
+
+    /// Returns how many other ids of posts there are, and how many posts have values that were updated one by one.
+    func counts(_ transaction: Transaction) throws -> (aliases: UInt64, fields: UInt64) {
+        if let counts = state.pointee.counts { return counts }
+        let counters = try WriteSession.counters(transaction)
+        let counts = (counters.aliases, counters.fieldRecords)
+        state.pointee.counts = counts
+        return counts
+    }
+}
