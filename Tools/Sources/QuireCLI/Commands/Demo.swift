@@ -39,6 +39,11 @@ struct Demo: ToolCommand {
         let feed = try cache.feed(named: "demo", options: options)
         var story = DemoStory(feed: feed, output: output, random: SplitMix64(seed: seed))
         try story.tell()
+        if self.cache != nil {
+            var archive = try DemoArchive(in: cache, now: millisecondsNow())
+            try archive.fill()
+            try output.line("   A second feed, archive, has gaps of several kinds, for quire report and quire serve.")
+        }
         let findings = try cache.check()
         for finding in findings { try output.line(shown(finding.description)) }
         try output.line("")

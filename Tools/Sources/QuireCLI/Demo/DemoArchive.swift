@@ -1,0 +1,60 @@
+import Quire
+import QuireSimulator
+
+/// A second feed of the demo's cache: a long list that a client has seen in parts, over two months. Its gaps have
+/// different reasons, for the report.
+struct DemoArchive {
+    private static let pageSize = 25
+    private static let day: Int64 = 86_400_000
+
+    private let feed: Feed
+    private let now: Int64
+    private var server = SimulatedServer(prefix: "q")
+    /// How many days ago the client asks.
+    private var age: Int64 = 60
+
+    init(in cache: Cache, now: Int64) throws {
+        let options = FeedOptions(order: .stable, paging: .keyset, pageSize: Self.pageSize)
+        feed = try cache.feed(named: "archive", options: options)
+        self.now = now
+    }
+
+    mutating func fill() throws {
+        grow(by: 2_400)
+        try fetch(.head)
+        for _ in 0..<40 { try fetch(.tail) }
+        age = 20
+        grow(by: 600)
+        try fetch(.head)
+        for _ in 0..<9 { try fillTopmostGap() }
+        age = 4
+        grow(by: 320)
+        try fetch(.head)
+        for _ in 0..<4 { try fillTopmostGap() }
+        if let old = server.ids.dropFirst(1_900).first { try fetch(.around(old)) }
+        let pages = try feed.cache.withSnapshot { try $0.info(of: feed).pages }
+        for index in [pages * 2 / 3, pages / 2] { _ = try feed.evictPage(at: index) }
+        age = 0
+        grow(by: 60)
+        try fetch(.head)
+        try fillTopmostGap()
+        for id in server.ids.dropFirst(40).prefix(1) { _ = try feed.pin(id) }
+    }
+
+    private mutating func grow(by count: Int) { for _ in 0..<count { server.insertOnTop() } }
+
+    private func fillTopmostGap() throws {
+        guard let gap = try feed.cache.withSnapshot({ try $0.gaps(of: feed).first }) else { return }
+        try fetch(.gap(gap.id))
+    }
+
+    private func fetch(_ place: Place) throws {
+        guard let request = try feed.plan(place).request else { return }
+        var answer = server.answer(
+            to: request.target, until: request.until, limit: Self.pageSize, options: feed.options)
+        if answer.next != .end, let last = answer.posts.last { answer.next = .below(last.id) }
+        answer.previous = .unknown
+        answer.fetchedAt = now - age * Self.day - (age == 0 ? 60_000 : 3_600_000)
+        _ = try feed.ingest(answer, for: request.ticket)
+    }
+}
