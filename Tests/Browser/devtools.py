@@ -117,7 +117,7 @@ class Page:
         deadline = time.monotonic() + patience
         while True:
             try:
-                if self.evaluate(expression):
+                if self.evaluate(f"Boolean({expression})"):
                     return
             except Failed as error:
                 if "navigat" not in str(error) and "destroyed" not in str(error):

@@ -15,7 +15,8 @@ enum Page {
 
     /// The file that a report is. Only scripts and styles with its nonce run, which no data of a cache can know.
     static func report(data: [UInt8], nonce: String) -> [UInt8] {
-        let policy = "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; "
+        let policy =
+            "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; "
             + "img-src data:; base-uri 'none'; form-action 'none'"
         let head = "<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n"
         let parts = frame.split(separator: "<!-- parts -->", maxSplits: 2, omittingEmptySubsequences: false)

@@ -102,7 +102,8 @@ public struct Report {
 
     /// The ranks of rows that come along: the top, the bottom, and those around the topmost gaps and joins.
     static func windows(of map: FeedMap, limit: Int) -> [Range<Int>] {
-        let places = [0, map.rows - 1] + map.gaps.prefix(gapsWithRows).map(\.rank)
+        let places =
+            [0, map.rows - 1] + map.gaps.prefix(gapsWithRows).map(\.rank)
             + map.joins.prefix(gapsWithRows / 2).map(\.rank)
         var kept: [Range<Int>] = []
         var count = 0

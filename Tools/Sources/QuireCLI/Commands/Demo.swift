@@ -42,7 +42,7 @@ struct Demo: ToolCommand {
         if self.cache != nil {
             var archive = try DemoArchive(in: cache, now: millisecondsNow())
             try archive.fill()
-            try output.line("   A second feed, archive, has gaps of several kinds, for quire report and quire serve.")
+            try output.line("   A second feed, archive, has gaps of several kinds.")
         }
         let findings = try cache.check()
         for finding in findings { try output.line(shown(finding.description)) }

@@ -6,7 +6,8 @@ import QuireInspector
 struct ReportCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Write one HTML file that shows a cache: a map of each feed, its gaps, and the rows around them.",
+        abstract:
+            "Write an HTML file that shows a cache: a map of each feed, its gaps, the rows around them.",
         discussion: """
             The file holds everything it needs and asks for nothing; send it along with a bug. It has at most a \
             few megabytes, however large the cache is: of a long feed, one bar stands for several pages.

@@ -53,8 +53,26 @@ struct DemoArchive {
         var answer = server.answer(
             to: request.target, until: request.until, limit: Self.pageSize, options: feed.options)
         if answer.next != .end, let last = answer.posts.last { answer.next = .below(last.id) }
-        answer.previous = .unknown
+        var told = Answer(next: answer.next)
+        for post in answer.posts { told.append(id: post.id, key: post.key, body: body(of: post.id)) }
+        answer = told
         answer.fetchedAt = now - age * Self.day - (age == 0 ? 60_000 : 3_600_000)
         _ = try feed.ingest(answer, for: request.ticket)
+    }
+
+    /// A question, always the same for one id.
+    private func body(of id: PostID) -> [UInt8] {
+        let number = Int(id.description.dropFirst()) ?? 0
+        let begin = ["How do I", "When should I", "Is it safe to", "What happens if I", "Why can't I"]
+        let what = [
+            "refresh a list that moves", "page through a search", "keep my place in a feed",
+            "merge two timelines",
+            "cache a response that has no end", "delete a post that is cached",
+            "follow a cursor that expires",
+        ]
+        let title = "\(begin[number % begin.count]) \(what[number * 3 % what.count])?"
+        return Array(
+            #"{"id": "\#(id)", "title": "\#(title)", "score": \#(number * 7 % 41), "tags": ["paging", "cache"]}"#
+                .utf8)
     }
 }

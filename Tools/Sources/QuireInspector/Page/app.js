@@ -69,7 +69,7 @@ const App = (() => {
 
   function drawLegend() {
     const m = state.map;
-    const used = new Set(m.bars.map((b) => b[3] ? Words.age(b[6], source.now) : -1));
+    const used = new Set(m.bars.filter((b) => b[4]).map((b) => b[3] ? Words.age(b[6], source.now) : -1));
     const key = (kind, text) => element("li", {}, element("i", { class: kind }), text);
     const keys = Words.ages.map(([name], i) => used.has(i) ? key("age-" + i, "fetched " + name) : null).filter((k) => k);
     if (used.has(-1)) keys.push(key("age-unknown", "time not known"));
@@ -135,7 +135,9 @@ const App = (() => {
     drawLegend();
     map.show(found, f, source.now, keepsPlace);
     const top = keepsPlace ? rows.top : 0;
-    rows.show(source.list(state.cache, f.number, found.rows), source.now, keepsPlace);
+    const list = source.list(state.cache, f.number, found.rows);
+    if (keepsPlace && source.isLive && rows.list) list.follow(rows.list);
+    rows.show(list, source.now, keepsPlace);
     if (keepsPlace) rows.moveTo(top);
     $("list-note").textContent = source.isLive ? "" : "the rows around gaps; the rest is not in this report";
     await drawTable();
@@ -238,10 +240,15 @@ const App = (() => {
   async function start() {
     map = new FeedMap($("detail"), $("overview"), $("hint"), {
       viewed,
+      idAt: (rank) => {
+        if (!rows.list || !rows.list.count) return null;
+        const row = rows.list.at(rows.list.indexOf(rank));
+        return row && row.rank === rank ? row.id : null;
+      },
       chosen: (rank) => {
         map.choose(rank);
         rows.lookAt(rank);
-        show(rows.list.at(rows.chosen));
+        rows.open(rows.chosen);
       },
     });
     rows = new RowList($("rows"), {

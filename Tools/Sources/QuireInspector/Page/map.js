@@ -1,6 +1,9 @@
 "use strict";
 // The map of one feed: a strip of its whole length, and above it the part that is looked at.
 class FeedMap {
+  // So few rows at least are in view.
+  static nearest = 6;
+
   constructor(detail, overview, hint, actions) {
     Object.assign(this, { detail, overview, hint, actions });
     this.map = null;  // the whole feed
@@ -29,7 +32,7 @@ class FeedMap {
 
   setView(from, to) {
     const rows = Math.max(1, this.map.rows);
-    const span = Math.min(rows, Math.max(Math.min(12, rows), to - from));
+    const span = Math.min(rows, Math.max(Math.min(FeedMap.nearest, rows), to - from));
     const start = Math.max(0, Math.min(rows - span, from));
     this.view = [start, start + span];
     if (this.part && (this.part.from > start || this.part.to < Math.floor(start + span))) this.part = null;
@@ -38,7 +41,7 @@ class FeedMap {
   }
 
   zoom(factor, at = (this.view[0] + this.view[1]) / 2) {
-    const span = Math.min(Math.max(1, this.map.rows), Math.max(12, this.span * factor));
+    const span = Math.min(Math.max(1, this.map.rows), Math.max(FeedMap.nearest, this.span * factor));
     const part = (at - this.view[0]) / this.span;
     this.setView(at - part * span, at - part * span + span);
   }
@@ -171,6 +174,7 @@ class FeedMap {
       return;
     }
     this.drawBars(c, box, bars);
+    if (isDetail && box.row >= 6) this.drawRows(c, box);
     this.drawJoins(c, box, isDetail);
     this.drawGaps(c, box, isDetail);
     if (isDetail) {
@@ -206,6 +210,22 @@ class FeedMap {
     }
   }
 
+  // From near, each row is seen, and its id where there is room.
+  drawRows(c, box) {
+    c.font = "11px system-ui, sans-serif";
+    for (let rank = Math.max(0, Math.floor(box.from)); rank < Math.min(this.map.rows, box.to); rank++) {
+      const x = box.x(rank);
+      c.fillStyle = this.colours("paper");
+      c.fillRect(x - 1, box.top, box.row > 14 ? 1 : 0.5, box.bottom - box.top);
+      const id = box.row > 30 ? this.actions.idAt(rank) : null;
+      if (!id) continue;
+      const text = Words.plain(id).slice(0, 24);
+      if (c.measureText(text).width > box.row - 6) continue;
+      c.fillStyle = this.colours("bar-text");
+      c.fillText(text, x + (box.row - c.measureText(text).width) / 2, box.bottom - 8);
+    }
+  }
+
   drawGaps(c, box, isDetail) {
     let free = -1e9;
     for (const gap of this.map.gaps) {
@@ -234,8 +254,10 @@ class FeedMap {
       c.strokeStyle = this.colours("gap");
       c.lineWidth = 1;
       c.strokeRect(left + 0.5, box.top - 3.5, width - 1, box.bottom - box.top + 3);
-      const label = this.gapLabel(c, gap, Math.max(0, box.x(gap.rank + 1)));
-      const x = Math.max(2, Math.min(box.width - label.width - 2, left + width / 2 - label.width / 2));
+      const place = (label) => Math.max(2, Math.min(box.width - label.width - 2, left + width / 2 - label.width / 2));
+      let label = this.gapLabel(c, gap, true);
+      if (place(label) < free) label = this.gapLabel(c, gap, false);
+      const x = place(label);
       if (x < free) continue;
       c.fillStyle = this.colours("gap");
       c.beginPath();
@@ -248,10 +270,10 @@ class FeedMap {
   }
 
   // Its number; and why, if few gaps are in view.
-  gapLabel(c, gap) {
+  gapLabel(c, gap, saysWhy) {
     c.font = "600 11px system-ui, sans-serif";
     const inView = this.map.gaps.filter((g) => g.rank >= this.view[0] && g.rank < this.view[1]).length;
-    const text = Words.plain(gap.id) + (inView * 150 < this.detail.clientWidth ? " " + gap.why : "");
+    const text = Words.plain(gap.id) + (saysWhy && inView * 120 < this.detail.clientWidth ? " " + gap.why : "");
     return { text, width: c.measureText(text).width + 14 };
   }
 

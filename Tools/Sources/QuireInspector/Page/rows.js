@@ -14,6 +14,7 @@ class RowList {
     this.list = null;
     this.top = 0;  // the first row, with a fraction
     this.chosen = null;
+    this.toOpen = null;  // as soon as it is here
     this.frame = 0;
     root.addEventListener("scroll", () => { if (!this.isOwnScroll()) this.readScroll(); this.draw(); });
     root.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -24,7 +25,10 @@ class RowList {
   show(list, now, keepsPlace) {
     this.list = list;
     this.now = now;
-    list.loaded = () => this.draw();
+    list.loaded = () => {
+      this.draw();
+      if (this.toOpen !== null && list.at(this.toOpen)) this.open(this.toOpen);
+    };
     this.isScaled = list.count * RowList.height > RowList.heightLimit;
     this.space.style.height = Math.min(RowList.heightLimit, list.count * RowList.height) + "px";
     // As high as its rows, but not higher than the screen has room for.
@@ -75,8 +79,14 @@ class RowList {
       this.reveal();
     } else if ((event.key === "Enter" || event.key === " ") && this.chosen !== null) {
       event.preventDefault();
-      this.actions.opened(this.list.at(this.chosen));
+      this.open(this.chosen);
     }
+  }
+
+  open(index) {
+    const row = this.list.at(index);
+    this.toOpen = row ? null : index;
+    if (row) this.actions.opened(row);
   }
 
   choose(index) {
@@ -116,7 +126,7 @@ class RowList {
       const node = Words.element("div", { class: "row", role: "option" });
       node.addEventListener("click", () => {
         this.choose(Number(node.dataset.index));
-        this.actions.opened(this.list.at(this.chosen));
+        this.open(this.chosen);
       });
       this.pool.push(node);
       this.root.append(node);

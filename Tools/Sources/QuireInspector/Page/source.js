@@ -122,6 +122,7 @@ class PagedList {
   constructor(source, cache, feed, count) {
     Object.assign(this, { source, cache, feed, count, isWhole: true });
     this.parts = new Map();
+    this.earlier = new Map();
     this.wanted = [];
     this.underWay = 0;
     this.requests = 0;
@@ -129,9 +130,13 @@ class PagedList {
   }
 
   at(index) {
-    const part = this.parts.get(Math.floor(index / PagedList.part));
+    const number = Math.floor(index / PagedList.part);
+    const part = this.parts.get(number) || this.earlier.get(number);
     return part && part[index % PagedList.part];
   }
+
+  // Until its rows come, those of the list that it replaces are shown.
+  follow(list) { this.earlier = new Map(list.parts); }
   rankAt(index) { return index; }
   indexOf(rank) { return rank; }
 
@@ -152,6 +157,7 @@ class PagedList {
         from: part * PagedList.part, limit: PagedList.part });
       if (this.parts.size > 50) this.parts.delete(this.parts.keys().next().value);
       this.parts.set(part, found.rows);
+      this.earlier.delete(part);
       this.loaded();
     } catch (error) {
       // The list asks again when it is drawn next; a server that is gone is said elsewhere.

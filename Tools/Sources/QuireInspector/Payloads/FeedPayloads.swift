@@ -116,8 +116,10 @@ struct MapFigures: Encodable {
         let gaps = map.gaps.filter { range.contains($0.rank) }
         gapCount = gaps.count
         self.gaps = gaps.prefix(limits.gaps).map { GapFigures($0) }
-        let segments = map.segments.filter { $0.rows > 0 && $0.start < range.upperBound
-            && $0.start + $0.rows > range.lowerBound }
+        let segments = map.segments.filter {
+            $0.rows > 0 && $0.start < range.upperBound
+                && $0.start + $0.rows > range.lowerBound
+        }
         self.segments = segments.prefix(limits.gaps + 1).map { SegmentFigures($0) }
         let joins = map.joins.filter { range.contains($0.rank) }
         joinCount = joins.count

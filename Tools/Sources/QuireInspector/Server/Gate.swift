@@ -19,7 +19,9 @@ struct Gate: Sendable {
         if let origin, !own.contains(where: { origin == "http://\($0)" }) { return .refused(.origin) }
         guard method == "GET" else { return .refused(.method) }
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].isEmpty, Self.isEqual(parts[1], token) else { return .refused(.token) }
+        guard parts.count == 3, parts[0].isEmpty, Self.isEqual(parts[1], token) else {
+            return .refused(.token)
+        }
         return .path(String(parts[2]))
     }
 

@@ -47,7 +47,9 @@ public final class InspectorServer: Sendable {
 
     // MARK: One request
 
-    private static func response(to request: HTTPRequest, _ routes: Routes, _ gate: Gate) async -> HTTPResponse {
+    private static func response(
+        to request: HTTPRequest, _ routes: Routes, _ gate: Gate
+    ) async -> HTTPResponse {
         let target = request.target.rawValue
         let path = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         switch gate.path(
@@ -99,7 +101,8 @@ public final class InspectorServer: Sendable {
     }
 
     private static func response(_ status: HTTPStatusCode, _ bytes: [UInt8], _ type: String) -> HTTPResponse {
-        let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        let policy =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
             + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         return HTTPResponse(
             statusCode: status,

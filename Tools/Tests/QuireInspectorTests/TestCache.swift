@@ -1,0 +1,36 @@
+import Foundation
+import Quire
+
+/// A cache in a folder of its own, removed with the object.
+final class TestCache {
+    let cache: Cache
+    private let folder: String
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "/quire-inspector-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var options = CacheOptions()
+        options.durability = .relaxed
+        cache = try Cache(at: folder + "/test.quire", options: options)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Puts pages of a recorded crawl into a feed, without those that are missing. Ids count down from the top.
+    func feed(
+        _ name: String, pages: Int, of size: Int, missing: Set<Int> = [], body: (Int) -> [UInt8] = { _ in [] }
+    ) throws -> Feed {
+        let feed = try cache.feed(named: name, options: FeedOptions(order: .keyless, paging: .pages))
+        var crawl = Crawl(startingAt: .head(page: 1))
+        for page in 1...pages where !missing.contains(page) {
+            var answer = Answer(next: page == pages ? .end : .token("page=\(page + 1)"))
+            for row in 0..<size {
+                let id = (pages - page) * size + size - row
+                answer.append(id: PostID(UInt64(id)), body: body(id))
+            }
+            answer.fetchedAt = Int64(1_700_000_000_000 + page)
+            _ = try feed.ingest(answer, page: page, of: &crawl)
+        }
+        return feed
+    }
+}
