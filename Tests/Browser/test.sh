@@ -4,6 +4,7 @@
 #     QUIRE_TOOL=PATH Tests/Browser/test.sh [WORD...]     the tests whose names hold one of the words
 set -uo pipefail
 cd "$(dirname "$0")"
+. ./browser.bash
 
 skip() {
     echo "$1"
@@ -12,19 +13,6 @@ skip() {
 }
 command -v python3 >/dev/null || skip "no python3"
 
-find_browser() {
-    local name
-    for name in chromium chromium-browser google-chrome; do
-        if command -v $name; then return; fi
-    done
-    return 1
-}
-if ! find_browser >/dev/null && command -v apt-get >/dev/null; then
-    as_root=
-    [ "$(id -u)" = 0 ] || as_root="sudo -n"
-    $as_root apt-get install -y --no-install-recommends chromium >/dev/null 2>&1 ||
-        { $as_root apt-get update && $as_root apt-get install -y --no-install-recommends chromium; } >/dev/null 2>&1
-fi
 browser=$(find_browser) || skip "no Chromium, and it cannot be installed here"
 
 tool=${QUIRE_TOOL:-}

@@ -15,8 +15,8 @@ public struct Report {
     /// The bars of all maps, the rows of all feeds, and the bytes of all bodies.
     private static let (bars, rows, bodyBytes) = (20_000, 4_000, 1 << 20)
     private static let bodyLimit = 4_096
-    /// So many rows above and below a gap.
-    private static let around = 8
+    /// So many rows above and below a gap, and a join.
+    private static let (around, aroundJoin) = (8, 3)
     private static let gapsWithRows = 60
     private static let feedLimit = 500
 
@@ -102,13 +102,14 @@ public struct Report {
 
     /// The ranks of rows that come along: the top, the bottom, and those around the topmost gaps and joins.
     static func windows(of map: FeedMap, limit: Int) -> [Range<Int>] {
-        let places =
-            [0, map.rows - 1] + map.gaps.prefix(gapsWithRows).map(\.rank)
-            + map.joins.prefix(gapsWithRows / 2).map(\.rank)
+        let ends = [0, map.rows - 1].map { ($0, around) }
+        let gaps = map.gaps.prefix(gapsWithRows).map { ($0.rank, around) }
+        let joins = map.joins.prefix(gapsWithRows).map { ($0.rank, aroundJoin) }
         var kept: [Range<Int>] = []
         var count = 0
-        for rank in places where rank >= 0 {
+        for (rank, around) in ends + gaps + joins where rank >= 0 {
             let window = (rank - around..<rank + around + 1).clamped(to: 0..<map.rows)
+            if window.isEmpty { continue }
             if count + window.count > limit { break }
             count += window.count
             kept.append(window)

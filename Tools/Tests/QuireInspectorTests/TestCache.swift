@@ -22,15 +22,25 @@ final class TestCache {
     ) throws -> Feed {
         let feed = try cache.feed(named: name, options: FeedOptions(order: .keyless, paging: .pages))
         var crawl = Crawl(startingAt: .head(page: 1))
-        for page in 1...pages where !missing.contains(page) {
-            var answer = Answer(next: page == pages ? .end : .token("page=\(page + 1)"))
-            for row in 0..<size {
-                let id = (pages - page) * size + size - row
-                answer.append(id: PostID(UInt64(id)), body: body(id))
+        let present = (1...pages).filter { !missing.contains($0) }
+        for start in stride(from: 0, to: present.count, by: 64) {
+            try cache.batch { batch in
+                for page in present[start..<min(present.count, start + 64)] {
+                    _ = try batch[feed].ingest(
+                        answer(page, of: pages, size, body), page: page, of: &crawl)
+                }
             }
-            answer.fetchedAt = Int64(1_700_000_000_000 + page)
-            _ = try feed.ingest(answer, page: page, of: &crawl)
         }
         return feed
+    }
+
+    private func answer(_ page: Int, of pages: Int, _ size: Int, _ body: (Int) -> [UInt8]) -> Answer {
+        var answer = Answer(next: page == pages ? .end : .token("page=\(page + 1)"))
+        for row in 0..<size {
+            let id = (pages - page) * size + size - row
+            answer.append(id: PostID(UInt64(id)), body: body(id))
+        }
+        answer.fetchedAt = Int64(1_700_000_000_000 + page)
+        return answer
     }
 }

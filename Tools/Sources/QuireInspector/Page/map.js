@@ -216,7 +216,9 @@ class FeedMap {
     for (let rank = Math.max(0, Math.floor(box.from)); rank < Math.min(this.map.rows, box.to); rank++) {
       const x = box.x(rank);
       c.fillStyle = this.colours("paper");
-      c.fillRect(x - 1, box.top, box.row > 14 ? 1 : 0.5, box.bottom - box.top);
+      c.globalAlpha = 0.5;  // fainter than the border of a page
+      c.fillRect(x - 0.5, box.top, box.row > 14 ? 1 : 0.5, box.bottom - box.top);
+      c.globalAlpha = 1;
       const id = box.row > 30 ? this.actions.idAt(rank) : null;
       if (!id) continue;
       const text = Words.plain(id).slice(0, 24);

@@ -171,7 +171,7 @@ class RowList {
     node.append(cell("rank", Words.number(row.rank)));
     if (row.gap) {
       node.classList.add("gap");
-      node.append(cell("id", "gap " + Words.plain(row.gap.id)),
+      node.append(cell("marks", ""), cell("id", "gap " + Words.plain(row.gap.id)),
         cell("text", row.gap.why + ": " + Words.why(row.gap.why) + ". Filled by " + Words.link(row.gap.down)));
       return;
     }

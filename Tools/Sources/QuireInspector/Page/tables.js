@@ -102,7 +102,7 @@ const Tables = (() => {
       strip.append(part);
     });
     const legend = element("p", { class: "quiet" }, ...parts.map(([name, bytes], i) =>
-      element("span", { class: "key" }, element("i", { class: "use-" + i }), name + " " + size(bytes))));
+      element("span", { class: "space-key" }, element("i", { class: "use-" + i }), name + " " + size(bytes))));
     node.prepend(strip, legend);
     return node;
   }

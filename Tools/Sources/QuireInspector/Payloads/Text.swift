@@ -11,17 +11,11 @@ struct CutText: Encodable {
 
     /// Takes at most `limit` bytes.
     init(_ bytes: UnsafeRawBufferPointer, limit: Int) {
-        var part = bytes.prefix(limit)
-        isCut = part.count < bytes.count
-        // a character is not cut in the middle: at most three bytes of it lie before the end
-        if isCut {
-            var back = 0
-            while back < 3, let last = part.last, last & 0xC0 == 0x80 {
-                part.removeLast()
-                back += 1
-            }
-            if let last = part.last, last >= 0xC0 { part.removeLast() }
-        }
+        var end = min(max(0, limit), bytes.count)
+        isCut = end < bytes.count
+        // A character is not cut in the middle: the byte behind the cut does not go on with one.
+        while isCut, end > 0, end + 4 > limit, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        let part = bytes[..<end]
         text = String(decoding: part, as: UTF8.self)
         self.bytes = bytes.count
     }
