@@ -18,7 +18,7 @@ demo: build                 ## a feed fills, a gap opens and closes; build/demo.
 	@mkdir -p build && rm -f build/demo.quire build/demo.quire-lock build/demo.quire-open
 	@cd build && quire="$$($(SWIFT) build -c release --package-path ../Tools --show-bin-path)/quire" && \
 	    "$$quire" demo --cache demo.quire && "$$quire" report demo.quire -o demo.html >/dev/null && \
-	    echo "The same as pictures: $$PWD/demo.html"
+	    echo "The picture of it, for a browser: $$PWD/demo.html"
 
 screenshots: build          ## the pictures of README and Docs, with headless Chromium
 	@Tests/Browser/screenshots.sh "$$($(SWIFT) build -c release --package-path Tools --show-bin-path)/quire"

@@ -42,7 +42,7 @@ struct Demo: ToolCommand {
         if self.cache != nil {
             var archive = try DemoArchive(in: cache, now: millisecondsNow())
             try archive.fill()
-            try output.line("   A second feed, archive, has gaps of several kinds.")
+            try archive.recordSearch(in: cache)
         }
         let findings = try cache.check()
         for finding in findings { try output.line(shown(finding.description)) }
@@ -53,7 +53,7 @@ struct Demo: ToolCommand {
             try output.line("not verified: \(counted(findings.count, "finding"))")
         }
         if self.cache != nil {
-            try output.line("The cache stays: quire show \(shown(path)) demo")
+            try output.line("The cache stays, with more feeds: quire report \(shown(path)) -o demo.html")
         }
         return findings.isEmpty ? .ok : .findings
     }

@@ -33,7 +33,9 @@ struct Serve: ToolCommand {
         Interruption.watch()
         let failure = Mutex<String?>(nil)
         let serving = Task.detached {
-            do { try await server.run() } catch { failure.withLock { $0 = "\(error)" } }
+            do { try await server.run() } catch {
+                failure.withLock { $0 = (error as? QuireError)?.message ?? "\(error)" }
+            }
         }
         let isListening = Atomic(false)
         Task.detached {
@@ -42,9 +44,7 @@ struct Serve: ToolCommand {
         }
         var isSaid = false
         while Interruption.received == 0 {
-            if let message = failure.withLock({ $0 }) {
-                throw Failure(.temporary, "port \(port) of 127.0.0.1: \(message)")
-            }
+            if let message = failure.withLock({ $0 }) { throw Failure(.temporary, message) }
             if !isSaid, isListening.load(ordering: .acquiring) {
                 try output.line(server.address)
                 try output.flush()

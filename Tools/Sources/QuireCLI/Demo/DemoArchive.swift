@@ -1,8 +1,8 @@
 import Quire
 import QuireSimulator
 
-/// A second feed of the demo's cache: a long list that a client has seen in parts, over two months. Its gaps have
-/// different reasons, for the report.
+/// More feeds of the demo's cache, for the report: a long list that a client has seen in parts, over two months, and
+/// a recorded search. Their gaps have different reasons.
 struct DemoArchive {
     private static let pageSize = 25
     private static let day: Int64 = 86_400_000
@@ -39,6 +39,22 @@ struct DemoArchive {
         try fetch(.head)
         try fillTopmostGap()
         for id in server.ids.dropFirst(40).prefix(1) { _ = try feed.pin(id) }
+    }
+
+    /// A third feed, from responses that were recorded without their links: pages 3 to 14, without page 9. Only
+    /// their numbers say which of them join.
+    func recordSearch(in cache: Cache) throws {
+        let search = try cache.feed(
+            named: "search", options: FeedOptions(order: .keyless, paging: .pages, collection: "search"))
+        var crawl = Crawl(startingAt: .head(page: 1))
+        for page in 3...14 where page != 9 {
+            var answer = Answer(fetchedAt: now - 2 * 3_600_000)
+            for row in 0..<20 {
+                guard let id = PostID("r\(page * 20 + row)") else { continue }
+                answer.append(id: id, body: body(of: id))
+            }
+            _ = try search.ingest(answer, page: page, of: &crawl)
+        }
     }
 
     private mutating func grow(by count: Int) { for _ in 0..<count { server.insertOnTop() } }

@@ -21,7 +21,8 @@ const App = (() => {
         const missing = g ? g.gaps + (g.isHeadOpen ? 1 : 0) : 0;
         const isShown = index === state.cache && f.number === state.feed;
         const sign = !g ? element("span", { class: "badge bad", text: "unreadable" })
-          : missing ? element("span", { class: "badge bad", text: Words.counted(missing, "gap") })
+          : missing ? element("span", { class: "badge bad", text: [g.gaps ? Words.counted(g.gaps, "gap") : "", g.isHeadOpen ? "open head" : ""]
+            .filter((t) => t).join(" + ") })
           : g.unverified ? element("span", { class: "badge doubt", text: number(g.unverified) + " unverified" })
           : element("span", { class: "badge good", text: g.rows ? "whole" : "empty" });
         return element("li", {}, element("button", { type: "button", "aria-current": isShown ? "true" : null,
@@ -254,7 +255,6 @@ const App = (() => {
     rows = new RowList($("rows"), {
       chosen: (row) => map.choose(row.rank),
       opened: show,
-      seen: () => { },
     });
     $("whole").onclick = () => { map.chosen = null; map.setView(0, Infinity); };
     $("closer").onclick = () => map.zoom(0.5);

@@ -11,7 +11,6 @@ class FeedMap {
     this.view = [0, 1];
     this.chosen = null;
     this.frame = 0;
-    this.frames = 0;
     this.listen();
     new ResizeObserver(() => this.draw()).observe(detail);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -146,7 +145,6 @@ class FeedMap {
     if (!this.map || this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      this.frames++;
       const style = getComputedStyle(document.documentElement);
       this.colours = (name) => style.getPropertyValue("--" + name).trim();
       this.drawStrip(this.detail, this.view, this.bars(), true);
@@ -230,7 +228,7 @@ class FeedMap {
 
   drawGaps(c, box, isDetail) {
     let free = -1e9;
-    for (const gap of this.map.gaps) {
+    for (const [index, gap] of this.map.gaps.entries()) {
       if (gap.rank + 1 <= box.from || gap.rank >= box.to) continue;
       const width = Math.max(isDetail ? 7 : 3, box.row);
       const left = Math.max(-width / 2, box.x(gap.rank + 0.5) - width / 2);
@@ -257,8 +255,10 @@ class FeedMap {
       c.lineWidth = 1;
       c.strokeRect(left + 0.5, box.top - 3.5, width - 1, box.bottom - box.top + 3);
       const place = (label) => Math.max(2, Math.min(box.width - label.width - 2, left + width / 2 - label.width / 2));
+      const next = this.map.gaps[index + 1];
+      const end = next && next.rank < box.to ? box.x(next.rank + 0.5) - 18 : Infinity;
       let label = this.gapLabel(c, gap, true);
-      if (place(label) < free) label = this.gapLabel(c, gap, false);
+      if (place(label) < free || place(label) + label.width > end) label = this.gapLabel(c, gap, false);
       const x = place(label);
       if (x < free) continue;
       c.fillStyle = this.colours("gap");

@@ -148,7 +148,6 @@ class RowList {
     if (this.chosen !== null && this.chosen >= first && this.chosen < last) {
       this.root.setAttribute("aria-activedescendant", "row-" + this.chosen);
     } else this.root.removeAttribute("aria-activedescendant");
-    this.actions.seen(this.list.rankAt(first), this.list.rankAt(Math.max(first, last - 1)));
   }
 
   fill(node, row, index) {

@@ -50,7 +50,7 @@ class ReportSource {
 }
 
 class FixedList {
-  constructor(items) { this.items = items; this.count = items.length; this.isWhole = false; }
+  constructor(items) { this.items = items; this.count = items.length; }
   at(index) { return this.items[index]; }
   want() { }
   rankAt(index) { return this.items[index] ? this.items[index].rank : 0; }
@@ -120,7 +120,7 @@ class PagedList {
   static part = 200;
 
   constructor(source, cache, feed, count) {
-    Object.assign(this, { source, cache, feed, count, isWhole: true });
+    Object.assign(this, { source, cache, feed, count });
     this.parts = new Map();
     this.earlier = new Map();
     this.wanted = [];

@@ -30,8 +30,18 @@ public final class InspectorServer: Sendable {
     /// Where a browser finds it.
     public var address: String { "http://127.0.0.1:\(gate.port)/\(gate.token)/" }
 
+    /// The port that it listens on.
+    public var port: UInt16 { gate.port }
+
     /// Serves until the task is cancelled.
-    public func run() async throws { try await server.run() }
+    /// - Throws: ``Quire/QuireError`` `.io` if the port is taken.
+    public func run() async throws {
+        do {
+            try await server.run()
+        } catch SocketError.failed(_, _, let message) {
+            throw QuireError(.io, "port \(port) of 127.0.0.1: \(message)")
+        }
+    }
 
     /// Returns when it takes requests.
     public func waitUntilListening() async throws { try await server.waitUntilListening() }
