@@ -53,7 +53,7 @@ struct Demo: ToolCommand {
             try output.line("not verified: \(counted(findings.count, "finding"))")
         }
         if self.cache != nil {
-            try output.line("The cache stays, with more feeds: quire report \(shown(path)) -o demo.html")
+            try output.line("The cache stays: quire serve \(shown(path))")
         }
         return findings.isEmpty ? .ok : .findings
     }

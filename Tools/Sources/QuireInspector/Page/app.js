@@ -21,7 +21,8 @@ const App = (() => {
         const missing = g ? g.gaps + (g.isHeadOpen ? 1 : 0) : 0;
         const isShown = index === state.cache && f.number === state.feed;
         const sign = !g ? element("span", { class: "badge bad", text: "unreadable" })
-          : missing ? element("span", { class: "badge bad", text: [g.gaps ? Words.counted(g.gaps, "gap") : "", g.isHeadOpen ? "open head" : ""]
+          : missing ? element("span", { class: "badge bad",
+            text: [g.gaps ? Words.counted(g.gaps, "gap") : "", g.isHeadOpen ? "open head" : ""]
             .filter((t) => t).join(" + ") })
           : g.unverified ? element("span", { class: "badge doubt", text: number(g.unverified) + " unverified" })
           : element("span", { class: "badge good", text: g.rows ? "whole" : "empty" });
@@ -29,7 +30,8 @@ const App = (() => {
           onclick: () => open(index, f.number) },
         element("span", { class: "name", text: plain(f.name), dir: "auto" }),
         element("span", { class: "quiet", text: g ? Words.counted(g.posts + g.detached, "post") : "" }), sign));
-      })), c.more > 0 ? element("p", { class: "quiet", text: Words.counted(c.more, "more feed") + " not in this report" }) : null));
+      })), c.more > 0 ? element("p", { class: "quiet", text: Words.counted(c.more, "more feed")
+        + " not in this report" }) : null));
     $("feeds").replaceChildren(...lists);
   }
 
@@ -37,12 +39,15 @@ const App = (() => {
     const c = cache();
     document.title = "Quire: " + plain(c.name.split("/").pop());
     $("cache-name").textContent = plain(c.name.split("/").pop());
-    $("cache-line").textContent = Words.counted(c.figures.feeds, "feed") + ", " + Words.counted(c.figures.posts, "post") +
+    $("cache-line").textContent = Words.counted(c.figures.feeds, "feed") + ", "
+      + Words.counted(c.figures.posts, "post") +
       ", " + size(c.figures.fileBytes) + ", commit " + number(c.figures.generation);
-    const notices = c.findings.map((text) => element("p", { class: "notice bad", text: "Damaged: " + plain(text) }));
+    const notices = c.findings.map((text) => element("p",
+      { class: "notice bad", text: "Damaged: " + plain(text) }));
     const f = feed();
     if (!f) notices.push(element("p", { class: "notice", text: "The cache has no feeds." }));
-    else if (f.error) notices.push(element("p", { class: "notice bad", text: "This feed cannot be read: " + plain(f.error) }));
+    else if (f.error) notices.push(element("p", { class: "notice bad", text: "This feed cannot be read: "
+      + plain(f.error) }));
     $("notices").replaceChildren(...notices);
     const isDrawn = Boolean(f && f.figures && state.map);
     for (const id of ["summary", "map", "list"]) $(id).hidden = !isDrawn;
@@ -54,7 +59,8 @@ const App = (() => {
       (g.rowsPerPage ? ", " + g.rowsPerPage + " rows a page" : "");
     $("verdict").textContent = Words.verdict(g);
     $("verdict").className = g.gaps || g.isHeadOpen ? "bad" : g.unverified ? "doubt" : "good";
-    const figures = [["Posts", number(g.posts)], ["Pages", number(g.pages)], ["Gaps", number(g.gaps), g.gaps ? "bad" : ""],
+    const figures = [["Posts", number(g.posts)], ["Pages", number(g.pages)],
+      ["Gaps", number(g.gaps), g.gaps ? "bad" : ""],
       ["Head", g.isHeadOpen ? "open" : "closed", g.isHeadOpen ? "bad" : ""],
       ["Tail", g.tail.kind === "end" ? (g.isEndAssumed ? "end, assumed" : "end") : Words.link(g.tail)],
       ["Unverified joins", number(g.unverified), g.unverified ? "doubt" : ""],
@@ -64,7 +70,8 @@ const App = (() => {
     if (state.map.pinned.length) figures.push(["Pinned", number(state.map.pinned.length)]);
     if (f.marker !== undefined && f.marker !== null) figures.push(["Unread rows", number(f.marker)]);
     $("figures").replaceChildren(...figures.map(([name, value, kind]) =>
-      element("div", { class: kind || null }, element("dt", { text: name }), element("dd", { text: value, title: value }))));
+      element("div", { class: kind || null }, element("dt", { text: name }),
+        element("dd", { text: value, title: value }))));
     $("detail").setAttribute("aria-label", "Map of " + plain(f.name) + ". " + Words.verdict(g));
   }
 
@@ -72,7 +79,8 @@ const App = (() => {
     const m = state.map;
     const used = new Set(m.bars.filter((b) => b[4]).map((b) => b[3] ? Words.age(b[6], source.now) : -1));
     const key = (kind, text) => element("li", {}, element("i", { class: kind }), text);
-    const keys = Words.ages.map(([name], i) => used.has(i) ? key("age-" + i, "fetched " + name) : null).filter((k) => k);
+    const keys = Words.ages.map(([name], i) => used.has(i) ? key("age-" + i, "fetched " + name)
+      : null).filter((k) => k);
     if (used.has(-1)) keys.push(key("age-unknown", "time not known"));
     keys.push(element("li", { class: "quiet", text: "higher: later answer" }));
     if (m.gapCount) keys.push(key("gap", "gap: posts may be missing"));
@@ -88,8 +96,10 @@ const App = (() => {
   const tabs = [["map", "Segments and gaps"], ["answers", "Answers"], ["commits", "Commits"], ["file", "File"]];
 
   function drawTabs() {
-    $("tabs").replaceChildren(...tabs.map(([id, name]) => element("button", { type: "button", role: "tab", id: "tab-" + id,
-      "aria-selected": state.tab === id ? "true" : "false", "aria-controls": "table", tabindex: state.tab === id ? 0 : -1, text: name,
+    $("tabs").replaceChildren(...tabs.map(([id, name]) => element("button",
+      { type: "button", role: "tab", id: "tab-" + id,
+      "aria-selected": state.tab === id ? "true" : "false", "aria-controls": "table",
+        tabindex: state.tab === id ? 0 : -1, text: name,
       onclick: () => choose(id) })));
     $("table").setAttribute("aria-labelledby", "tab-" + state.tab);
   }
@@ -105,10 +115,12 @@ const App = (() => {
     const tab = state.tab;
     if (tab === "file") return $("table").replaceChildren(Tables.file(cache().figures));
     if (!f || !state.map) return $("table").replaceChildren();
-    if (tab === "map") return $("table").replaceChildren(Tables.map(f, state.map, source.now, (rank) => goTo(rank)));
+    if (tab === "map") return $("table").replaceChildren(Tables.map(f, state.map, source.now,
+      (rank) => goTo(rank)));
     const log = await source.log(state.cache, f.number);
     if (state.tab !== tab || feed() !== f) return;
-    $("table").replaceChildren(tab === "answers" ? Tables.answers(log.answers, source.now) : Tables.commits(log.commits));
+    $("table").replaceChildren(tab === "answers" ? Tables.answers(log.answers, source.now)
+      : Tables.commits(log.commits));
   }
 
   // MARK: One feed
@@ -153,7 +165,8 @@ const App = (() => {
   // The next gap below the row that was chosen, or above it.
   function goToGap(isBelow) {
     if (!state.map) return;
-    const here = map.chosen ?? (map.isWhole ? (isBelow ? -1 : Infinity) : (map.view[0] + map.view[1]) / 2 - 0.5);
+    const here = map.chosen ?? (map.isWhole ? (isBelow ? -1 : Infinity)
+      : (map.view[0] + map.view[1]) / 2 - 0.5);
     const gaps = state.map.gaps.map((g) => g.rank).filter((rank) => isBelow ? rank > here : rank < here);
     if (gaps.length) goTo(isBelow ? gaps[0] : gaps[gaps.length - 1]);
   }
@@ -163,14 +176,16 @@ const App = (() => {
     const [from, to] = map.view;
     const all = map.map.rows;
     $("range").textContent = map.isWhole ? Words.counted(all, "row")
-      : "rows " + number(Math.floor(from)) + " to " + number(Math.min(all, Math.ceil(to)) - 1) + " of " + number(all);
+      : "rows " + number(Math.floor(from)) + " to " + number(Math.min(all, Math.ceil(to)) - 1) + " of "
+        + number(all);
     $("gap-before").disabled = $("gap-after").disabled = !map.map.gaps.length;
     if (!source.isLive || map.isWhole) return;
     clearTimeout(wait);
     wait = setTimeout(async () => {
       const f = feed();
       const margin = (to - from) / 2;
-      const part = await source.map(state.cache, f.number, Math.max(0, Math.floor(from - margin)), Math.ceil(to + margin), 2000)
+      const part = await source.map(state.cache, f.number, Math.max(0, Math.floor(from - margin)),
+        Math.ceil(to + margin), 2000)
         .catch(() => null);
       if (part && feed() === f && part.generation >= map.map.generation) map.setPart(part);
     }, 120);
@@ -182,22 +197,27 @@ const App = (() => {
     if (!row || row.skipped) return;
     const panel = $("post");
     panel.hidden = false;
-    const close = element("button", { type: "button", class: "close", "aria-label": "Close", text: "×", onclick: () => { panel.hidden = true; $("rows").focus(); } });
+    const close = element("button", { type: "button", class: "close", "aria-label": "Close", text: "×",
+      onclick: () => { panel.hidden = true; $("rows").focus(); } });
     const entry = (name, value) => value === undefined || value === null || value === "" ? []
       : [element("dt", { text: name }), element("dd", { text: plain(value), dir: "auto" })];
     if (row.gap) {
       panel.replaceChildren(close, element("h3", { text: "Gap " + plain(row.gap.id) }),
         element("p", { class: "bad", text: "Posts may be missing here: " + Words.why(row.gap.why) + "." }),
         element("dl", {}, ...entry("Why", row.gap.why), ...entry("Filled by", Words.link(row.gap.down)),
-          ...entry("From below", Words.link(row.gap.up)), ...entry("Opened at", "time " + row.gap.since + " of the cache's clock"),
+          ...entry("From below", Words.link(row.gap.up)),
+            ...entry("Opened at", "time " + row.gap.since + " of the cache's clock"),
           ...entry("Row", number(row.rank))));
       return;
     }
     const place = element("div", { class: "quiet", text: "…" });
     panel.replaceChildren(close, element("h3", { text: "Post " + plain(row.id), dir: "auto" }),
-      element("dl", {}, ...entry("Key", row.key), ...entry("Version", row.version), ...entry("Page", row.page || "none"),
-        ...entry("Row", number(row.rank)), ...entry("Body", size(row.bytes || 0)), ...entry("Detail", row.detail),
-        ...entry("Marks", row.marks.join(", ")), ...entry("Unverified", row.doubt && row.doubt + ": " + Words.why(row.doubt))),
+      element("dl", {}, ...entry("Key", row.key), ...entry("Version", row.version),
+        ...entry("Page", row.page || "none"),
+        ...entry("Row", number(row.rank)), ...entry("Body", size(row.bytes || 0)),
+          ...entry("Detail", row.detail),
+        ...entry("Marks", row.marks.join(", ")), ...entry("Unverified", row.doubt && row.doubt + ": "
+          + Words.why(row.doubt))),
       place);
     let body;
     try {
@@ -287,7 +307,8 @@ const App = (() => {
   }
 
   const started = start().catch((error) => {
-    $("notices").replaceChildren(element("p", { class: "notice bad", text: "This page cannot be shown: " + plain(error.message) }));
+    $("notices").replaceChildren(element("p", { class: "notice bad", text: "This page cannot be shown: "
+      + plain(error.message) }));
   });
   return { state, source, started, goTo, get map() { return map; }, get rows() { return rows; } };
 })();

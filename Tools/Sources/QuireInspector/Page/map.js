@@ -95,7 +95,8 @@ class FeedMap {
       const keys = {
         ArrowLeft: () => this.move(-this.span / 8), ArrowRight: () => this.move(this.span / 8),
         PageUp: () => this.move(-this.span), PageDown: () => this.move(this.span),
-        Home: () => this.setView(0, this.span), End: () => this.setView(this.map.rows - this.span, this.map.rows),
+        Home: () => this.setView(0, this.span), End: () => this.setView(this.map.rows - this.span,
+          this.map.rows),
         "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
         Enter: () => this.actions.chosen(Math.floor((this.view[0] + this.view[1]) / 2)),
       };
@@ -126,7 +127,8 @@ class FeedMap {
     if (!this.map.rows) return "";
     const rank = this.nearest(at);
     const gap = this.map.gaps.find((g) => g.rank === rank);
-    if (gap) return "Gap " + Words.plain(gap.id) + ": " + Words.why(gap.why) + "; filled by " + Words.link(gap.down);
+    if (gap) return "Gap " + Words.plain(gap.id) + ": " + Words.why(gap.why) + "; filled by "
+      + Words.link(gap.down);
     const bar = this.bars().find((b) => rank >= b[0] && rank < b[0] + b[1]);
     if (!bar) return "";
     const [start, rows, low, high, , , newest] = bar;
@@ -233,7 +235,8 @@ class FeedMap {
       const width = Math.max(isDetail ? 7 : 3, box.row);
       const left = Math.max(-width / 2, box.x(gap.rank + 0.5) - width / 2);
       c.fillStyle = this.colours("paper");
-      c.fillRect(left - 1.5, box.top - (isDetail ? 6 : 3), width + 3, box.bottom - box.top + (isDetail ? 10 : 6));
+      c.fillRect(left - 1.5, box.top - (isDetail ? 6 : 3), width + 3, box.bottom - box.top
+        + (isDetail ? 10 : 6));
       c.fillStyle = this.colours("gap-back");
       c.fillRect(left, box.top - (isDetail ? 4 : 2), width, box.bottom - box.top + (isDetail ? 4 : 4));
       c.save();
@@ -254,7 +257,8 @@ class FeedMap {
       c.strokeStyle = this.colours("gap");
       c.lineWidth = 1;
       c.strokeRect(left + 0.5, box.top - 3.5, width - 1, box.bottom - box.top + 3);
-      const place = (label) => Math.max(2, Math.min(box.width - label.width - 2, left + width / 2 - label.width / 2));
+      const place = (label) => Math.max(2, Math.min(box.width - label.width - 2, left
+        + width / 2 - label.width / 2));
       const next = this.map.gaps[index + 1];
       const end = next && next.rank < box.to ? box.x(next.rank + 0.5) - 18 : Infinity;
       let label = this.gapLabel(c, gap, true);
@@ -338,7 +342,8 @@ class FeedMap {
     const y = box.bottom + 4;
     if (box.from <= 0) {
       c.fillStyle = this.colours(f.isHeadOpen ? "gap" : "segment");
-      if (f.isHeadOpen) for (let i = 0; i < 5; i++) c.fillRect(0, box.top - 4 + i * (y - box.top) / 5, 4, (y - box.top) / 9);
+      if (f.isHeadOpen) for (let i = 0; i < 5; i++) c.fillRect(0, box.top - 4 + i * (y - box.top) / 5, 4,
+        (y - box.top) / 9);
       else c.fillRect(0, box.top - 6, 2.5, y - box.top + 7.5);
     }
     if (box.to >= this.map.rows) {

@@ -57,7 +57,8 @@ class RowList {
   readScroll() {
     this.own = undefined;
     const range = Math.max(1, this.space.offsetHeight - this.root.clientHeight);
-    this.top = this.isScaled ? this.root.scrollTop / range * this.lastTop : this.root.scrollTop / RowList.height;
+    this.top = this.isScaled ? this.root.scrollTop / range * this.lastTop
+      : this.root.scrollTop / RowList.height;
   }
 
   wheel(event) {
@@ -157,7 +158,8 @@ class RowList {
     node.setAttribute("aria-posinset", index + 1);
     node.className = "row";
     node.replaceChildren();
-    const cell = (kind, text, title) => Words.element("span", { class: kind, text, title, dir: kind === "text" ? "auto" : null });
+    const cell = (kind, text, title) => Words.element("span",
+      { class: kind, text, title, dir: kind === "text" ? "auto" : null });
     if (!row) {
       node.append(cell("rank", Words.number(this.list.rankAt(index))), cell("text quiet", "…"));
       return;

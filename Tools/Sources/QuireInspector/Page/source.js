@@ -80,7 +80,8 @@ class LiveSource {
   async caches() {
     const caches = await this.get("api/feeds");
     return caches.map((c) => ({ name: c.name, figures: c.figures, findings: [], more: 0,
-      feeds: c.feeds.map((f) => ({ number: f.number, name: f.name, figures: f, marker: c.markers[f.number] })) }));
+      feeds: c.feeds.map((f) => ({ number: f.number, name: f.name, figures: f,
+        marker: c.markers[f.number] })) }));
   }
 
   map(cache, feed, from, to, bars) {

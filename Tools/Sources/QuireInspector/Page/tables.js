@@ -6,7 +6,8 @@ const Tables = (() => {
   function table(caption, titles, rows, note) {
     const head = element("tr", {}, ...titles.map((t) => element("th", { scope: "col", text: t })));
     const body = rows.map((row) => element("tr", { class: row.kind },
-      ...row.cells.map((cell) => element("td", {}, cell instanceof Node ? cell : document.createTextNode(cell ?? "")))));
+      ...row.cells.map((cell) => element("td", {}, cell instanceof Node ? cell
+        : document.createTextNode(cell ?? "")))));
     const node = element("div", {},
       element("div", { class: "scroll" }, element("table", {},
         element("caption", { text: caption }), element("thead", {}, head), element("tbody", {}, ...body))));
@@ -19,11 +20,14 @@ const Tables = (() => {
   function map(feed, map, now, goTo) {
     const f = feed.figures;
     const rows = [];
-    const place = (rank, text) => element("button", { type: "button", class: "link", text, onclick: () => goTo(rank) });
+    const place = (rank, text) => element("button",
+      { type: "button", class: "link", text, onclick: () => goTo(rank) });
     if (f.isHeadOpen) {
-      rows.push({ kind: "gap", cells: ["open head", "", "", "posts may be missing above the first one", link(f.head), ""] });
+      rows.push({ kind: "gap", cells: ["open head", "", "", "posts may be missing above the first one",
+        link(f.head), ""] });
     }
-    const parts = [...map.segments.map((s) => ({ rank: s.start, s })), ...map.gaps.map((g) => ({ rank: g.rank, g }))];
+    const parts = [...map.segments.map((s) => ({ rank: s.start, s })),
+      ...map.gaps.map((g) => ({ rank: g.rank, g }))];
     parts.sort((a, b) => a.rank - b.rank);
     for (const { rank, s, g } of parts) {
       if (g) {
@@ -36,8 +40,10 @@ const Tables = (() => {
           ends + when, "", ""] });
       }
     }
-    const end = f.tail.kind === "end" ? (f.isEndAssumed ? "the end, as far as answers show" : "the end") : link(f.tail);
-    rows.push({ cells: ["tail", number(f.rows), "", f.tail.kind === "end" ? "nothing follows" : "the feed goes on", end, ""] });
+    const end = f.tail.kind === "end" ? (f.isEndAssumed ? "the end, as far as answers show" : "the end")
+      : link(f.tail);
+    rows.push({ cells: ["tail", number(f.rows), "", f.tail.kind === "end" ? "nothing follows"
+      : "the feed goes on", end, ""] });
     const more = map.gapCount - map.gaps.length;
     const joins = map.joins.slice(0, 200);
     for (const join of joins) {
@@ -45,16 +51,19 @@ const Tables = (() => {
         join.doubt + ": " + Words.why(join.doubt), "", ""] });
     }
     const hidden = map.joinCount - joins.length;
-    const note = [more > 0 ? Words.counted(more, "more gap") : "", hidden > 0 ? Words.counted(hidden, "more unverified join") : ""]
+    const note = [more > 0 ? Words.counted(more, "more gap") : "", hidden > 0
+      ? Words.counted(hidden, "more unverified join") : ""]
       .filter((t) => t).join(", ");
-    return table("Segments and gaps, top first", ["What", "Row", "Rows", "Posts, or why", "Filled by", "From below"], rows,
+    return table("Segments and gaps, top first", ["What", "Row", "Rows", "Posts, or why", "Filled by",
+      "From below"], rows,
       note ? "Not listed: " + note + "." : "");
   }
 
   function answers(answers, now) {
     return table("What each answer did, latest first. A page is one accepted answer.",
       ["Page", "Asked for", "Received", "New", "Known", "Twice", "Still holds", "Goes on with", "When"],
-      answers.map((a) => ({ kind: a.new === 0 ? "dull" : "", cells: [String(a.page), link(a.asked), number(a.received), number(a.new),
+      answers.map((a) => ({ kind: a.new === 0 ? "dull" : "",
+        cells: [String(a.page), link(a.asked), number(a.received), number(a.new),
         number(a.known), number(a.twice), number(a.holds), link(a.next),
         a.receivedAt ? Words.ago(a.receivedAt, now) : ""] })));
   }
@@ -63,7 +72,8 @@ const Tables = (() => {
     const did = (c) => {
       const words = [];
       if (c.isReset) words.push("begun anew, or too much to list");
-      if (c.inserted) words.push("+" + number(c.inserted) + " (" + c.posts.map(plain).join(", ") + (c.inserted > c.posts.length ? ", …" : "") + ")");
+      if (c.inserted) words.push("+" + number(c.inserted) + " (" + c.posts.map(plain).join(", ")
+        + (c.inserted > c.posts.length ? ", …" : "") + ")");
       if (c.removed) words.push("−" + number(c.removed));
       if (c.updated) words.push(number(c.updated) + " updated");
       return words.join("; ") || "—";
@@ -86,7 +96,8 @@ const Tables = (() => {
       ["File", size(f.fileBytes), ""], ["", size(f.usedBytes), "in use"],
       ["", size(f.freeBytes), "free for reuse"]];
     if (f.snapshots) {
-      rows.push(["Snapshots", number(f.snapshots), "open, here or in other programs; the oldest in process " + f.oldestSnapshotProcess],
+      rows.push(["Snapshots", number(f.snapshots), "open, here or in other programs; the oldest in process "
+        + f.oldestSnapshotProcess],
         ["", number(f.oldestSnapshotAge), "commits since the oldest began"],
         ["", size(f.pinnedBytes), "kept from reuse by it"]);
     }
@@ -94,7 +105,8 @@ const Tables = (() => {
     const all = Math.max(1, f.fileBytes);
     const live = Math.min(all, f.bodyBytes);
     const parts = [["bodies", live], ["dead bodies", Math.min(all - live, f.deadBodyBytes)],
-      ["index and feeds", Math.max(0, f.usedBytes - f.bodyBytes - f.deadBodyBytes)], ["free", Math.max(0, all - f.usedBytes)]];
+      ["index and feeds", Math.max(0, f.usedBytes - f.bodyBytes - f.deadBodyBytes)],
+        ["free", Math.max(0, all - f.usedBytes)]];
     const strip = element("div", { class: "space-use", "aria-hidden": "true" });
     parts.forEach(([name, bytes], i) => {
       const part = element("span", { class: "use-" + i, title: name + ": " + size(bytes) });

@@ -48,7 +48,8 @@ const Tree = (() => {
     const more = () => {
       const end = Math.min(count, shown + childLimit);
       for (; shown < end; shown++) {
-        list.append(isArray ? branch(shown, value[shown], depth + 1) : branch(keys[shown], value[keys[shown]], depth + 1));
+        list.append(isArray ? branch(shown, value[shown], depth + 1)
+          : branch(keys[shown], value[keys[shown]], depth + 1));
       }
       if (shown < count) {
         const button = Words.element("button", { type: "button", text: Words.number(count - shown) + " more" });

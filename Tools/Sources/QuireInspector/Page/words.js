@@ -7,7 +7,8 @@ const Words = (() => {
     "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}");
   // The same for text of several lines.
   const lines = (text) => String(text).replace(hidden, (c) =>
-    c === "\n" || c === "\t" ? c : c === "\r" ? "" : "\\u{" + c.codePointAt(0).toString(16).toUpperCase() + "}");
+    c === "\n" || c === "\t" ? c : c === "\r" ? "" : "\\u{" + c.codePointAt(0).toString(16).toUpperCase()
+      + "}");
 
   const number = (n) => Number(n).toLocaleString("en-US");
   const counted = (n, noun, plural) => number(n) + " " + (n === 1 ? noun : plural || noun + "s");
@@ -19,7 +20,8 @@ const Words = (() => {
     }
     return (bytes / 1000).toFixed(1) + " TB";
   }
-  const date = (ms) => ms > 0 && ms < 8e15 ? new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC") : "";
+  const date = (ms) => ms > 0 && ms < 8e15 ? new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z/,
+    " UTC") : "";
 
   const ages = [["within an hour", 36e5], ["within a day", 864e5], ["within a week", 6048e5],
     ["within a month", 2592e6], ["longer ago", Infinity]];
@@ -64,7 +66,8 @@ const Words = (() => {
       ? "Posts may be missing: " + missing.join(" and ") + "."
       : "In sequence: no post is known to be missing, as of the last fetch.";
     if (f.unverified) text += " " + counted(f.unverified, "join is", "joins are") + " unverified.";
-    if (f.againstOrder) text += " " + counted(f.againstOrder, "answer", "answers") + " contradicted the order of the feed.";
+    if (f.againstOrder) text += " " + counted(f.againstOrder, "answer", "answers")
+      + " contradicted the order of the feed.";
     return text;
   }
 
