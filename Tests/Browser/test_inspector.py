@@ -265,6 +265,21 @@ def a_hostile_body_stays_text(browser, place):
 
 
 @test
+def who_reads_in_the_middle_keeps_the_place(browser, place):
+    place.ingest("top.quire", "questions", place.pages(range(3, 41), 40))
+    page, address = served(browser, place, "top.quire")
+    page.evaluate("App.rows.moveTo(200)")
+    page.until("App.rows.list.at(200)")
+    page.frames(2)
+    first = page.evaluate("document.querySelector('.row:not([hidden]) .id').textContent")
+    place.ingest("top.quire", "questions", place.pages([1, 2, 3], 40))
+    page.until("App.state.map.rows === 800 && App.rows.top === 240 && App.rows.list.at(240)?.rank === 240")
+    page.frames(2)
+    assert page.evaluate("document.querySelector('.row:not([hidden]) .id').textContent") == first
+    clean(page, address)
+
+
+@test
 def it_stays_live_while_others_write(browser, place):
     files = place.pages(range(1, 31), 30)
     place.ingest("writes.quire", "questions", files[-1:])

@@ -78,6 +78,8 @@ struct ServerTests {
         #expect(body["text"] as? String == "body 230" && body["cut"] as? Bool == false)
         let cut = try object(routes, "api/body", ["cache": "0", "feed": number, "id": id, "limit": "4"])
         #expect(cut["text"] as? String == "body" && cut["cut"] as? Bool == true)
+        let rank = try object(routes, "api/rank", ["cache": "0", "feed": number, "id": id])
+        #expect(rank["rank"] as? Int == 61)
     }
 
     @Test(

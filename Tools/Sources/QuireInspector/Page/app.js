@@ -143,17 +143,28 @@ const App = (() => {
     }
     const found = await source.map(state.cache, f.number, 0, 0, 2000);
     if (feed() !== f) return;
+    const shift = keepsPlace ? await rowsAbove(f) : 0;
+    if (feed() !== f) return;
     state.map = found;
     drawSummary();
     drawLegend();
-    map.show(found, f, source.now, keepsPlace);
-    const top = keepsPlace ? rows.top : 0;
+    map.show(found, f, source.now, keepsPlace, shift);
+    const top = keepsPlace ? rows.top + shift : 0;
     const list = source.list(state.cache, f.number, found.rows);
-    if (keepsPlace && source.isLive && rows.list) list.follow(rows.list);
-    rows.show(list, source.now, keepsPlace);
+    if (keepsPlace && source.isLive && rows.list) list.follow(rows.list, shift);
+    rows.show(list, source.now, keepsPlace, shift);
     if (keepsPlace) rows.moveTo(top);
     $("list-note").textContent = source.isLive ? "" : "the rows around gaps; the rest is not in this report";
     await drawTable();
+  }
+
+  // By how much the rows moved that are looked at: who reads in the middle should not lose the place when posts
+  // come on top. At the top they are seen as they come.
+  async function rowsAbove(f) {
+    const row = rows.list && rows.top >= 1 ? rows.list.at(Math.ceil(rows.top)) : null;
+    if (!row || !row.address) return 0;
+    const found = await source.rank(state.cache, f.number, row).catch(() => null);
+    return found === null ? 0 : found - row.rank;
   }
 
   function goTo(rank) {

@@ -17,10 +17,14 @@ class FeedMap {
   }
 
   // Shows a feed. The view stays if it is the same feed as before, else it is the whole.
-  show(map, feed, now, keepsView) {
+  show(map, feed, now, keepsView, shift = 0) {
     const wasWhole = !this.map || (this.view[0] <= 0 && this.view[1] >= this.map.rows);
     Object.assign(this, { map, feed, now, part: null });
     if (!keepsView || wasWhole) this.view = [0, Math.max(1, map.rows)];
+    else if (shift) {
+      this.view = this.view.map((rank) => rank + shift);
+      if (this.chosen !== null) this.chosen += shift;
+    }
     this.setView(...this.view);
   }
 

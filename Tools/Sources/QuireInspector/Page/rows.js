@@ -22,7 +22,7 @@ class RowList {
     new ResizeObserver(() => this.draw()).observe(root);
   }
 
-  show(list, now, keepsPlace) {
+  show(list, now, keepsPlace, shift = 0) {
     this.list = list;
     this.now = now;
     list.loaded = () => {
@@ -33,6 +33,7 @@ class RowList {
     this.space.style.height = Math.min(RowList.heightLimit, list.count * RowList.height) + "px";
     // As high as its rows, but not higher than the screen has room for.
     this.root.style.height = Math.min(480, Math.max(3, list.count) * RowList.height + 2) + "px";
+    if (keepsPlace && shift && this.chosen !== null) this.chosen += shift;
     if (!keepsPlace) {
       this.choose(null);
       this.moveTo(0);

@@ -94,6 +94,8 @@ class LiveSource {
 
   body(cache, feed, row) { return this.get("api/body", { cache, feed, id: row.address }); }
   bodyNote() { return "The post has no body here."; }
+  // The rank that a row has now; null if it has left.
+  async rank(cache, feed, row) { return (await this.get("api/rank", { cache, feed, id: row.address })).rank ?? null; }
   log(cache, feed) { return this.get("api/log", { cache, feed }); }
 
   // Calls back after each commit of any cache, and says whether the server answers.
@@ -124,6 +126,7 @@ class PagedList {
     Object.assign(this, { source, cache, feed, count });
     this.parts = new Map();
     this.earlier = new Map();
+    this.shift = 0;
     this.wanted = [];
     this.underWay = 0;
     this.requests = 0;
@@ -131,13 +134,18 @@ class PagedList {
   }
 
   at(index) {
-    const number = Math.floor(index / PagedList.part);
-    const part = this.parts.get(number) || this.earlier.get(number);
-    return part && part[index % PagedList.part];
+    const part = this.parts.get(Math.floor(index / PagedList.part));
+    if (part) return part[index % PagedList.part];
+    const before = index - this.shift;
+    const earlier = this.earlier.get(Math.floor(before / PagedList.part));
+    return earlier && earlier[before % PagedList.part];
   }
 
-  // Until its rows come, those of the list that it replaces are shown.
-  follow(list) { this.earlier = new Map(list.parts); }
+  // Until its rows come, those of the list that it replaces are shown, at their new places.
+  follow(list, shift) {
+    this.earlier = new Map(list.parts);
+    this.shift = shift;
+  }
   rankAt(index) { return index; }
   indexOf(rank) { return rank; }
 
@@ -158,7 +166,6 @@ class PagedList {
         from: part * PagedList.part, limit: PagedList.part });
       if (this.parts.size > 50) this.parts.delete(this.parts.keys().next().value);
       this.parts.set(part, found.rows);
-      this.earlier.delete(part);
       this.loaded();
     } catch (error) {
       // The list asks again when it is drawn next; a server that is gone is said elsewhere.

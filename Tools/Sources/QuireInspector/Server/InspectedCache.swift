@@ -89,6 +89,12 @@ final class InspectedCache: Sendable {
         }
     }
 
+    /// A post's rank; nil if the feed does not hold the post.
+    func rank(of id: PostID, in number: UInt32) throws -> Int? {
+        let feed = try feed(number)
+        return try cache.withSnapshot { try $0.rank(of: id, in: feed) }
+    }
+
     /// A post's body; nil if the feed does not hold the post.
     func body(of id: PostID, in number: UInt32, limit: Int) throws -> CutText? {
         let feed = try feed(number)

@@ -29,7 +29,7 @@ struct Routes: Sendable {
         case "": return .file(Page.live(), type: "text/html; charset=utf-8")
         case "style.css": return .file(Page.style, type: "text/css; charset=utf-8")
         case "api/feeds": return .json(try Page.json(caches.map { try $0.feeds() }))
-        case "api/map", "api/rows", "api/body", "api/log":
+        case "api/map", "api/rows", "api/rank", "api/body", "api/log":
             guard let number = query.number("cache"), caches.indices.contains(number) else {
                 return .notFound("no such cache")
             }
@@ -56,6 +56,11 @@ struct Routes: Sendable {
             let limit = min(Self.rowLimit, max(1, query.number("limit") ?? 100))
             return .json(
                 try Page.json(cache.rows(of: number, from: max(0, query.number("from") ?? 0), limit: limit)))
+        case "api/rank":
+            guard let id = query.values["id"].flatMap(IDText.decoded) else {
+                return .notFound("no such post")
+            }
+            return .json(try Page.json(["rank": cache.rank(of: id, in: number)]))
         default:
             let limit = min(Self.bodyLimit, max(0, query.number("limit") ?? Self.bodyLimit))
             guard let id = query.values["id"].flatMap(IDText.decoded),
