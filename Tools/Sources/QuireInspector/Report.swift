@@ -69,12 +69,20 @@ public struct Report {
             contents.append(content(of: feed, share: shown.count, &limits, snapshot))
             limits.total += total - total / left
         }
+        var findings = check.findings.map { brief($0.description, limit: 1_000) }
+        var commits: [CommitFigures] = []
+        do {
+            commits = try CommitFigures.latest(50, of: feeds, snapshot)
+        } catch {
+            findings.append(Self.words(error))
+        }
         return Content(
             made: made, path: cache.path, hasBodies: hasBodies,
-            figures: try CacheFigures(snapshot, fileBytes: fileSize(cache.path)),
-            findings: check.findings.map { brief($0.description, limit: 1_000) }, feeds: contents,
-            feedCount: feeds.count, commits: try CommitFigures.latest(50, of: feeds, snapshot))
+            figures: try CacheFigures(snapshot, fileBytes: fileSize(cache.path)), findings: findings,
+            feeds: contents, feedCount: feeds.count, commits: commits)
     }
+
+    private static func words(_ error: any Error) -> String { (error as? QuireError)?.message ?? "\(error)" }
 
     private func content(
         of feed: Feed, share: Int, _ limits: inout BodyLimits, _ snapshot: borrowing Snapshot
@@ -95,7 +103,7 @@ public struct Report {
             }
             content.answers = try AnswerFigures.latest(min(40, max(5, 2_000 / share)), of: feed, snapshot)
         } catch {
-            content.error = (error as? QuireError)?.message ?? "\(error)"
+            content.error = Self.words(error)
         }
         return content
     }

@@ -117,7 +117,12 @@ const App = (() => {
     if (!f || !state.map) return $("table").replaceChildren();
     if (tab === "map") return $("table").replaceChildren(Tables.map(f, state.map, source.now,
       (rank) => goTo(rank)));
-    const log = await source.log(state.cache, f.number);
+    let log;
+    try {
+      log = await source.log(state.cache, f.number);
+    } catch (error) {
+      return $("table").replaceChildren(element("p", { class: "notice bad", text: plain(error.message) }));
+    }
     if (state.tab !== tab || feed() !== f) return;
     $("table").replaceChildren(tab === "answers" ? Tables.answers(log.answers, source.now)
       : Tables.commits(log.commits));
@@ -141,7 +146,16 @@ const App = (() => {
       drawSummary();
       return drawTable();
     }
-    const found = await source.map(state.cache, f.number, 0, 0, 2000);
+    let found;
+    try {
+      found = await source.map(state.cache, f.number, 0, 0, 2000);
+    } catch (error) {
+      Object.assign(f, { error: error.message, figures: undefined });
+      state.map = null;
+      drawFeeds();
+      drawSummary();
+      return drawTable();
+    }
     if (feed() !== f) return;
     const shift = keepsPlace ? await rowsAbove(f) : 0;
     if (feed() !== f) return;

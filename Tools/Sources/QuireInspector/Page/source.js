@@ -79,9 +79,7 @@ class LiveSource {
 
   async caches() {
     const caches = await this.get("api/feeds");
-    return caches.map((c) => ({ name: c.name, figures: c.figures, findings: [], more: 0,
-      feeds: c.feeds.map((f) => ({ number: f.number, name: f.name, figures: f,
-        marker: c.markers[f.number] })) }));
+    return caches.map((c) => ({ name: c.name, figures: c.figures, findings: [], more: 0, feeds: c.feeds }));
   }
 
   map(cache, feed, from, to, bars) {

@@ -17,24 +17,37 @@ final class InspectedCache: Sendable {
     struct FeedsFigures: Encodable {
         let name: String
         let figures: CacheFigures
-        let feeds: [FeedFigures]
-        let markers: [String: Int]
+        let feeds: [Line]
+
+        struct Line: Encodable {
+            let number: UInt32
+            let name: String
+            var figures: FeedFigures?
+            /// The rank of the post from which on everything is read.
+            var marker: Int?
+            /// Why the feed cannot be read.
+            var error: String?
+        }
     }
 
     func feeds() throws -> FeedsFigures {
         let feeds = try cache.feeds()
         return try cache.withSnapshot { snapshot in
-            var markers: [String: Int] = [:]
-            var figures: [FeedFigures] = []
-            // A feed that was dropped since it was listed is no error.
-            for feed in feeds {
-                guard let line = try? FeedFigures(feed, snapshot) else { continue }
-                figures.append(line)
-                if let rank = try? feed.markerRank(snapshot) { markers[String(feed.number)] = rank }
+            let lines = feeds.compactMap { feed -> FeedsFigures.Line? in
+                var line = FeedsFigures.Line(number: feed.number, name: feed.name)
+                do {
+                    line.figures = try FeedFigures(feed, snapshot)
+                    line.marker = try feed.markerRank(snapshot)
+                } catch {
+                    let error = error as? QuireError
+                    if error?.code == .notFound { return nil }  // dropped since it was listed
+                    line.error = error?.message ?? "it cannot be read"
+                }
+                return line
             }
             return FeedsFigures(
                 name: name, figures: try CacheFigures(snapshot, fileBytes: fileSize(cache.path)),
-                feeds: figures, markers: markers)
+                feeds: lines)
         }
     }
 
