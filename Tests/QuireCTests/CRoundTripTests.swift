@@ -3,7 +3,7 @@ import Testing
 
 /// What the C API adds to the engine: handles, batches as callbacks, memory of results, waiting. The rules
 /// themselves are replayed by Bindings/c/conformance.c.
-@Suite struct CRoundTripTests {
+@Suite(.timeLimit(.minutes(10))) struct CRoundTripTests {
     @Test func aGapOpensAndCloses() throws {
         let program = try CProgram()
         #expect(try program.page("xyz", next: "n1") == "ok")

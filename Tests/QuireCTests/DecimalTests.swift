@@ -4,7 +4,7 @@ import Testing
 @testable import QuireC
 
 /// Ids as decimal text, eight digits at a time.
-@Suite struct DecimalTests {
+@Suite(.timeLimit(.minutes(10))) struct DecimalTests {
     private func text(_ number: UInt64) -> String {
         let decimal = Decimal(number)
         var bytes = [UInt8](repeating: 0, count: decimal.count)

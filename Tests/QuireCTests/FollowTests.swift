@@ -117,6 +117,7 @@ private struct RandomWriter {
                 return (try snapshot.generation, UInt64(String(decoding: text, as: UTF8.self)) ?? 0)
             }
             if seen + 400 >= now { return }
+            try Task.checkCancellation()
             await Task.yield()
         }
     }

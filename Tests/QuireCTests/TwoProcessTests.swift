@@ -5,7 +5,7 @@ import Testing
 
 /// A Swift program and a C program (Tests/C/twoproc.c) write and read one cache at the same time. Runs
 /// where QUIRE_TWOPROC names the C program; Tests/C/run.sh sets it.
-@Suite struct TwoProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct TwoProcessTests {
     static let program = ProcessInfo.processInfo.environment["QUIRE_TWOPROC"]
     static let commits = 5_000
     /// Only to end a hang: a busy disk syncs a hundred commits a second.

@@ -29,7 +29,7 @@ struct FixtureTableTests {
             totals.add(result)
         }
         table.append(totals.row(FixtureSet(name: "all", paths: [], profile: "")))
-        #expect(totals.counted > 450, "so many files have a count in the manifest")
+        #expect(totals.counted > 450, "most files have a count in the manifest")
         #expect(rest.isEmpty, "in no set: \(rest.map(\.path))")
         print(aligned(table))
     }
@@ -266,7 +266,7 @@ extension FixtureSet {
     }
 }
 
-/// MANIFEST.tsv: what each file is, and how many items somebody else counted in it.
+/// MANIFEST.tsv: what each file is, and how many items another program counted in it.
 private struct Manifest {
     struct File {
         let path: String

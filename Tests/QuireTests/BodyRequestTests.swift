@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Everything that may be here, everything that may be wanted: what is missing of it is asked for, in the
-    /// order of the wish, and comes.
+    /// order in which they were asked for, and comes.
     @Test(arguments: [Tuning(), Tuning.cramped])
     func whatIsMissingIsAskedFor(tuning: Tuning) throws {
         for here in 0..<16 {
@@ -44,9 +44,9 @@ import Testing
                 if let request = try feed.plan(.bodies(present)).request {
                     _ = try feed.ingest(bodies(present), for: request.ticket)
                 }
-                let wish = ids.indices.filter { wanted >> $0 & 1 == 1 }.map { ids[$0] }.reversed() as [PostID]
-                let missing = wish.filter { !present.contains($0) }
-                let plan = try feed.plan(.bodies(wish + wish + [99]))
+                let asked: [PostID] = ids.indices.filter { wanted >> $0 & 1 == 1 }.map { ids[$0] }.reversed()
+                let missing = asked.filter { !present.contains($0) }
+                let plan = try feed.plan(.bodies(asked + asked + [99]))
                 guard let request = plan.request else {
                     #expect(missing.isEmpty && plan == .refused(.end), "\(here) \(wanted)")
                     continue

@@ -5,7 +5,7 @@ import Testing
 @_spi(Unstable) @testable import Quire
 
 /// Opening: what is a cache, what is not, and what two opens of one file mean.
-@Suite struct CacheFileTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheFileTests {
     private let storage: TemporaryCache
 
     init() throws { storage = try TemporaryCache() }

@@ -4,7 +4,7 @@ import Testing
 @testable import Quire
 
 /// A compacted cache holds the same, and what was deleted is not in the file.
-@Suite struct CompactTests {
+@Suite(.timeLimit(.minutes(10))) struct CompactTests {
     private let storage: TemporaryCache
 
     init() throws { storage = try TemporaryCache() }

@@ -8,7 +8,7 @@ struct CrawlPositionTests {
     private struct History: CustomTestStringConvertible, Sendable {
         var start: Crawl.Start
         var pages = 40
-        /// It is stored and restored after so many pages.
+        /// It is stored and restored each time that this many pages were ingested.
         var every = 1
         /// It goes on from what was restored; else from what was there all the time.
         var goesOnRestored: Bool

@@ -6,7 +6,7 @@ import Testing
 @testable import Quire
 
 /// Writers that wait at the same time share one transaction, without any visible effect.
-@Suite struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupCommitTests {
     private let storage: TemporaryCache
     private var cache: Cache { storage.cache }
 
@@ -287,7 +287,7 @@ import Testing
                         var answer = Answer(next: .token("n\(page)"))
                         let id = PostID(thread * 1000 + page)
                         answer.append(id: id, body: Array(repeating: 1, count: 200))
-                        // Now and then somebody fails with half of his work done.
+                        // Now and then a writer fails after half of its work.
                         if page % 10 == thread % 10 {
                             let lost = answer
                             #expect(throws: Stop.self) {

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// Who may open a cache, and whose turn it is to write.
-@Suite struct OpenLockTests {
+@Suite(.timeLimit(.minutes(10))) struct OpenLockTests {
     private let folder: TestFolderOfOne
     private var path: String { folder.path + "/test.quire" }
 

@@ -93,7 +93,6 @@ import Testing
         try expectEqualsWalk(try cache.feed(named: "f", options: options), "seed \(seed), opened again")
     }
 
-    /// A run that somebody wrote, with a right checksum: an error or some number, never a crash or a loop.
     /// Bytes of a file may have any positions: a search in runs that are not in order ends all the same.
     @Test(arguments: 0..<60 as Range<UInt64>) func aSearchInDamagedRunsEnds(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -113,6 +112,7 @@ import Testing
         for number in 0..<index.total.pages { _ = index.position(ofPage: number) }
     }
 
+    /// A forged run with a right checksum: an error or some number, never a crash or a loop.
     @Test(arguments: [.max, .min, -1, 0, 1, 5, 1 << 40] as [Int64])
     func aForgedIndexDoesNoHarm(_ word: Int64) throws {
         let forgery = try Forgery()

@@ -6,7 +6,7 @@ import Testing
 
 /// A damaged cache becomes a cache again, and nothing that was lost is called complete: small worlds with
 /// every record, every page and every cut in turn, then damage at random.
-@Suite struct RepairTests {
+@Suite(.timeLimit(.minutes(10))) struct RepairTests {
     private let world: DamagedWorld
 
     init() throws { world = try DamagedWorld() }

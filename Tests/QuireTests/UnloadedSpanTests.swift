@@ -12,13 +12,12 @@ import Testing
         for seed in 0..<UInt64(Specification.number("QUIRE_SEEDS") ?? 40) * 100 {
             var world = UnloadedWorld(seed: seed)
             let operation = world.operation()
-            let whole = world.run(operation, on: world.feed)
+            let whole = world.run(operation)
             let part = world.runOnPart(operation)
             needs += part.needs
-            if whole.text != part.text {
-                Issue.record(
-                    "seed \(seed): \(operation)\nof \(world.feed.canonical(nil))\nwhole: \(whole.text)\npart:  \(part.text)"
-                )
+            if whole != part.text {
+                let feed = world.feed.canonical([])
+                Issue.record("seed \(seed): \(operation)\nof \(feed)\nwhole: \(whole)\npart:  \(part.text)")
                 return
             }
         }
@@ -27,7 +26,7 @@ import Testing
 }
 
 /// One random feed and what is done to it.
-struct UnloadedWorld {
+struct UnloadedWorld: ~Copyable {
     enum Operation {
         case delete(PostID)
         case evict([PostID])
@@ -148,16 +147,16 @@ struct UnloadedWorld {
 
     // MARK: Doing it
 
-    func run(_ operation: Operation, on state: FeedState) -> (text: String, state: FeedState) {
-        var state = state
+    func run(_ operation: Operation) -> String {
+        var state = feed.copy()
         switch Self.apply(operation, to: &state) {
-        case .success(let text): return (text + state.canonical(nil), state)
-        case .failure(let need): return ("\(need)", state)
+        case .success(let text): return text + state.canonical([])
+        case .failure(let need): return "\(need)"
         }
     }
 
     private static func apply(_ operation: Operation, to state: inout FeedState) -> Result<String, Need> {
-        let old = state
+        let old = state.copy()
         do throws(Interruption) {
             var text = ""
             switch operation {
@@ -183,10 +182,12 @@ struct UnloadedWorld {
         var shown = Set(feed.gapRows.filter { _ in random.chance(0.10) })
         var needs = 0
         while true {
-            let (part, runs) = feed.part(loaded, gaps: shown)
-            var state = part
+            var runs: [[Row]] = []
+            var state = feed.part(loaded, gaps: shown, &runs)
             switch Self.apply(operation, to: &state) {
-            case .success(let text): return (text + state.canonical((feed, runs)), needs)
+            case .success(let text):
+                let spans = runs.map { run in run.flatMap { feed.text(of: $0) } }
+                return (text + state.canonical(spans), needs)
             case .failure(let need):
                 needs += 1
                 let entries = runs[need.run].compactMap(\.entry)
@@ -221,15 +222,13 @@ extension FeedState {
 
     /// This state with only these entries and gaps loaded, and the rows of each unloaded span. The first gap,
     /// the last and those next to what is loaded are there always.
-    fileprivate func part(_ loaded: Set<Int>, gaps: Set<Int>) -> (state: FeedState, runs: [[Row]]) {
-        var part = self
-        (part.rows, part.entries, part.index, part.unloaded) = ([], [], EntryIndex(), [])
-        var runs: [[Row]] = []
+    fileprivate func part(_ loaded: Set<Int>, gaps: Set<Int>, _ runs: inout [[Row]]) -> FeedState {
+        var (shownRows, shownEntries, spans): ([Row], [Int], [UnloadedSpan]) = ([], [], [])
         var open: [Row] = []
         func add(_ row: Row) {
-            guard case .entry(let entry) = row else { return part.rows.append(row) }
-            part.rows.append(.entry(part.entries.count))
-            part.append(id(of: entry), entries[entry])
+            guard case .entry(let entry) = row else { return shownRows.append(row) }
+            shownRows.append(.entry(shownEntries.count))
+            shownEntries.append(entry)
         }
         func closeDetached() {
             let detached = open.prefix { isDetached($0) }
@@ -237,9 +236,9 @@ extension FeedState {
                 return
             }
             let position = UInt64(runs.count)
-            part.unloaded.append(
+            spans.append(
                 UnloadedSpan(count: 0, unkeyed: 0, chunks: position...position, isDetached: true))
-            part.rows.append(.unloaded(runs.count))
+            shownRows.append(.unloaded(runs.count))
             runs.append(Array(detached))
             open.removeFirst(detached.count)
         }
@@ -252,11 +251,11 @@ extension FeedState {
                 open.forEach(add)
             } else {
                 let position = UInt64(runs.count)
-                part.unloaded.append(
+                spans.append(
                     UnloadedSpan(
                         count: lowest.count, unkeyed: lowest.count { entries[$0].key == nil },
                         chunks: position...position, hidesGaps: open.contains(where: \.isGap)))
-                part.rows.append(.unloaded(runs.count))
+                shownRows.append(.unloaded(runs.count))
                 runs.append(open)
             }
             open = []
@@ -271,7 +270,10 @@ extension FeedState {
             }
         }
         close()
-        return (part, runs)
+        var part = copy()
+        (part.rows, part.entries, part.index, part.unloaded) = (shownRows, [], EntryIndex(), spans)
+        for entry in shownEntries { part.append(id(of: entry), entries[entry]) }
+        return part
     }
 
     /// The gaps that end a partly loaded segment, the first gap and the last.
@@ -284,24 +286,26 @@ extension FeedState {
         return shown
     }
 
-    /// Everything that matters, as text; unloaded spans are spelled out from the whole feed.
-    fileprivate func canonical(_ whole: (feed: FeedState, runs: [[Row]])?) -> String {
-        func text(_ edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
-        func text(_ number: Int, of feed: FeedState) -> String {
-            let entry = feed.entries[number]
+    /// Everything that matters, as text. `spans` has the text of the rows in each unloaded span.
+    fileprivate func canonical(_ spans: [[String]]) -> String {
+        var parts = [text(of: head)]
+        for row in rows {
+            if case .unloaded(let run) = row { parts += spans[run] } else { parts += text(of: row) }
+        }
+        return (parts + [text(of: tail)]).joined(separator: " ")
+    }
+
+    private func text(of edge: Edge) -> String { "\(edge.link)@\(edge.after?.description ?? "")" }
+
+    fileprivate func text(of row: Row) -> [String] {
+        switch row {
+        case .entry(let number):
+            let entry = entries[number]
             let flags = [entry.isDetached, entry.isPinned, entry.isPlaceholder, entry.isUnverified]
-            return
-                "\(feed.id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags.map { $0 ? "1" : "0" }.joined())"
+                .map { $0 ? "1" : "0" }.joined()
+            return ["\(id(of: number)):\(entry.key ?? -1):\(entry.page):\(flags)"]
+        case .gap(let gap): return ["~\(text(of: gaps[gap].down))^\(text(of: gaps[gap].up))~"]
+        case .unloaded: return []
         }
-        func text(_ row: Row, of feed: FeedState) -> [String] {
-            switch row {
-            case .entry(let entry): [text(entry, of: feed)]
-            case .gap(let gap): ["~\(text(feed.gaps[gap].down))^\(text(feed.gaps[gap].up))~"]
-            case .unloaded(let run): whole!.runs[run].flatMap { text($0, of: whole!.feed) }
-            }
-        }
-        var parts = [text(head)]
-        for row in rows { parts += text(row, of: self) }
-        return (parts + [text(tail)]).joined(separator: " ")
     }
 }

@@ -8,7 +8,7 @@ public struct ServerKind: Sendable, Hashable {
     public enum Size: Sendable, Hashable {
         /// It is granted.
         case free
-        /// It is granted up to this many rows, without a word.
+        /// It is granted up to this many rows; the answer does not say so.
         case capped(Int)
         /// It is granted up to this many rows; a request for more is refused.
         case refusedAbove(Int)

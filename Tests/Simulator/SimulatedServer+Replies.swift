@@ -19,9 +19,8 @@ extension SimulatedServer {
     /// What the server answers to a request now.
     ///
     /// - Parameters:
-    ///   - until: Bounded requests: the answer ends above this post (``SimulatedServer/showsBounds``: with
-    ///     it), and
-    ///     says `.end` if it got there.
+    ///   - until: For bounded requests. The answer ends above this post, or with it
+    ///     (``SimulatedServer/showsBounds``), and says `.end` if it got there.
     ///   - limit: How many posts a page has, where the target does not say.
     ///   - options: Keys are sent in feeds whose order class promises them.
     ///   - position: Where the client last saw a post (requests like `.below(id)`). The server's own

@@ -31,7 +31,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         range.lowerBound + below(range.count)
     }
 
-    /// True once in `1 / probability` draws.
+    /// True with this probability.
     public mutating func chance(_ probability: Double) -> Bool {
         Double(next() >> 11) * 0x1p-53 < probability
     }

@@ -92,7 +92,7 @@ impl<'a> Place<'a> {
         self
     }
 
-    /// For `head()`: what leads to the first page, where the server told.
+    /// For `head()`: the link to the first page, if the server gave one.
     pub fn link(mut self, link: Link<'a>) -> Self {
         self.c.link = link.c();
         self
@@ -182,13 +182,13 @@ impl<'a> Answer<'a> {
         self
     }
 
-    /// Rows of the whole list, where the server says so.
+    /// The number of rows of the whole list, if the server says it.
     pub fn total(mut self, rows: u64) -> Self {
         (self.c.has_total, self.c.total) = (1, rows);
         self
     }
 
-    /// With this token what has changed after this answer can be asked for.
+    /// A later request with this token asks what has changed since this answer.
     pub fn since(mut self, token: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
         self.c.since = to_c(token.as_ref());
         self

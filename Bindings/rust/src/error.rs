@@ -50,12 +50,12 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of the caller's own, to give a batch up with.
+    /// An error of the caller, with which a batch is given up.
     pub fn new(status: Status, message: impl Into<String>) -> Self {
         Error { status, os_error: 0, message: message.into() }
     }
 
-    /// What the call that has just returned `code` on this thread had to say.
+    /// The error of the call that has just returned `code` on this thread.
     pub(crate) fn last(code: sys::quire_status) -> Self {
         let mut last = sys::quire_error::EMPTY;
         // SAFETY: `last` is a quire_error that knows its size. The message is valid until the next
@@ -81,7 +81,7 @@ impl Error {
         }
     }
 
-    /// The same where one status means "there is none".
+    /// The same for calls with a status that means "there is none".
     pub(crate) fn check_unless(none: i32, code: sys::quire_status) -> Result<bool, Error> {
         if code == none {
             Ok(false)
@@ -99,7 +99,7 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A name that the library keeps for ever.
+/// A name that the library never frees.
 pub(crate) fn static_name(name: *const std::ffi::c_char) -> &'static str {
     // SAFETY: the C API's name functions return NUL-terminated texts that are never freed.
     unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("unknown")

@@ -34,7 +34,7 @@ impl Feed {
         Ok(request)
     }
 
-    /// The request failed, or its answer is no longer wanted.
+    /// Call this if the request failed, or if its answer is no longer wanted.
     pub fn cancel(&self, batch: Option<&Batch>, ticket: u64) -> Result<(), Error> {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_cancel(self.c, batch::c(batch), ticket) })
@@ -65,14 +65,14 @@ impl Feed {
         Ok(outcome)
     }
 
-    /// From now on every post that comes on top is pushed, in messages after this number. Refresh after it.
+    /// From now on the server pushes every new post, in messages after this number. Refresh after this call.
     pub fn begin_live(&self, batch: Option<&Batch>, after: Option<u64>) -> Result<(), Error> {
         let after = after.as_ref().map_or(null(), |after| after as *const _);
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_begin_live(self.c, batch::c(batch), after) })
     }
 
-    /// What comes on top is not pushed any more: the connection is gone.
+    /// The server no longer pushes new posts: the connection has ended.
     pub fn end_live(&self, batch: Option<&Batch>) -> Result<(), Error> {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_end_live(self.c, batch::c(batch)) })
@@ -137,7 +137,7 @@ impl Feed {
         Error::check_unless(sys::QUIRE_NOT_FOUND, code)
     }
 
-    /// Takes the pin away. False: the feed lacks the post.
+    /// Unpins the post. False: the feed lacks it.
     pub fn unpin(&self, batch: Option<&Batch>, id: impl AsRef<[u8]>) -> Result<bool, Error> {
         // SAFETY: see `plan`.
         let code = unsafe { sys::quire_unpin(self.c, batch::c(batch), to_c(id.as_ref())) };
@@ -197,13 +197,13 @@ impl Feed {
         Error::check(unsafe { sys::quire_feed_drop(self.c, batch::c(batch)) })
     }
 
-    /// Gives the feed another name, which no feed has.
+    /// Gives the feed another name. No feed may have it already.
     pub fn rename(&self, batch: Option<&Batch>, name: &str) -> Result<(), Error> {
         // SAFETY: see `plan`.
         Error::check(unsafe { sys::quire_feed_rename(self.c, batch::c(batch), to_c(name.as_bytes())) })
     }
 
-    /// Gives a feed without posts other options. It begins anew: `self` is of a removed feed then.
+    /// Gives a feed without posts other options. The feed begins anew; `self` then refers to a dropped feed.
     pub fn set_options(&self, options: &FeedOptions) -> Result<Feed, Error> {
         let sticky = IdArray::new(&options.sticky);
         let mut feed = null_mut();
@@ -231,8 +231,8 @@ impl Drop for Feed {
     }
 }
 
-/// A crawl: pages fetched before, without tickets. One thread at a time, so `record` needs
-/// `&mut`; it may move to another thread.
+/// A crawl: pages fetched before, without tickets. One thread at a time may use it, so `ingest` needs
+/// `&mut`. It may move to another thread.
 pub struct Crawl {
     c: *mut sys::quire_crawl,
 }

@@ -58,7 +58,7 @@ impl RepairReport {
     }
 }
 
-/// Who is told how far an operation has come.
+/// The progress callback of an operation, and what became of it.
 struct Teller<'a> {
     progress: &'a mut dyn FnMut(f64) -> ControlFlow<()>,
     is_stopped: bool,
@@ -96,7 +96,7 @@ unsafe extern "C" fn tell(context: *mut c_void, done: f64) -> i32 {
     1
 }
 
-/// What a search for damage tells, and has found.
+/// The callbacks of a search for damage, and its findings so far.
 pub(crate) struct Search<'a> {
     teller: Teller<'a>,
     findings: Vec<Finding>,
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
         Search { teller: Teller::new(progress), findings: Vec::new() }
     }
 
-    /// `None` if it was stopped.
+    /// `None` if the callback ended the search.
     pub(crate) fn finish(self, status: i32) -> Result<Option<Vec<Finding>>, Error> {
         Ok(if self.teller.finish(status)? { None } else { Some(self.findings) })
     }
@@ -133,14 +133,14 @@ pub(crate) unsafe extern "C" fn collect(context: *mut c_void, finding: *const sy
 }
 
 impl Cache {
-    /// Tests a file that no program uses, without trust in any byte of it; it can be opened if nothing is
-    /// found. Stops after `limit` findings (0 is 100): there may be more then.
+    /// Tests a file that no program uses, without trust in any byte of it. The file is safe to open if the
+    /// result is empty. Stops after `limit` findings (0 is 100).
     pub fn verify(path: impl AsRef<Path>, limit: usize) -> Result<Vec<Finding>, Error> {
         let findings = Cache::verify_with(path, limit, &mut |_| ControlFlow::Continue(()))?;
         findings.ok_or_else(|| Error::new(Status::BadArgument, "the search was stopped"))
     }
 
-    /// The same; `progress` is told now and then how far it has come, from 0 to 1. `None` if it broke off.
+    /// The same. `progress` receives numbers from 0 to 1. The result is `None` if `progress` ended the work.
     pub fn verify_with(
         path: impl AsRef<Path>, limit: usize, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<Vec<Finding>>, Error> {
@@ -156,14 +156,14 @@ impl Cache {
         search.finish(status)
     }
 
-    /// Makes a damaged file a cache again and keeps the damaged one beside it; see `quire_repair`.
+    /// Repairs a damaged file, and keeps the damaged one beside it; see `quire_repair`.
     pub fn repair(path: impl AsRef<Path>, dry_run: bool) -> Result<RepairReport, Error> {
         let report = Cache::repair_with(path, dry_run, &mut |_| ControlFlow::Continue(()))?;
         report.ok_or_else(|| Error::new(Status::BadArgument, "the repair was stopped"))
     }
 
-    /// The same; `progress` is told now and then how far it has come, from 0 to 1. `None` if it broke off:
-    /// nothing has changed then.
+    /// The same. `progress` receives numbers from 0 to 1. If it ends the work, the result is `None` and nothing
+    /// has changed.
     pub fn repair_with(
         path: impl AsRef<Path>, dry_run: bool, progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<RepairReport>, Error> {
@@ -186,8 +186,8 @@ impl Cache {
         Ok(Some(report))
     }
 
-    /// Writes the cache anew without free space and deleted bodies, in place; no process may have it open.
-    /// Returns by how many bytes the file became smaller.
+    /// Rewrites the cache without free space and deleted bodies. No process may have it open. Returns the
+    /// number of bytes by which the file became smaller.
     pub fn compact(path: impl AsRef<Path>) -> Result<u64, Error> {
         let freed = Cache::compact_with(path, &mut |_| ControlFlow::Continue(()))?;
         freed.ok_or_else(|| Error::new(Status::BadArgument, "the compaction was stopped"))

@@ -5,16 +5,17 @@ use crate::sys;
 /// How to open a cache.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheOptions {
-    /// A commit is on disk when the call returns. Else the last ones may be lost, at half the price.
+    /// True: a commit is on disk when the call returns. False: a power failure may lose the last commits; a
+    /// commit costs half as much.
     pub is_durable: bool,
     /// Address space reserved for the file; 0 is 64 GiB.
     pub map_size: u64,
     /// How long a write waits for other writers, in milliseconds; 0 is 30,000, `u32::MAX` is for ever.
     pub write_timeout_ms: u32,
-    /// Commits after which a snapshot is read no longer; 0 is 100,000, `u32::MAX` is no limit.
+    /// Number of later commits after which a snapshot expires; 0 is 100,000, `u32::MAX` is no limit.
     pub maximum_snapshot_age: u32,
-    /// Test the whole file first, as [`Cache::verify`](crate::Cache::verify) does: for a file from somebody
-    /// else.
+    /// Test the whole file first, as [`Cache::verify`](crate::Cache::verify) does. Use it for a file that you
+    /// did not write.
     pub verifies_on_open: bool,
 }
 
@@ -148,11 +149,11 @@ pub struct PrunePolicy<'a> {
     pub maximum_age: Option<i64>,
     /// The caller's clock, in milliseconds since 1970.
     pub now: i64,
-    /// Most posts to keep.
+    /// The largest number of posts to keep.
     pub maximum_posts: Option<u64>,
-    /// Most pages to keep.
+    /// The largest number of pages to keep.
     pub maximum_pages: Option<u64>,
-    /// Most bytes of bodies to keep.
+    /// The largest number of bytes of bodies to keep.
     pub maximum_bytes: Option<u64>,
     /// Posts on the screen: their pages stay.
     pub visible: Vec<&'a [u8]>,

@@ -27,7 +27,7 @@ impl Help {
         (number != 0).then(|| number.into())
     }
 
-    /// Such as "plan-again".
+    /// The name, such as "plan-again".
     pub fn name(self) -> &'static str {
         // SAFETY: takes any number.
         static_name(unsafe { sys::quire_help_name(self.into()) })
@@ -35,7 +35,7 @@ impl Help {
 }
 
 impl Refusal {
-    /// Such as "no-link".
+    /// The name, such as "no-link".
     pub fn name(self) -> &'static str {
         // SAFETY: takes any number.
         static_name(unsafe { sys::quire_refusal_name(self.into()) })
@@ -55,7 +55,7 @@ numbers! {
 }
 
 impl Verdict {
-    /// Such as "no-progress".
+    /// The name, such as "no-progress".
     pub fn name(self) -> &'static str {
         // SAFETY: takes any number.
         static_name(unsafe { sys::quire_verdict_name(self.into()) })

@@ -29,7 +29,7 @@ numbers! {
 }
 
 impl Doubt {
-    /// Such as "missing-page".
+    /// The name, such as "missing-page".
     pub fn name(self) -> &'static str {
         // SAFETY: takes any number.
         static_name(unsafe { sys::quire_doubt_name(self.into()) })

@@ -206,7 +206,7 @@ impl<'cache> Snapshot<'cache> {
         Ok(count)
     }
 
-    /// The rank of a row of this snapshot. The difference of two is how many rows one is below the other.
+    /// The rank of a row of this snapshot.
     pub fn rank_of_row(&self, feed: &Feed, position: Position) -> Result<u64, Error> {
         let (position, mut rank) = (position.c(), 0);
         // SAFETY: see `begin`.
@@ -222,7 +222,7 @@ impl<'cache> Snapshot<'cache> {
         Ok(Error::check_unless(sys::QUIRE_NOT_FOUND, code)?.then_some(rank))
     }
 
-    /// The rank of the first post whose key is this one or lower: where a list opens that jumps to a date. It
+    /// The rank of the first post whose key is this one or lower. Use it to open a list at a date. It
     /// is [`row_count`](Self::row_count) if all keys are larger. `None` if the feed's order is not that of
     /// keys.
     pub fn rank_of_key(&self, feed: &Feed, key: i64) -> Result<Option<u64>, Error> {

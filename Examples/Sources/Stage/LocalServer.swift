@@ -23,7 +23,7 @@ public struct Reply: Sendable {
     }
 }
 
-/// A server on loopback for one example. It answers as long as somebody holds it.
+/// A server on loopback for one example. It answers as long as a reference to it is held.
 public final class LocalServer: Sendable {
     /// `http://127.0.0.1:port`.
     public let address: String

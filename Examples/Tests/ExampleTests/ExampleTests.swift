@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Each example, run as a program, prints what README.md shows.
-@Suite struct ExampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ExampleTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

@@ -91,7 +91,11 @@ extension Environment {
     /// Returns true if this process has the file open.
     static func isOpen(_ path: String) throws(QuireError) -> Bool {
         let file = try FileCheck.key(path)
-        return registry.withLock { $0.contains { $0.file == file && $0.environment != nil } }
+        // If this reference is the last one, the environment closes, which needs the lock: not under it.
+        let environment = registry.withLock { registry in
+            registry.lazy.filter { $0.file == file }.compactMap(\.environment).first
+        }
+        return environment != nil
     }
 
     private static func openFile(

@@ -2,7 +2,7 @@
 
 extension FeedLoader {
     func appendRows(to state: inout FeedState) throws {
-        let loaded = chunks.map(\.number)
+        let loaded = chunks.all
         var (at, left) = (0, 0)
         var expected = try position(atOrAfter: 0)
         let gaps = gaps.all
@@ -13,15 +13,16 @@ extension FeedLoader {
             var rest = total
             let firstRun = state.unloaded.count
             while let position = expected, end.map({ position < $0 }) ?? true {
-                if at < loaded.count && loaded[at] == position {
-                    let chunk = chunks[position]!
-                    append(chunk.record, at: position, to: &state, uncounted: &rest)
-                    expected = chunk.next
+                if at < loaded.count && loaded[at].position == position {
+                    append(loaded[at].range, to: &state, uncounted: &rest)
+                    expected = loaded[at].next
                     at += 1
                     continue
                 }
                 var bound = end
-                if at < loaded.count, end.map({ loaded[at] < $0 }) ?? true { bound = loaded[at] }
+                if at < loaded.count, end.map({ loaded[at].position < $0 }) ?? true {
+                    bound = loaded[at].position
+                }
                 if let span = leavingSpan(from: position, to: bound, &left) {
                     state.rows.append(.unloaded(state.unloaded.count))
                     state.unloaded.append(span.span)
@@ -77,20 +78,13 @@ extension FeedLoader {
     }
 
     private func append(
-        _ chunk: ChunkRecord, at position: UInt64, to state: inout FeedState,
-        uncounted rest: inout SegmentCount
+        _ entries: Range<Int>, to state: inout FeedState, uncounted rest: inout SegmentCount
     ) {
-        let first = state.entries.count
-        state.entries += chunk.entries
-        for i in chunk.entries.indices {
-            let entry = first + i
-            state.entries[entry].chunk = position
+        for entry in entries {
             state.rows.append(.entry(entry))
-            state.index.append(chunk.ids[i])
-            if !state.entries[entry].isDetached {
-                rest.entries -= 1
-                if state.entries[entry].key == nil { rest.unkeyed -= 1 }
-            }
+            if state.entries[entry].isDetached { continue }
+            rest.entries -= 1
+            if state.entries[entry].key == nil { rest.unkeyed -= 1 }
         }
     }
 

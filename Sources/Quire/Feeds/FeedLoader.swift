@@ -1,30 +1,31 @@
 /// Loads the part of a feed that a rule needs: the chunks of its entries and the gaps next to them. The rest
-/// appears in the state as unloaded spans.
+/// appears in the state as unloaded spans. It belongs to a ``WriteSession``, whose note on properties is true of it, too.
 final class FeedLoader {
     let transaction: Transaction
     let feed: UInt32
-    private(set) var record: FeedRecord
-    private var clock: UInt64
+    @exclusivity(unchecked) private(set) var record: FeedRecord
+    @exclusivity(unchecked) private var clock: UInt64
     private let openIndex: (UInt32) throws -> PostIndex
-    private var opened: PostIndex?
-    private(set) var gaps: KnownGaps { didSet { rows = nil } }
-    /// The loaded chunks. `next` is the position of the following chunk, loaded or not.
-    private(set) var chunks = NumberTable<Chunk>() { didSet { rows = nil } }
+    @exclusivity(unchecked) private var opened: PostIndex?
+    @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
+    @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
+    /// What a write left, until the next operation of the session needs it as loaded.
+    @exclusivity(unchecked) private var written: FeedWriter.Written?
     /// The result of ``loadRows()``, if it is still valid.
-    private var rows: FeedState?
-    typealias Chunk = (record: ChunkRecord, next: UInt64?)
-    private(set) var pages = NumberTable<PageRecord>()
-    var tombstones: [PostID: UInt64] = [:]
-    var tickets: [TicketRecord] = []
+    @exclusivity(unchecked) private var rows: FeedState?
+    @exclusivity(unchecked) private(set) var pages = NumberTable<PageRecord>()
+    @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
+    @exclusivity(unchecked) var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
-    private var stride = 2
+    @exclusivity(unchecked) private var stride = 2
     /// True if each unloaded span needs a count of its own.
-    private(set) var countsRuns: Bool { didSet { if countsRuns != oldValue { rows = nil } } }
+    @exclusivity(unchecked) private(set) var countsRuns: Bool {
+        didSet { if countsRuns != oldValue { rows = nil } }
+    }
     /// The locations, in other feeds of the collection, of posts that were loaded by id.
-    typealias Elsewhere = [PostID: [(feed: UInt32, position: UInt64)]]
-    private(set) var elsewhere: Elsewhere = [:]
+    @exclusivity(unchecked) private(set) var elsewhere = OtherPlaces()
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
-    private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
+    @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
@@ -35,15 +36,17 @@ final class FeedLoader {
         openIndex = index
         self.clock = clock
         record = try transaction.feed(feed)
-        gaps = try KnownGaps(transaction, feed: feed, isWhole: record.counts.gaps <= gapLimit)
+        let count = record.counts.gaps
+        gaps = try KnownGaps(transaction, feed: feed, isWhole: count <= gapLimit, isEmpty: count == 0)
         countsRuns = record.options.paging.isPositional  // these need ranks
     }
 
     /// Starts an operation: forgets what belonged to the one before.
     func begin(clock: UInt64) {
         self.clock = clock
-        (tombstones, tickets, elsewhere, opened) = ([:], [], [:], nil)
+        (tombstones, tickets, elsewhere, opened) = ([:], [], OtherPlaces(), nil)
         if !leaving.isEmpty { leaving = [] }
+        if let written = written.take() { chunks = written.loaded() }
         stride = 2
         countsRuns = record.options.paging.isPositional
     }
@@ -51,12 +54,13 @@ final class FeedLoader {
     /// Keeps what was written as loaded. The next operation of the session on this feed mostly needs the same
     /// chunks, and does not read and decode them again.
     func replace(
-        record: FeedRecord, gaps known: [KnownGaps.Known],
-        chunks: NumberTable<Chunk>, pages: NumberTable<PageRecord>
+        record: FeedRecord, gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written,
+        pages: NumberTable<PageRecord>
     ) {
         self.record = record
         gaps.replace(known)
-        (self.chunks, self.pages) = (chunks, pages)
+        self.written = consume written
+        self.pages = pages
     }
 
     func replace(record: FeedRecord) { self.record = record }
@@ -78,9 +82,7 @@ final class FeedLoader {
             if holder == feed {
                 try load(position)
             } else {
-                let id = ids[ids.index(ids.startIndex, offsetBy: i)]
-                let isKnown = elsewhere[id]?.contains { $0.feed == holder } ?? false
-                if !isKnown { elsewhere[id, default: []].append((holder, position)) }
+                elsewhere.add(ids[ids.index(ids.startIndex, offsetBy: i)], holder, position)
             }
         }
         let hasTombstones = try transaction.withCursor(.tombstones(of: feed)) { try $0.first() != nil }
@@ -139,6 +141,7 @@ final class FeedLoader {
     }
 
     func loadBottom() throws {
+        if let last = chunks.all.last, last.next == nil { return }
         if let last = try position(before: nil) { try load(last) }
     }
 
@@ -154,9 +157,9 @@ final class FeedLoader {
 
     /// Loads the neighbours of loaded chunks: if entries leave, the links of their neighbours are needed.
     func loadNeighbours() throws {
-        for (position, chunk) in chunks {
+        for chunk in chunks.all {
             if let next = chunk.next { try load(next) }
-            if let previous = try self.position(before: position) { try load(previous) }
+            if let previous = try self.position(before: chunk.position) { try load(previous) }
         }
     }
 
@@ -195,13 +198,23 @@ final class FeedLoader {
             var found = try cursor.seek(NumberKey(first))
             var count = count
             while count > 0, let (key, value) = found, let key = NumberKey(key), key.number <= last {
-                let position = key.number
-                var chunk = try ChunkRecord(value, "a chunk of feed \(record.name)")
-                record.shifts.apply(to: &chunk, at: position)
                 found = try cursor.next()
-                chunks[position] = (chunk, found.flatMap { NumberKey($0.key)?.number })
+                if !chunks.contains(key.number) {
+                    try add(value, at: key.number, next: found.flatMap { NumberKey($0.key)?.number })
+                }
                 count -= 1
             }
+        }
+    }
+
+    private func add(
+        _ value: UnsafeRawBufferPointer, at position: UInt64, next: UInt64?
+    ) throws(QuireError) {
+        let columns = try ChunkColumns(value: value, "a chunk of feed \(record.name)")
+        do throws(QuireError) {
+            try chunks.add(columns, at: position, next: next, record.shifts)
+        } catch {
+            throw .corrupt("a chunk of feed \(record.name)")
         }
     }
 
@@ -251,9 +264,10 @@ final class FeedLoader {
 
     // MARK: The state
 
-    func state() throws -> FeedState {
+    /// Returns the state for a rule. ``keep(_:)`` gives it back if nothing was written.
+    func takeState() throws -> FeedState {
         try loadRows()
-        var state = rows!
+        var state = rows.take()!
         state.take(record)
         state.sticky = try sticky()
         state.clock = clock
@@ -266,6 +280,8 @@ final class FeedLoader {
         return state
     }
 
+    func keep(_ state: consuming FeedState) { rows = consume state }
+
     private func sticky() throws -> Set<PostID> {
         try record.options.sticky.reduce(into: []) {
             try $0.insert(transaction.name(of: $1, in: record.collection))
@@ -276,23 +292,22 @@ final class FeedLoader {
     /// request and its answer in one batch share it.
     private func loadRows() throws {
         if rows != nil { return }
-        if gaps.areHidden { try gaps.load(around: (chunks.map(\.number) + leaving.map(\.position)).sorted()) }
+        if gaps.areHidden {
+            try gaps.load(around: (chunks.all.map(\.position) + leaving.map(\.position)).sorted())
+        }
         if !leaving.isEmpty {  // a link that begins at a post that leaves must change (R14)
             let edges =
                 [record.head, record.tail] + gaps.all.flatMap { [$0.record.gap.down, $0.record.gap.up] }
             try load(posts: edges.compactMap(\.after))
         }
         var state = FeedState(options: record.options)
-        let count = chunks.reduce(0) { $0 + $1.value.record.entries.count }
-        state.entries.reserveCapacity(count + 64)  // with room for an answer
-        state.index.reserveCapacity(count + 64)
+        (state.entries, state.index) = (chunks.entries, chunks.index)
+        state.rows.reserveCapacity(state.entries.count + 64)  // with room for an answer
         try appendRows(to: &state)
-        var last: UInt64 = 0
-        for number in chunks.map(\.value.record.page).sorted() where number != last {
-            state.pages[number] = try page(number).page
-            last = number
+        for chunk in chunks.all where chunk.page != 0 && !state.pages.contains(chunk.page) {
+            state.pages[chunk.page] = try page(chunk.page).page
         }
-        rows = state
+        rows = consume state
     }
 
     func page(_ number: UInt64) throws(QuireError) -> PageRecord {

@@ -1,68 +1,85 @@
 /// Writes the difference between a feed's states before and after a rule. It is part of the LMDB transaction
 /// that also has the caller's other writes.
-struct FeedWriter {
+struct FeedWriter: ~Copyable {
     private let loader: FeedLoader
-    let old: FeedState
-    let new: FeedState
-    private let record: FeedRecord
+    private let old: FeedState
+    private let new: FeedState
+    private let layout: Layout
+    private var record: FeedRecord
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
-    // The chunks that remain loaded after the write.
-    private var chunks = NumberTable<FeedLoader.Chunk>()
+    private let changes: EntryChanges
+    private let removed: RemovedChunks
+    /// What the page index must learn.
+    private var ranks: [RankChange]
+    // What remains loaded after the write.
+    private var written: [Written.Chunk] = []
     private var gaps: [KnownGaps.Known] = []
     private var pages = NumberTable<PageRecord>()
 
     private var transaction: Transaction { loader.transaction }
     private var feed: UInt32 { loader.feed }
 
-    /// The entries that are new, gone or different, in order.
-    private let changed: [Int]
-    /// What the page index must learn.
-    private(set) var ranks: [RankChange]
-    private let removed: RemovedChunks
-
     init(
-        _ loader: FeedLoader, from old: consuming FeedState, to new: consuming FeedState,
+        _ loader: FeedLoader, from old: consuming FeedState, to new: consuming FeedState, _ layout: Layout,
         removed: RemovedChunks, writesPositions: Bool
     ) {
-        (self.loader, self.writesPositions, self.removed) = (loader, writesPositions, removed)
+        (self.loader, self.layout, self.writesPositions, self.removed) = (
+            loader, layout, writesPositions, removed
+        )
         ranks = removed.ranks
         record = Self.record(loader, new, writesPositions: writesPositions)
-        var changed: [Int] = []
-        changed.reserveCapacity(new.entries.count)
-        for entry in new.entries.indices {
-            if entry >= old.entries.count || !new.entries[entry].isSame(as: old.entries[entry]) {
-                changed.append(entry)
+        changes = EntryChanges(from: old, to: new)
+        self.old = old
+        self.new = new
+    }
+
+    /// The chunks with new entries that a write left, for the next operation on the feed.
+    struct Written: ~Copyable {
+        typealias Chunk = (chunk: Layout.Chunk, next: UInt64?)
+
+        fileprivate let state: FeedState
+        fileprivate let layout: Layout
+        fileprivate let chunks: [Chunk]
+
+        func loaded() -> LoadedChunks {
+            var loaded = LoadedChunks()
+            for (chunk, next) in chunks.reversed() {
+                loaded.add(chunk, layout.entries(of: chunk), of: state, next: next)
             }
+            return loaded
         }
-        (self.changed, self.old, self.new) = (changed, old, new)
     }
 
-    /// Writes rows, pages, gaps and counters. The new state already has its bodies. Returns the changes for
-    /// the index.
-    mutating func write(_ layout: Layout) throws -> [Location] {
-        try writeChunks(layout)
-        let segments = try writeGaps(layout)
-        let added = try writePages(layout)
+    /// What a write changes outside the records of the feed.
+    struct Difference {
+        let locations: [Location]
+        let ranks: [RankChange]
+        let changes: ChangeList.Encoded
+        /// By how many entries the feed grew.
+        let entriesAdded: Int
+    }
+
+    /// Writes rows, pages, gaps and counters. The new state already has its bodies.
+    consuming func write() throws -> Difference {
+        try writeChunks()
+        let segments = try writeGaps()
+        let added = try writePages()
         try writeTombstones()
-        let record = try writeFeed(layout, lastSegment: segments, pagesAdded: added)
-        let locations = try locations(layout)
-        noteRows(layout)
-        loader.replace(record: record, gaps: gaps, chunks: chunks, pages: pages)
-        return locations
-    }
-
-    /// By how many entries the feed grew.
-    var entriesAdded: Int {
-        changed.reduce(0) {
-            $0 + (new.entries[$1].isCached ? 1 : 0) - ($1 < old.entries.count ? 1 : 0)
-        }
+        try writeFeed(lastSegment: segments, pagesAdded: added)
+        noteRows()
+        let difference = Difference(
+            locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
+            entriesAdded: changes.added)
+        let (loader, record, gaps, pages) = (loader, record, gaps, pages)
+        let written = Written(state: new, layout: layout, chunks: written)
+        loader.replace(record: record, gaps: gaps, written: written, pages: pages)
+        return difference
     }
 
     // MARK: Chunks and the id index
 
-    private mutating func writeChunks(_ layout: Layout) throws {
-        let changed = EntrySet(changed)
+    private mutating func writeChunks() throws {
         var next: UInt64?
         for item in layout.items.reversed() {
             switch item {
@@ -70,57 +87,58 @@ struct FeedWriter {
             case .unloaded(let range): next = range.lowerBound
             case .chunk(let number):
                 let chunk = layout.chunks[number]
-                let entries = layout.entries(of: chunk)
-                if isChanged(chunk, entries, changed) {
-                    let value = encoded(chunk, entries)
-                    try transaction.put(.chunks(of: feed), NumberKey(chunk.position), value)
-                    if entries.contains(where: { $0 >= old.entries.count }) {
-                        let record = try value.withUnsafeBytes { try ChunkRecord($0, "a chunk") }
-                        chunks[chunk.position] = (record, next)
+                if isChanged(chunk) {
+                    try write(chunk)
+                    if layout.entries(of: chunk).contains(where: { $0 >= old.entries.count }) {
+                        written.append((chunk, next))
                     }
                 }
                 next = chunk.position
             }
         }
-        if loader.chunks.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
-        let kept = Set(layout.chunks.map(\.position))
-        for (position, _) in loader.chunks where !kept.contains(position) {
-            try transaction.delete(.chunks(of: feed), NumberKey(position))
+        if loader.chunks.all.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
+        for stored in loader.chunks.all where layout.chunk(at: stored.position) == nil {
+            try transaction.delete(.chunks(of: feed), NumberKey(stored.position))
         }
     }
 
-    private func encoded(_ chunk: Layout.Chunk, _ order: ArraySlice<Int>) -> [UInt8] {
-        new.entries.withUnsafeBufferPointer { entries in
-            var writer = ByteWriter(capacity: 64 + order.count * 24)
-            let epoch = ChunkWriter.isPlaced(entries, order) ? record.shifts.epoch : nil
-            ChunkWriter(page: chunk.page, ids: new.index.ids, entries: entries, order: order, epoch: epoch)
-                .write(&writer)
-            return writer.sealed()
+    private func write(_ chunk: Layout.Chunk) throws {
+        try new.entries.withUnsafeBufferPointer { entries in
+            let order = layout.entries(of: chunk)
+            let isPlaced = order.contains { entries[$0].isPlaced }
+            let writer = ChunkWriter(
+                page: chunk.page, ids: new.index.ids, entries: entries, order: order,
+                epoch: isPlaced ? record.shifts.epoch : nil)
+            try transaction.put(.chunks(of: feed), NumberKey(chunk.position), count: writer.size) {
+                writer.write(into: $0)
+            }
         }
     }
 
-    private func isChanged(
-        _ chunk: Layout.Chunk, _ entries: ArraySlice<Int>, _ changed: EntrySet
-    ) -> Bool {
-        guard let stored = loader.chunks[chunk.position]?.record, stored.page == chunk.page,
-            stored.ids.count == entries.count
+    private func isChanged(_ chunk: Layout.Chunk) -> Bool {
+        guard let stored = loader.chunks[chunk.position], stored.page == chunk.page,
+            stored.range.count == chunk.range.count
         else { return true }
-        if writesPositions && stored.epoch != nil { return true }
-        if entries.contains(where: changed.contains) { return true }
-        return old.index.ids[entries] != stored.ids
+        if writesPositions && stored.isPlaced { return true }
+        var expected = stored.range.lowerBound
+        for entry in layout.entries(of: chunk) {
+            if entry != expected || changes.contains(entry) { return true }
+            expected += 1
+        }
+        return false
     }
 
-    private func locations(_ layout: Layout) throws -> [Location] {
+    private func locations() throws -> [Location] {
         let index = try loader.index()
         var locations: [Location] = []
-        locations.reserveCapacity(changed.count)
+        locations.reserveCapacity(changes.entries.count)
         for chunk in layout.chunks where chunk.position != chunk.home || chunk.page == 0 {
             for entry in layout.entries(of: chunk) where new.entries[entry].chunk != chunk.position {
                 let address = index.address(of: new.id(of: entry))
                 locations.append(Location(address, feed: feed, position: chunk.position))
             }
         }
-        for entry in changed where !new.entries[entry].isCached && entry < old.entries.count {
+        for entry in changes.entries where !new.entries[entry].isCached {
             let address = index.address(of: new.id(of: entry))
             locations.append(Location(address, feed: feed, position: Location.gone))
         }
@@ -130,7 +148,7 @@ struct FeedWriter {
     // MARK: Gaps
 
     /// Writes each gap under the position of the chunk below it. Returns the count of the last segment.
-    private mutating func writeGaps(_ layout: Layout) throws -> SegmentCount {
+    private mutating func writeGaps() throws -> SegmentCount {
         let segments = segments()
         let known = loader.gaps.all
         if known.isEmpty && segments.count == 1 { return segments[0].count }
@@ -198,47 +216,54 @@ struct FeedWriter {
 
     /// Writes the pages whose entries or links changed, and removes those without entries. Returns by how
     /// many pages the feed grew.
-    private mutating func writePages(_ layout: Layout) throws -> Int {
+    private mutating func writePages() throws -> Int {
         var starts = NumberTable<UInt64>()
         for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
             starts[chunk.page] = chunk.position
         }
-        let change = pageChanges()
+        let change = removed.isEmpty ? changes.pages : pageChanges()
         var added = 0
-        for (number, page) in new.pages {
+        for i in 0..<new.pages.count {
+            let number = new.pages.number(at: i)
             let before = loader.pages[number]
-            if change[number] == nil, starts[number] == nil, page == before?.page,
-                before.map({ !hasLeft(number, $0.start, layout) }) ?? true
+            if change[number] == nil, starts[number] == nil, let before, new.pages[at: i] == before.page,
+                !hasLeft(number, before.start)
             {
                 pages[number] = before
                 continue
             }
-            let key = NumberKey(newestFirst: number)
             let entries = (before?.entries ?? 0) + (change[number] ?? 0)
-            var start = min(starts[number] ?? .max, before?.start ?? .max)
-            if let before, entries > 0, start == before.start, hasLeft(number, start, layout) {
-                start = try firstChunk(of: number, from: start)
-            }
-            if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
-            if entries > 0 { ranks.append(RankChange(position: start, pages: 1)) }
-            let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
-            if record.entries == 0 {
-                if before != nil {
-                    try transaction.delete(.pages(of: feed), key)
-                    added -= 1
-                }
-            } else if record != before {
-                try transaction.put(.pages(of: feed), key, record.encoded())
-                if before == nil { added += 1 }
-            }
-            if record.entries > 0 { pages[number] = record }
+            if before == nil && entries == 0 { continue }
+            added += try write(new.pages[at: i], before, entries: entries, start: starts[number])
         }
         return added
     }
 
+    /// Writes a page, or removes it with its last entry. `start` is its topmost chunk with a new position. Returns by
+    /// how many pages the feed grew.
+    private mutating func write(
+        _ page: StoredPage, _ before: PageRecord?, entries: Int, start new: UInt64?
+    ) throws -> Int {
+        let key = NumberKey(newestFirst: page.number)
+        if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
+        if entries == 0 {
+            try transaction.delete(.pages(of: feed), key)
+            return -1
+        }
+        var start = min(new ?? .max, before?.start ?? .max)
+        if let before, start == before.start, hasLeft(page.number, start) {
+            start = try firstChunk(of: page.number, from: start)
+        }
+        ranks.append(RankChange(position: start, pages: 1))
+        let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
+        if record != before { try transaction.put(.pages(of: feed), key, record.encoded()) }
+        pages[page.number] = record
+        return before == nil ? 1 : 0
+    }
+
     /// Returns true if the page had its first chunk at this position, and has it no longer. Positions of chunks
     /// that were not loaded stay as they are.
-    private func hasLeft(_ page: UInt64, _ start: UInt64, _ layout: Layout) -> Bool {
+    private func hasLeft(_ page: UInt64, _ start: UInt64) -> Bool {
         guard loader.chunks.contains(start) || removed.chunks.contains(start) else { return false }
         return layout.chunk(at: start)?.page != page
     }
@@ -256,14 +281,14 @@ struct FeedWriter {
     // MARK: The page index
 
     /// Notes where rows were added and removed: in chunks, and gaps above them.
-    private mutating func noteRows(_ layout: Layout) {
+    private mutating func noteRows() {
         for chunk in layout.chunks {
-            let before = loader.chunks[chunk.position]?.record.entries.count ?? 0
+            let before = loader.chunks[chunk.position]?.range.count ?? 0
             if chunk.range.count == before { continue }
             ranks.append(RankChange(position: chunk.position, rows: chunk.range.count - before))
         }
-        for (position, chunk) in loader.chunks where layout.chunk(at: position) == nil {
-            ranks.append(RankChange(position: position, rows: -chunk.record.entries.count))
+        for stored in loader.chunks.all where layout.chunk(at: stored.position) == nil {
+            ranks.append(RankChange(position: stored.position, rows: -stored.range.count))
         }
         let known = loader.gaps.all
         if known.elementsEqual(gaps, by: { $0.position == $1.position }) { return }
@@ -271,27 +296,10 @@ struct FeedWriter {
         for gap in gaps { ranks.append(RankChange(position: gap.position, rows: 1)) }
     }
 
-    /// Returns by how many entries each page grew. Adjacent entries with the same change are counted
-    /// together.
+    /// Returns by how many entries each page grew.
     private func pageChanges() -> NumberTable<Int> {
-        var change = NumberTable<Int>()
-        for (page, count) in removed.pages { change[page] = -count }
-        var (from, to, count): (UInt64, UInt64, Int) = (0, 0, 0)
-        func note() {
-            if from == to { return }
-            change[from] = (change[from] ?? 0) - count
-            change[to] = (change[to] ?? 0) + count
-        }
-        for entry in changed {
-            let nextFrom = entry < old.entries.count ? old.entries[entry].page : 0
-            let nextTo = new.entries[entry].isCached ? new.entries[entry].page : 0
-            if nextFrom != from || nextTo != to {
-                note()
-                (from, to, count) = (nextFrom, nextTo, 0)
-            }
-            count += 1
-        }
-        note()
+        var change = changes.pages
+        for (page, count) in removed.pages { change[page] = (change[page] ?? 0) - count }
         return change
     }
 
@@ -311,29 +319,23 @@ struct FeedWriter {
         }
     }
 
-    private func writeFeed(
-        _ layout: Layout, lastSegment: SegmentCount, pagesAdded: Int
-    ) throws -> FeedRecord {
-        var record = record
+    private mutating func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws {
         record.lastSegment = lastSegment
         record.counts.pages += pagesAdded
         for gap in old.gapRows { record.counts.add(old.gaps[gap], -1) }
         for gap in new.gapRows { record.counts.add(new.gaps[gap], 1) }
-        record.counts.chunks += layout.chunks.count - loader.chunks.count
+        record.counts.chunks += layout.chunks.count - loader.chunks.all.count
         record.counts.pages -= removed.counts.pages
         record.counts.chunks -= removed.counts.chunks
         record.counts.entries -= removed.counts.entries
         record.counts.bodyBytes -= removed.counts.bodyBytes
-        for entry in changed {
-            if entry < old.entries.count { record.counts.add(old.entries[entry], -1) }
-            if new.entries[entry].isCached { record.counts.add(new.entries[entry], 1) }
-        }
+        record.counts.add(changes.counts)
         try transaction.put(.record(of: feed), NoKey(), record.encoded())
-        return record
     }
 
     /// Returns the old record with the rule's counters and position shifts.
-    static func record(_ loader: FeedLoader, _ new: FeedState, writesPositions: Bool) -> FeedRecord {
+    static func record(_ loader: FeedLoader, _ new: borrowing FeedState, writesPositions: Bool) -> FeedRecord
+    {
         var record = loader.record
         record.take(new)
         if writesPositions {
@@ -346,12 +348,27 @@ struct FeedWriter {
 }
 
 extension FeedCounts {
+    /// Adds what entries changed.
+    mutating func add(_ changes: FeedCounts) {
+        entries += changes.entries
+        detached += changes.detached
+        placeholders += changes.placeholders
+        pinned += changes.pinned
+        unverifiedJoins += changes.unverifiedJoins
+        bodyBytes += changes.bodyBytes
+    }
+
+    @inline(__always)
     mutating func add(_ entry: Entry, _ sign: Int) {
+        bodyBytes += sign * Int(entry.body.length)
+        if entry.isPlain {
+            entries += sign
+            return
+        }
         if entry.isDetached { detached += sign } else { entries += sign }
         if entry.isPlaceholder { placeholders += sign }
         if entry.isPinned { pinned += sign }
         if entry.isUnverified { unverifiedJoins += sign }
-        bodyBytes += sign * Int(entry.body.length)
     }
 
     mutating func add(_ gap: Gap, _ sign: Int) {

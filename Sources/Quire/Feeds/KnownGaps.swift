@@ -13,9 +13,10 @@ struct KnownGaps {
     private let transaction: Transaction
     private let feed: UInt32
 
-    /// Loads all gaps, or at first only the first and the last.
-    init(_ transaction: Transaction, feed: UInt32, isWhole: Bool = true) throws {
+    /// Loads all gaps, or at first only the first and the last. `isEmpty`: the feed has none.
+    init(_ transaction: Transaction, feed: UInt32, isWhole: Bool = true, isEmpty: Bool = false) throws {
         (self.transaction, self.feed) = (transaction, feed)
+        if isEmpty { return }
         if isWhole { try loadAll() } else { try loadOutermost() }
     }
 

@@ -29,7 +29,7 @@ struct Layout {
 
     /// `home` returns the stored chunk at a position.
     init(
-        _ state: FeedState, tuning: Tuning, spreadsAnew: Bool, home: (UInt64) -> Home?
+        _ state: borrowing FeedState, tuning: Tuning, spreadsAnew: Bool, home: (UInt64) -> Home?
     ) throws {
         cut(state, home, tuning.chunkLimit)
         if spreadsAnew {
@@ -52,43 +52,64 @@ struct Layout {
 
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
-    /// Cuts the rows into chunks: consecutive entries of one page and one home. A new entry without a page, which
-    /// is a local post, joins the chunk below it while there is room.
-    private mutating func cut(_ state: FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
-        entries.reserveCapacity(state.rows.count)
-        var start = 0
-        var (page, chunk, home): (UInt64, UInt64, UInt64) = (0, 0, 0)
-        func close(_ layout: inout Layout) {
-            if start == layout.entries.count { return }
-            layout.items.append(.chunk(layout.chunks.count))
-            layout.chunks.append(Chunk(page: page, range: start..<layout.entries.count, home: home))
-            start = layout.entries.count
-        }
-        for row in state.rows {
-            switch row {
-            case .gap(let gap):
-                close(&self)
-                items.append(.gap(gap))
-            case .unloaded(let run):
-                close(&self)
-                items.append(.unloaded(state.unloaded[run].chunks))
-            case .entry(let entry):
-                let (nextPage, nextChunk) = (state.entries[entry].page, state.entries[entry].chunk)
-                if start == entries.count || nextPage != page || nextChunk != chunk {
-                    let stored = nextChunk == 0 ? nil : homes(nextChunk)
-                    let isHome = stored?.page == nextPage
-                    let nextHome = isHome ? nextChunk : 0
-                    let joins =
-                        isHome && page == 0 && home == 0
-                        && entries.count - start + (stored?.entries ?? 0) <= limit
-                    if nextPage != page || nextHome != home && !joins { close(&self) }
-                    (page, chunk, home) = (nextPage, nextChunk, nextHome)
+    private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
+        var cut = Cut()
+        entries = [Int](unsafeUninitializedCapacity: state.rows.count) { entries, count in
+            for row in state.rows {
+                switch row {
+                case .gap(let gap):
+                    cut.close(at: count)
+                    cut.items.append(.gap(gap))
+                case .unloaded(let run):
+                    cut.close(at: count)
+                    cut.items.append(.unloaded(state.unloaded[run].chunks))
+                case .entry(let entry):
+                    let (page, chunk) = (state.entries[entry].page, state.entries[entry].chunk)
+                    if cut.start == count || page != cut.page || chunk != cut.chunk {
+                        cut.open(page, chunk, at: count, chunk == 0 ? nil : homes(chunk), limit)
+                    }
+                    if count &- cut.start == limit { cut.close(at: count) }
+                    entries.initializeElement(at: count, to: entry)
+                    count &+= 1
                 }
-                if entries.count - start == limit { close(&self) }
-                entries.append(entry)
             }
+            cut.close(at: count)
         }
-        close(&self)
+        (chunks, items) = (cut.chunks, cut.items)
+    }
+
+    /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which is a
+    /// local post, joins the chunk below it while there is room.
+    private struct Cut {
+        var chunks: [Chunk] = []
+        var items: [Item] = []
+        /// The first entry of the open chunk, and what it was read from.
+        private(set) var start = 0
+        private(set) var page: UInt64 = 0
+        private(set) var chunk: UInt64 = 0
+        private var home: UInt64 = 0
+
+        init() {
+            chunks.reserveCapacity(4)
+            items.reserveCapacity(4)
+        }
+
+        /// Closes the open chunk unless it continues with an entry of this page and stored chunk.
+        mutating func open(_ page: UInt64, _ chunk: UInt64, at count: Int, _ stored: Home?, _ limit: Int) {
+            let isHome = stored?.page == page
+            let nextHome = isHome ? chunk : 0
+            let joins =
+                isHome && self.page == 0 && home == 0 && count - start + (stored?.entries ?? 0) <= limit
+            if page != self.page || nextHome != home && !joins { close(at: count) }
+            (self.page, self.chunk, home) = (page, chunk, nextHome)
+        }
+
+        mutating func close(at count: Int) {
+            if start == count { return }
+            items.append(.chunk(chunks.count))
+            chunks.append(Chunk(page: page, range: start..<count, home: home))
+            start = count
+        }
     }
 
     /// Keeps chunks at their positions if the order of positions allows it.

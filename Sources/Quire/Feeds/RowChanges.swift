@@ -3,7 +3,7 @@ enum RowChanges {
     /// If there are more changes than this, they are not listed.
     static let limit = 10_000
 
-    static func between(_ old: FeedState, _ new: FeedState) -> ChangeList.Encoded {
+    static func between(_ old: borrowing FeedState, _ new: borrowing FeedState) -> ChangeList.Encoded {
         if old.resets != new.resets { return ChangeList.encoded([.reset]) }
         // Most rows are the same. Only those between the first and the last difference are compared by name.
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
@@ -34,7 +34,9 @@ enum RowChanges {
     }
 
     /// Adds the insertion of these rows. Returns false if the row above one of them is not known.
-    private static func insert(_ rows: Range<Int>, _ new: FeedState, _ changes: inout ChangeList) -> Bool {
+    private static func insert(_ rows: Range<Int>, _ new: borrowing FeedState, _ changes: inout ChangeList)
+        -> Bool
+    {
         var at = rows.lowerBound
         while at < rows.upperBound {
             if let id = new.id(of: new.rows[at]) {
@@ -62,7 +64,9 @@ enum RowChanges {
     }
 
     /// Returns true if both rows have the same name. An entry has the same number in both states.
-    private static func isSame(_ a: Row, _ old: FeedState, _ b: Row, _ new: FeedState) -> Bool {
+    private static func isSame(_ a: Row, _ old: borrowing FeedState, _ b: Row, _ new: borrowing FeedState)
+        -> Bool
+    {
         switch (a, b) {
         case (.entry(let a), .entry(let b)): a == b
         case (.gap(let a), .gap(let b)): old.gaps[a].id == new.gaps[b].id
@@ -76,7 +80,7 @@ enum RowChanges {
         case unloaded(ClosedRange<UInt64>)
     }
 
-    private static func name(_ row: Row, _ state: FeedState) -> Name {
+    private static func name(_ row: Row, _ state: borrowing FeedState) -> Name {
         if case .unloaded(let run) = row { return .unloaded(state.unloaded[run].chunks) }
         return .row(state.id(of: row)!)
     }

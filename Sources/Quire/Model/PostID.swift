@@ -62,11 +62,16 @@ public struct PostID: Hashable, Sendable {
             hash(into: &hasher)
             return hasher.finalize()
         }
-        let product = (number ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: Self.secret)
+        return Self.hash(number ^ UInt64(bitPattern: Int64(seed)), Self.secret)
+    }
+
+    @inline(__always)
+    static func hash(_ number: UInt64, _ secret: UInt64) -> Int {
+        let product = number.multipliedFullWidth(by: secret)
         return Int(truncatingIfNeeded: product.low ^ product.high)
     }
 
-    private static let secret = UInt64.random(in: .min ... .max) | 1
+    static let secret = UInt64.random(in: .min ... .max) | 1
 
     /// Returns the number if the bytes are its canonical decimal text, without a sign or a leading zero.
     private static func canonicalNumber(_ bytes: some Collection<UInt8>) -> UInt64? {

@@ -34,15 +34,20 @@ struct PostIDs: RandomAccessCollection, Equatable {
         if !isText.isEmpty { isText.append(false) }
     }
 
+    @inline(__always)
     mutating func append(_ id: PostID) {
         switch id.storage {
         case .integer(let number): append(number: number)
-        case .bytes(let bytes):
-            while isText.count < words.count { isText.append(false) }
-            isText.append(true)
-            words.append(UInt64(texts.count))
-            texts.append(bytes)
+        case .bytes(let bytes): append(bytes)
         }
+    }
+
+    @inline(never)
+    private mutating func append(_ bytes: [UInt8]) {
+        while isText.count < words.count { isText.append(false) }
+        isText.append(true)
+        words.append(UInt64(texts.count))
+        texts.append(bytes)
     }
 
     /// Returns the ids at these indices.

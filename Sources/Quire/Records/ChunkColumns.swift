@@ -86,6 +86,16 @@ struct ChunkColumns {
         self = columns
     }
 
+    /// Returns the number of bytes of a chunk with these columns, without texts.
+    static func size(_ features: UInt32, count: Int, exceptions: Int) -> Int {
+        var size = head + 9 * count + exception * exceptions
+        if features & Feature.places != 0 { size += 8 + count }
+        if features & Feature.keys != 0 { size += 8 * count }
+        if features & Feature.versions != 0 { size += 8 * count }
+        if features & Feature.bodies != 0 { size += 4 * count }
+        return size
+    }
+
     var page: UInt64 { Self.word(base) }
     var epoch: UInt64? { features & Feature.places == 0 ? nil : Self.word(base + Self.head) }
 

@@ -10,7 +10,7 @@ struct ChunkRecord: Record {
 
     init(page: UInt64, ids: PostIDs, entries: [Entry], epoch: UInt64 = 0) {
         (self.page, self.ids, self.entries) = (page, ids, entries)
-        let isPlaced = entries.contains { $0.spot != nil || $0.isChecked }
+        let isPlaced = entries.contains(where: \.isPlaced)
         self.epoch = isPlaced ? epoch : nil
     }
 
@@ -51,84 +51,101 @@ struct ChunkRecord: Record {
     func encode(_ writer: inout ByteWriter) {
         entries.withUnsafeBufferPointer {
             let order = Array(0..<entries.count)
-            ChunkWriter(page: page, ids: ids, entries: $0, order: order[...], epoch: epoch).write(&writer)
+            let chunk = ChunkWriter(page: page, ids: ids, entries: $0, order: order[...], epoch: epoch)
+            chunk.writeColumns(into: writer.extend(by: chunk.size - Checksum.size))
         }
     }
 }
 
 /// Writes some entries of a state as a chunk.
 struct ChunkWriter {
-    let page: UInt64
-    let ids: PostIDs
-    let entries: UnsafeBufferPointer<Entry>
+    private let page: UInt64
+    private let ids: PostIDs
+    private let entries: UnsafeBufferPointer<Entry>
     /// The entries of the chunk, as indices into `ids` and `entries`.
-    let order: ArraySlice<Int>
-    let epoch: UInt64?
+    private let order: ArraySlice<Int>
+    private let epoch: UInt64?
+    private let features: UInt32
+    /// Where the first body is.
+    private let first: BodyReference
+    private let exceptions: [ChunkColumns.Exception]
+    /// The number of bytes of the record, with its checksum.
+    let size: Int
 
-    /// Returns true if an entry has a position in the server's list, so that the chunk needs an epoch.
-    static func isPlaced(_ entries: UnsafeBufferPointer<Entry>, _ order: ArraySlice<Int>) -> Bool {
-        for i in order where entries[i].spot != nil || entries[i].isChecked { return true }
-        return false
-    }
-
-    func write(_ writer: inout ByteWriter) {
-        var features: UInt32 = epoch == nil ? 0 : ChunkColumns.Feature.places
+    init(
+        page: UInt64, ids: PostIDs, entries: UnsafeBufferPointer<Entry>, order: ArraySlice<Int>,
+        epoch: UInt64?
+    ) {
+        (self.page, self.ids, self.entries, self.order, self.epoch) = (page, ids, entries, order, epoch)
+        var (features, texts): (UInt32, Int) = (epoch == nil ? 0 : ChunkColumns.Feature.places, 0)
         var first = BodyReference()
         for i in order {
             if entries[i].key != nil { features |= ChunkColumns.Feature.keys }
             if entries[i].version != nil { features |= ChunkColumns.Feature.versions }
             if entries[i].body.record != 0 && first.record == 0 { first = entries[i].body }
+            if ids.number(at: i) == nil { texts += ids[i].bytes.count }
         }
         if first.record != 0 { features |= ChunkColumns.Feature.bodies }
-        let exceptions = exceptions(after: first)
+        exceptions = Self.exceptions(entries, order, after: first)
+        (self.features, self.first) = (features, first)
+        size =
+            ChunkColumns.size(features, count: order.count, exceptions: exceptions.count) + texts
+            + Checksum.size
+    }
+
+    /// Writes the record.
+    func write(into target: UnsafeMutableRawBufferPointer) {
+        writeColumns(into: target.baseAddress!)
+        Checksum.seal(target)
+    }
+
+    /// Writes the record without its checksum.
+    func writeColumns(into target: UnsafeMutableRawPointer) {
+        var at = target
+        func put<T: FixedWidthInteger>(_ value: T) {
+            at.storeBytes(of: value.littleEndian, as: T.self)
+            at += MemoryLayout<T>.size
+        }
         let top = order.first
-        writer.word(page)
-        writer.word(top.map { entries[$0].confirmed } ?? 0)
-        writer.word(top.map { entries[$0].asked } ?? 0)
-        writer.word(first.record)
-        writer.word(first.offset)
-        writer.word(UInt32(order.count))
-        writer.word(UInt32(exceptions.count))
-        writer.word(features)
-        if let epoch { writer.word(epoch) }
-        writeColumns(features, &writer)
-        for exception in exceptions {
-            writer.word(exception.place)
-            writer.word(exception.value)
+        put(page)
+        put(top.map { entries[$0].confirmed } ?? 0)
+        put(top.map { entries[$0].asked } ?? 0)
+        put(first.record)
+        put(first.offset)
+        put(UInt32(order.count))
+        put(UInt32(exceptions.count))
+        put(features)
+        if let epoch { put(epoch) }
+        for i in order { put(flags(i)) }
+        if epoch != nil {
+            var above: Int?
+            for i in order {
+                put(places(i, below: above))
+                above = i
+            }
         }
-        for i in order where ids.number(at: i) == nil { writer.raw(ids[i].bytes) }
-    }
-
-    private func writeColumns(_ features: UInt32, _ writer: inout ByteWriter) {
-        column(&writer) { i, _ in flags(i) }
-        if epoch != nil { column(&writer) { i, above in places(i, below: above) } }
         var texts: UInt64 = 0
-        column(&writer) { i, _ -> UInt64 in
-            if let number = ids.number(at: i) { return number }
-            let count = UInt64(ids[i].bytes.count)
-            defer { texts += count }
-            return count << 32 | texts
-        }
-        if features & ChunkColumns.Feature.keys != 0 {
-            column(&writer) { i, _ in UInt64(bitPattern: entries[i].key ?? 0) }
-        }
-        if features & ChunkColumns.Feature.versions != 0 {
-            column(&writer) { i, _ in UInt64(bitPattern: entries[i].version ?? 0) }
-        }
-        if features & ChunkColumns.Feature.bodies != 0 {
-            column(&writer) { i, _ in entries[i].body.record == 0 ? 0 : entries[i].body.length }
-        }
-    }
-
-    /// Writes a value of each entry. `value` gets the entry and the one above it.
-    @inline(__always)
-    private func column<T: FixedWidthInteger>(_ writer: inout ByteWriter, _ value: (Int, Int?) -> T) {
-        let target = writer.extend(by: order.count * MemoryLayout<T>.size)
-        var (at, above): (Int, Int?) = (0, nil)
         for i in order {
-            target.storeBytes(of: value(i, above).littleEndian, toByteOffset: at, as: T.self)
-            at &+= MemoryLayout<T>.size
-            above = i
+            if let number = ids.number(at: i) {
+                put(number)
+            } else {
+                let count = UInt64(ids[i].bytes.count)
+                put(count << 32 | texts)
+                texts += count
+            }
+        }
+        if features & ChunkColumns.Feature.keys != 0 { for i in order { put(entries[i].key ?? 0) } }
+        if features & ChunkColumns.Feature.versions != 0 { for i in order { put(entries[i].version ?? 0) } }
+        if features & ChunkColumns.Feature.bodies != 0 {
+            for i in order { put(entries[i].body.record == 0 ? 0 : entries[i].body.length) }
+        }
+        for exception in exceptions {
+            put(exception.place)
+            put(exception.value)
+        }
+        if texts == 0 { return }
+        for i in order where ids.number(at: i) == nil {
+            for byte in ids[i].bytes { put(byte) }
         }
     }
 
@@ -150,19 +167,22 @@ struct ChunkWriter {
         typealias Flag = ChunkColumns.PlaceFlag
         guard let spot = entries[i].spot else { return entries[i].isChecked ? Flag.checked : 0 }
         return Flag.spot | (spot.isLast ? Flag.last : 0) | (entries[i].isChecked ? Flag.checked : 0)
-            | (follows(i, above) ? Flag.follows : 0)
+            | (Self.follows(entries, i, above) ? Flag.follows : 0)
     }
 
     /// Returns true if the entry was on the row below that of the entry above it.
-    private func follows(_ i: Int, _ above: Int?) -> Bool {
+    private static func follows(_ entries: UnsafeBufferPointer<Entry>, _ i: Int, _ above: Int?) -> Bool {
         guard let above, let spot = entries[i].spot, let upper = entries[above].spot else { return false }
         return spot.number == upper.number && upper.row < .max && spot.row == upper.row + 1
     }
 
     /// Returns what differs from the values that the columns imply. `first` is where the first body is.
-    private func exceptions(after first: BodyReference) -> [ChunkColumns.Exception] {
+    private static func exceptions(
+        _ entries: UnsafeBufferPointer<Entry>, _ order: ArraySlice<Int>, after first: BodyReference
+    ) -> [ChunkColumns.Exception] {
         var all: [ChunkColumns.Exception] = []
         func add(_ field: ChunkColumns.Field, _ slot: Int, _ value: UInt64) {
+            if all.isEmpty { all.reserveCapacity(16) }
             all.append(.init(field, slot, value))
         }
         guard let top = order.first else { return [] }
@@ -177,7 +197,7 @@ struct ChunkWriter {
                 if claim.why != Claim().why { add(.why, slot, UInt64(claim.why.code)) }
                 if claim.since != 0 { add(.since, slot, claim.since) }
             }
-            if let spot = entries[i].spot, spot.number != 0 || spot.row != 0, !follows(i, above) {
+            if let spot = entries[i].spot, spot.number != 0 || spot.row != 0, !follows(entries, i, above) {
                 add(
                     .spot, slot,
                     UInt64(bitPattern: Int64(spot.number)) << 32 | UInt64(UInt32(bitPattern: spot.row)))

@@ -146,17 +146,19 @@ struct PositionShifts: Record, Hashable {
         (forgotten, shifts) = (epoch, [])
     }
 
-    func apply(to chunk: inout ChunkRecord, at position: UInt64) {
-        guard let written = chunk.epoch, written < epoch else { return }
-        for i in chunk.entries.indices {
-            guard var spot = chunk.entries[i].spot else { continue }
+    /// Applies the shifts that came after an epoch, in which the chunk of these entries was written.
+    func apply(
+        to entries: inout [Entry], _ range: Range<Int>, since written: UInt64, at position: UInt64
+    ) {
+        if written >= epoch { return }
+        for i in range {
+            guard var spot = entries[i].spot else { continue }
             if written < forgotten { spot.isLast = false }
             for shift in shifts where shift.epoch > written && shift.chunks.contains(position) {
                 spot = Spot(at: spot.position(unit: shift.unit) + shift.distance, unit: shift.unit)
             }
-            chunk.entries[i].spot = spot
+            entries[i].spot = spot
         }
-        chunk.epoch = epoch
     }
 
     func encode(_ writer: inout ByteWriter) {

@@ -178,6 +178,7 @@ struct FeedRecord: Record {
 // Fields that both the record and the state of a feed have.
 
 extension FeedState {
+    @inline(__always)
     mutating func take(_ record: FeedRecord) {
         resets = record.resets
         changed = record.changed
@@ -195,7 +196,8 @@ extension FeedState {
 }
 
 extension FeedRecord {
-    mutating func take(_ state: FeedState) {
+    @inline(__always)
+    mutating func take(_ state: borrowing FeedState) {
         resets = state.resets
         changed = state.changed
         edgeNumbers = state.edgeNumbers

@@ -12,7 +12,7 @@ struct RebuildBatch {
     private let pages: [UInt64: PageRecord]
     var rows: [Row] = []
     private(set) var bytes: [UInt8] = []
-    /// The number of posts known to be lost, including posts of which only the body is lost.
+    /// The number of posts known to be lost, including those that lost only their body.
     var lost = 0
     private(set) var placeholders = 0
     private var isFirst = true

@@ -69,29 +69,24 @@ struct RecoveredFile {
             isBroken = true
             return
         }
-        let name = table.name.description
+        let (name, bytes) = (table.name.description, Array(key))
+        let isTaken: Bool
         if let feed {
-            let part = RecoveredFeed.Part(name)
-            enter(feed, part)
-            if let value = record.value,
-                feeds[feed]!.take(name, Array(key), value, record.address, isAfterBreak: isBroken)
-            {
-                isOurs = true
-                isBroken = false
-            } else {
-                damaged += 1
-                isBroken = !feeds[feed]!.note(lost: name, Array(key))
-            }
-            return
+            enter(feed, RecoveredFeed.Part(name))
+            isTaken =
+                record.value.map {
+                    feeds[feed]!.take(name, bytes, $0, record.address, isAfterBreak: isBroken)
+                } ?? false
+        } else {
+            leaveFeed(for: nil)
+            isTaken = record.value.map { takeOfCache(name, bytes, $0, record.address) } ?? false
         }
-        leaveFeed(for: nil)
-        guard let value = record.value, takeOfCache(name, Array(key), value, record.address) else {
+        if isTaken {
+            (isOurs, isBroken) = (true, false)
+        } else {
             damaged += 1
-            isBroken = true
-            return
+            isBroken = feed.map { !feeds[$0]!.note(lost: name, bytes) } ?? true
         }
-        isOurs = true
-        isBroken = false
     }
 
     /// Notes breaks. A break between two parts of a feed, or between two feeds, may hide records of all parts
@@ -112,47 +107,44 @@ struct RecoveredFile {
         last = nil
     }
 
-    /// Takes in a record that belongs to no feed. Returns false if it does not match its key.
+    /// Takes in a record that belongs to no feed. Returns false if it is damaged, or does not match its key.
     private mutating func takeOfCache(
         _ name: String, _ key: [UInt8], _ value: [UInt8], _ address: Salvage.NodeAddress
     ) -> Bool {
-        value.withUnsafeBytes { bytes in
-            do throws(QuireError) {
-                switch name {
-                case "format":
-                    let format = try CacheFile.format(bytes)
-                    (version, seed) = (format.version, format.seed)
-                    if format.version == 0 { return false }
-                case "names":
-                    let number = UInt32(truncatingIfNeeded: try ByteReader.number(bytes, name))
-                    feeds[number, default: RecoveredFeed(number: number)].name =
-                        String(decoding: key, as: UTF8.self)
-                case "counters":
-                    let counters = try Counters(bytes, name)
-                    (clock, generation) = (max(clock, counters.clock), max(generation, counters.generation))
-                case "log":
-                    _ = try ChangeLog.entries(bytes, name)
-                    generation = max(generation, Self.number(key) ?? 0)
-                case "fields":
-                    _ = try FieldsRecord(bytes, name)
-                    guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
-                    fields.append((address, collection))
-                case "aliases":
-                    let record = try AliasRecord(bytes, name)
-                    guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
-                    if !record.isName { aliases.append((record, collection)) }
-                case "bodies":
-                    guard let number = Self.number(key), BodyStore.contents(bytes) != nil else {
-                        return false
-                    }
-                    bodies[~number] = address
-                default: break  // derived
-                }
-                return true
-            } catch {
-                return false
-            }
+        value.withUnsafeBytes { (try? read(name, key, $0, address)) ?? false }
+    }
+
+    private mutating func read(
+        _ name: String, _ key: [UInt8], _ value: UnsafeRawBufferPointer, _ address: Salvage.NodeAddress
+    ) throws(QuireError) -> Bool {
+        switch name {
+        case "format":
+            let format = try CacheFile.format(value)
+            (version, seed) = (format.version, format.seed)
+            return format.version != 0
+        case "names":
+            let number = UInt32(truncatingIfNeeded: try ByteReader.number(value, name))
+            feeds[number, default: RecoveredFeed(number: number)].name = String(decoding: key, as: UTF8.self)
+        case "counters":
+            let counters = try Counters(value, name)
+            (clock, generation) = (max(clock, counters.clock), max(generation, counters.generation))
+        case "log":
+            _ = try ChangeLog.entries(value, name)
+            generation = max(generation, Self.number(key) ?? 0)
+        case "fields":
+            _ = try FieldsRecord(value, name)
+            guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
+            fields.append((address, collection))
+        case "aliases":
+            let record = try AliasRecord(value, name)
+            guard let collection = key.withUnsafeBytes(PostKey.collection) else { return false }
+            if !record.isName { aliases.append((record, collection)) }
+        case "bodies":
+            guard let number = Self.number(key), BodyStore.contents(value) != nil else { return false }
+            bodies[~number] = address
+        default: break  // derived
         }
+        return true
     }
 
     static func number(_ key: [UInt8]) -> UInt64? {

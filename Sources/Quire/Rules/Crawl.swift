@@ -167,7 +167,7 @@ extension FeedState {
         }
         if case .head(page: number) = crawl.start {
             record.isAtHead = true
-        } else if end.flatMap(cached).map({ entries[$0].isDetached }) ?? true, !serverRows.isEmpty,
+        } else if end.flatMap({ cached($0) }).map({ entries[$0].isDetached }) ?? true, !serverRows.isEmpty,
             head.link == record.own
         {
             record.isAboveHead = true
@@ -201,7 +201,7 @@ extension FeedState {
         let rows = serverRows
         if rows.isEmpty { return nil }
         func isInSequence(_ id: PostID?) -> Int? {
-            guard let entry = id.flatMap(cached), !entries[entry].isDetached else { return nil }
+            guard let entry = id.flatMap({ cached($0) }), !entries[entry].isDetached else { return nil }
             return entry
         }
         if let entry = isInSequence(end) { return (entry, own) }

@@ -59,7 +59,7 @@ extension Draft {
         kept += deleted.filter { isEntry($0) && isNewer($0) }
         goneForGood = deleted.filter { !(isEntry($0) && isNewer($0)) }
         let gone = EntrySet(goneForGood)
-        let leaving = goneForGood.filter(isEntry)
+        let leaving = goneForGood.filter { isEntry($0) }
         moved.removeAll(where: gone.contains)
         leave(leaving)
         if state.isNumbered, let at = rows.firstIndex(where: { $0.entry.map(gone.contains) ?? false }) {

@@ -1,7 +1,7 @@
 /// The effect of one answer. It is computed separately and committed as a whole.
 ///
 /// `state` keeps the old rows until `commit`. `rows` is the new list, without detached entries.
-struct Draft {
+struct Draft: ~Copyable {
     var state: FeedState
     let ticket: TicketRecord
     var answer: Answer
@@ -18,8 +18,6 @@ struct Draft {
     let numbers: [Int]
     /// For each entry number, the index of its post in the answer; -1 if the answer does not show it.
     private var shownPost: [Int]
-    /// The position of each shown entry in the server's answer, not counting sticky rows.
-    var serverPosition: EntryMap
     /// The entries of the page that are now placed in the feed, in order.
     var accepted: [Int] = []
     /// Known entries that the answer showed without placing them: its border, or the one used in its place.
@@ -73,30 +71,27 @@ struct Draft {
     var ignored: [Int] = []
     var sticky: [Int] = []
 
-    init(_ state: FeedState, _ ticket: TicketRecord, _ answer: Answer) {
-        self.state = state
+    init(_ before: consuming FeedState, _ ticket: TicketRecord, _ answer: Answer) {
+        state = before
         // The entries are shared with the old state; copy them once, with room for the answer.
         let count = state.entries.count + answer.posts.count
-        self.state.entries.reserveCapacity(count)
-        self.state.index.reserveCapacity(count)
+        state.entries.reserveCapacity(count)
+        state.index.reserveCapacity(count)
         var numbers: [Int] = []
         numbers.reserveCapacity(answer.posts.count)
-        for post in answer.posts { numbers.append(self.state.number(of: post.id)) }
+        for post in answer.posts { numbers.append(state.number(of: post.id)) }
         self.numbers = numbers
         self.ticket = ticket
         endsRange = ticket.isBounded && answer.next == .end
-        var answer = answer
-        if endsRange { answer.next = .unknown }
         self.answer = answer
         head = state.head
         tail = state.tail
         rows = state.serverRows
-        shownPost = [Int](repeating: -1, count: self.state.entries.count)
-        serverPosition = EntryMap(entries: self.state.entries.count)
-        gapsBefore = state.gapRows.map { state.gaps[$0] }
-        for (i, row) in rows.enumerated() {
-            guard case .gap(let gap) = row else { continue }
-            rows[i] = self.state.newGap(state.gaps[gap])
+        shownPost = [Int](repeating: -1, count: state.entries.count)
+        gapsBefore = state.gapRows.map { [gaps = state.gaps] in gaps[$0] }
+        if endsRange { self.answer.next = .unknown }
+        for i in rows.indices {
+            if case .gap(let gap) = rows[i] { rows[i] = state.newGap(state.gaps[gap]) }
         }
     }
 
@@ -105,22 +100,22 @@ struct Draft {
     /// Returns the entries of the answer that may be placed, in order. Moved entries leave their old place.
     mutating func clean() throws(Interruption) -> [Int] {
         var page: [Int] = []
-        var seen = EntrySet()
         var position = 0
         page.reserveCapacity(numbers.count)
+        let hasSticky = !state.sticky.isEmpty
+        let hasTombstones = !state.tombstones.isEmpty
         for (i, entry) in numbers.enumerated() {
-            if isSticky(entry) {
+            if hasSticky && isSticky(entry) {
                 if !sticky.contains(entry) { sticky.append(entry) }
                 continue
             }
-            if serverPosition[entry] == nil { serverPosition[entry] = position }
             position += 1
-            if !seen.insert(entry) {
+            if shownPost[entry] >= 0 {
                 duplicatesInPage += 1  // R4: repetition does not prove overlap
                 continue
             }
             shownPost[entry] = i
-            if let deleted = tombstone(entry), deleted >= ticket.issued {
+            if hasTombstones, let deleted = tombstone(entry), deleted >= ticket.issued {
                 ignored.append(entry)  // R5: deleted after the request left
                 continue
             }
@@ -128,7 +123,7 @@ struct Draft {
         }
         try requireDeclaredOrder(page)
         if state.options.order == .bump { page = compareKeys(page) }
-        for entry in page where isEntry(entry) { duplicates.append(entry) }
+        duplicates = page.filter { isEntry($0) }
         rowsSeen = position
         rowsWithout(moved)
         return page
@@ -193,6 +188,13 @@ struct Draft {
         shownPost[entry] < 0 ? nil : answer.posts[shownPost[entry]].key
     }
 
+    /// Returns the position of a shown entry in the server's answer, not counting sticky rows.
+    func serverPosition(_ entry: Int) -> Int? {
+        guard shownPost[entry] >= 0 else { return nil }
+        if state.sticky.isEmpty { return shownPost[entry] }
+        return numbers[..<shownPost[entry]].count { !isSticky($0) }
+    }
+
     /// Returns the index of the answer's post from which an accepted entry was made.
     func post(of entry: Int) -> Int? { shownPost[entry] < 0 ? nil : shownPost[entry] }
 
@@ -245,8 +247,8 @@ struct Draft {
     /// border. (A post dropped as outdated does not count as shown. The next answer restores it under its
     /// smaller key.)
     func requireShownStay() throws(Interruption) {
-        let isShown = { (entry: Int) in shownPost[entry] >= 0 && !ignored.contains(entry) }
-        if removed.contains(where: isShown) || keptDetached.contains(where: isShown) {
+        func isShown(_ entry: Int) -> Bool { shownPost[entry] >= 0 && !ignored.contains(entry) }
+        if removed.contains(where: { isShown($0) }) || keptDetached.contains(where: { isShown($0) }) {
             throw .refused(.contradiction)
         }
     }
@@ -295,7 +297,7 @@ struct Draft {
     private var lastItem: Int? {
         var last: (entry: Int, position: Int)?
         for entry in numbers where !isSticky(entry) {
-            guard let position = serverPosition[entry] else { continue }
+            guard let position = serverPosition(entry) else { continue }
             if last.map({ position > $0.position }) ?? true { last = (entry, position) }
         }
         return last?.entry

@@ -79,7 +79,7 @@ extension Draft {
     /// R11. Returns true if an answer that arrived after this request was planned has shown something below.
     /// This older end then removes nothing.
     func isOutrun(_ at: Int) throws(Interruption) -> Bool {
-        try entries(in: rows[at...]).contains(where: isNewer)
+        try entries(in: rows[at...]).contains { isNewer($0) }
     }
 
     /// R11. Marks what follows this entry as doubtful, because the server ended above the border.

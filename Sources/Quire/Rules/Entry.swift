@@ -105,6 +105,12 @@ struct Entry {
 
     var isUnverified: Bool { flags[.claim] }
 
+    /// True if it says something about positions in the server's list.
+    var isPlaced: Bool { !flags.isDisjoint(with: [.spot, .checked]) }
+
+    /// True for an entry of the server's sequence with nothing else to it that the totals of a feed count.
+    var isPlain: Bool { flags.isDisjoint(with: [.detached, .pinned, .placeholder, .claim]) }
+
     /// True if it is outside the server's sequence: a local, a sticky, or a pinned post that left (R13).
     var isDetached: Bool {
         get { flags[.detached] }

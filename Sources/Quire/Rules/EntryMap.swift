@@ -74,6 +74,7 @@ struct EntryIndex {
     private(set) var ids = PostIDs()
     /// Entry numbers in an open hash table; -1 marks a free slot. At least half of the slots are free.
     private var slots: [Int32] = []
+    private let secret = PostID.secret
 
     subscript(id: PostID) -> Int? {
         if slots.isEmpty { return nil }
@@ -82,20 +83,24 @@ struct EntryIndex {
     }
 
     /// Gives the next number to this id.
+    @inline(__always)
     mutating func append(_ id: PostID) {
-        if 2 * (ids.count + 1) > slots.count { grow(to: 2 * (ids.count + 1)) }
-        slots[slot(of: id)] = Int32(ids.count)
+        if 2 &* (ids.count &+ 1) > slots.count { grow(to: 2 * (ids.count + 1)) }
+        slots[slot(of: id)] = Int32(truncatingIfNeeded: ids.count)
         ids.append(id)
     }
 
     /// Returns the number of this id, which is the next one if it had none.
+    @inline(__always)
     mutating func number(of id: PostID) -> Int {
-        if 2 * (ids.count + 1) > slots.count { grow(to: 2 * (ids.count + 1)) }
+        if 2 &* (ids.count &+ 1) > slots.count { grow(to: 2 * (ids.count + 1)) }
         let slot = slot(of: id)
-        if slots[slot] >= 0 { return Int(slots[slot]) }
-        slots[slot] = Int32(ids.count)
+        let known = Int(slots[slot])
+        if known >= 0 { return known }
+        let number = ids.count
+        slots[slot] = Int32(truncatingIfNeeded: number)
         ids.append(id)
-        return ids.count - 1
+        return number
     }
 
     mutating func reserveCapacity(_ count: Int) {
@@ -113,11 +118,20 @@ struct EntryIndex {
     /// Returns the slot of the id, or the free slot where it belongs.
     @inline(__always)
     private func slot(of id: PostID) -> Int {
-        let mask = slots.count - 1
-        var slot = id._rawHashValue(seed: 0) & mask
+        let mask = slots.count &- 1
+        guard case .integer(let number) = id.storage else { return slot(ofText: id) }
+        var slot = PostID.hash(number, secret) & mask
         slots.withUnsafeBufferPointer { slots in
-            while slots[slot] >= 0, !ids.has(id, at: Int(slots[slot])) { slot = (slot + 1) & mask }
+            while slots[slot] >= 0, ids.number(at: Int(slots[slot])) != number { slot = (slot &+ 1) & mask }
         }
+        return slot
+    }
+
+    @inline(never)
+    private func slot(ofText id: PostID) -> Int {
+        let mask = slots.count - 1
+        var slot = id.hashValue & mask
+        while slots[slot] >= 0, !ids.has(id, at: Int(slots[slot])) { slot = (slot + 1) & mask }
         return slot
     }
 }

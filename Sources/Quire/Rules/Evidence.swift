@@ -10,23 +10,16 @@ extension Draft {
         let order = state.options.order
         if order == .ranked { return [] }
         var seen = EntrySet()
-        var known: [(entry: Int, key: Int64?)] = []
+        var known: [Int] = []
+        var found: [Int] = []
         for (i, entry) in numbers.enumerated() {
             guard isEntry(entry), !isNewer(entry), seen.insert(entry) else { continue }
-            let key = answer.posts[i].key
-            if order == .bump && (key == nil || key != state.entries[entry].key) { continue }
-            known.append((entry, key))
+            let (key, cached) = (answer.posts[i].key, state.entries[entry].key)
+            if order == .bump && (key == nil || key != cached) { continue }
+            known.append(entry)
+            if order == .stable && cached != nil && cached != key { found.append(entry) }
         }
-        if known.isEmpty { return [] }
-        var found: [Int] = []
-        if order == .stable {
-            found = known.compactMap { entry, key in
-                let cached = state.entries[entry].key
-                return cached != nil && cached != key ? entry : nil
-            }
-        }
-        if known.count < 2 { return found }
-        if areAscending(known.map(\.entry)) { return found }
+        if known.count < 2 || areAscending(known) { return found }
         var places = EntryMap(entries: state.entries.count)
         var segments = EntryMap(entries: state.entries.count)
         var segment = 0
@@ -36,7 +29,7 @@ extension Draft {
             (places[entry], segments[entry]) = (i, segment)
         }
         for segment in 0...segment {
-            let line = known.map(\.entry).filter { segments[$0] == segment }
+            let line = known.filter { segments[$0] == segment }
             if line.count < 2 { continue }
             let inOrder = EntrySet(longestIncreasing(line.map { places[$0]! }).map { line[$0] })
             found += line.filter { !inOrder.contains($0) && !found.contains($0) }

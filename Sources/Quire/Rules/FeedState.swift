@@ -97,54 +97,78 @@ enum Need: Error, Hashable {
     case gaps(Int)
 }
 
-struct FeedState {
+/// One feed. It is never copied by accident: a rule changes a state in place, and only ``copy()`` makes another.
+struct FeedState: ~Copyable {
     var options: FeedOptions
     /// The sticky posts of the options, by their names (R28).
-    var sticky: Set<PostID> = []
+    var sticky: Set<PostID>
     /// The number of resets. Tickets of an older resets are stale.
-    var resets: UInt64 = 0
+    var resets: UInt64
     /// The clock of the last accepted answer or eviction.
-    var changed: UInt64 = 0
+    var changed: UInt64
     /// The cache's counter of requests, deletions and ingests.
-    var clock: UInt64 = 0
-    var edgeNumbers: UInt64 = 0
-    var pageNumbers: UInt64 = 0
-    var ticketNumbers: UInt64 = 0
-    var gapNumbers: UInt64 = 0
+    var clock: UInt64
+    var edgeNumbers: UInt64
+    var pageNumbers: UInt64
+    var ticketNumbers: UInt64
+    var gapNumbers: UInt64
 
     /// R27: when the top of the list was last known, and whether the feed is live.
-    var subscription = Subscription()
+    var subscription: Subscription
     /// R29: the newest token.
     var deltaToken: DeltaToken?
 
-    var head = Edge(link: .end, number: 1)
-    var tail = Edge(link: .unknown, number: 2)
+    var head: Edge
+    var tail: Edge
     /// R15: server entries evicted above the first cached one.
-    var skippedAbove = 0
+    var skippedAbove: Int
     /// R26: what is known about the size of the server's pages.
-    var sizes = LearnedSizes()
+    var sizes: LearnedSizes
     /// The number of answers that showed known entries in an order that the class forbids.
-    var answersAgainstOrder = 0
+    var answersAgainstOrder: Int
 
-    var rows: [Row] = []
-    var entries: [Entry] = []
-    var index = EntryIndex()
-    var gaps: [Gap] = []
-    var unloaded: [UnloadedSpan] = []
+    var rows: [Row]
+    var entries: [Entry]
+    var index: EntryIndex
+    var gaps: [Gap]
+    var unloaded: [UnloadedSpan]
     /// The pages of the loaded entries, by number.
-    var pages = NumberTable<StoredPage>()
+    var pages: NumberTable<StoredPage>
     /// When the posts that this operation concerns were deleted, by the clock.
-    var tombstones: [PostID: UInt64] = [:]
+    var tombstones: [PostID: UInt64]
     /// The tickets that may still be answered.
-    var tickets: [TicketRecord] = []
+    var tickets: [TicketRecord]
     /// False if all gaps with an end in doubt, or with a link that overlaps, are among the rows.
-    var mayHideEndsInDoubt = true
-    var mayHideOverlaps = true
+    var mayHideEndsInDoubt: Bool
+    var mayHideOverlaps: Bool
 
+    /// Creates an empty feed.
     init(options: FeedOptions) {
         self.options = options
-        edgeNumbers = 2
+        (resets, changed, clock, edgeNumbers, pageNumbers) = (0, 0, 0, 2, 0)
+        (ticketNumbers, gapNumbers, skippedAbove, answersAgainstOrder) = (0, 0, 0, 0)
+        (sticky, subscription, deltaToken, sizes) = ([], Subscription(), nil, LearnedSizes())
+        (head, tail) = (Edge(link: .end, number: 1), Edge(link: .unknown, number: 2))
+        (rows, entries, index, gaps, unloaded) = ([], [], EntryIndex(), [], [])
+        (pages, tombstones, tickets) = (NumberTable(), [:], [])
+        (mayHideEndsInDoubt, mayHideOverlaps) = (true, true)
     }
+
+    private init(copying other: borrowing FeedState) {
+        (options, sticky, resets, changed) = (other.options, other.sticky, other.resets, other.changed)
+        (clock, edgeNumbers, pageNumbers) = (other.clock, other.edgeNumbers, other.pageNumbers)
+        (ticketNumbers, gapNumbers) = (other.ticketNumbers, other.gapNumbers)
+        (subscription, deltaToken) = (other.subscription, other.deltaToken)
+        (head, tail, skippedAbove, sizes) = (other.head, other.tail, other.skippedAbove, other.sizes)
+        answersAgainstOrder = other.answersAgainstOrder
+        (rows, entries, index, gaps) = (other.rows, other.entries, other.index, other.gaps)
+        (unloaded, pages, tombstones) = (other.unloaded, other.pages, other.tombstones)
+        tickets = other.tickets
+        (mayHideEndsInDoubt, mayHideOverlaps) = (other.mayHideEndsInDoubt, other.mayHideOverlaps)
+    }
+
+    /// Returns a state of its own, which shares the tables until one of both changes.
+    func copy() -> FeedState { FeedState(copying: self) }
 }
 
 // MARK: Small queries
@@ -216,7 +240,7 @@ extension FeedState {
     }
 
     /// The gaps that are not in an unloaded span.
-    var gapRows: [Int] { rows.compactMap(\.gap) }
+    var gapRows: [Int] { gaps.isEmpty ? [] : rows.compactMap(\.gap) }
 
     /// Returns all gaps, or those above `lower`.
     func allGaps(above lower: Int? = nil) throws(Interruption) -> [Int] {

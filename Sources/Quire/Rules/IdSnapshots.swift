@@ -23,7 +23,7 @@ extension Draft {
     /// Takes in bodies for the requested ids. What the server does not return is gone.
     mutating func bodies(_ page: [Int]) throws(Interruption) {
         if answer.posts.isEmpty && answer.opaqueRows == 0 { throw .refused(.emptyConfirm) }
-        let wanted = ticket.ids.compactMap(state.cached)
+        let wanted = ticket.ids.compactMap { state.cached($0) }
         let (isWanted, isShown) = (EntrySet(wanted), EntrySet(page))
         ignored += page.filter { !isWanted.contains($0) }
         accepted = wanted.filter(isShown.contains)

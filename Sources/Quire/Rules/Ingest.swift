@@ -40,7 +40,7 @@ extension FeedState {
     mutating func judge(
         _ answer: Answer, _ ticket: TicketRecord, isLesson: Bool
     ) throws(Interruption) -> Judgement {
-        var draft = Draft(self, ticket, answer)
+        var draft = Draft(copy(), ticket, answer)
         draft.disorder = draft.shownAgainstOrder()
         if !draft.disorder.isEmpty { draft.state.answersAgainstOrder += 1 }
         var judgement: Judgement
@@ -48,7 +48,6 @@ extension FeedState {
             try draft.place()
             judgement = Judgement(outcome: try draft.commit(), isAccepted: true)
             judgement.placements = draft.placements
-            self = draft.state
         } catch .refused(let verdict, let help) {
             judgement = Judgement(outcome: Outcome(verdict, help: help), isLesson: isLesson)
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
@@ -64,17 +63,22 @@ extension FeedState {
         if !draft.disorder.isEmpty {
             judgement.outcome.disorder = draft.disorder.map { draft.state.id(of: $0) }
         }
-        judgement.outcome.unplaced = unplaced(draft, after: judgement.outcome)
+        judgement.outcome.unplaced = unplaced(draft, judgement)
+        if judgement.isAccepted { self = (consume draft).state }
         return judgement
     }
 
     /// Returns received posts that are neither cached afterwards nor in another list of the outcome.
-    private func unplaced(_ draft: Draft, after outcome: Outcome) -> [PostID] {
-        func isCached(_ entry: Int) -> Bool { entry < entries.count && entries[entry].isCached }
-        if draft.numbers.allSatisfy(isCached) { return [] }
-        let missing = draft.numbers.filter { !isCached($0) && !draft.isSticky($0) }
-            .map { draft.state.id(of: $0) }
-        var named = Set(outcome.ignored).union(outcome.removed)
+    private func unplaced(_ draft: borrowing Draft, _ judgement: Judgement) -> [PostID] {
+        var missing: [PostID] = []
+        for entry in draft.numbers {
+            let isCached =
+                judgement.isAccepted
+                ? draft.state.entries[entry].isCached : entry < entries.count && entries[entry].isCached
+            if !isCached && !draft.isSticky(entry) { missing.append(draft.state.id(of: entry)) }
+        }
+        if missing.isEmpty { return [] }
+        var named = Set(judgement.outcome.ignored).union(judgement.outcome.removed)
         return missing.filter { named.insert($0).inserted }
     }
 }

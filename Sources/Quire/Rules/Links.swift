@@ -82,15 +82,18 @@ extension FeedState {
         return set.contains(entry) && entries[entry].page == page.number
     }
 
-    /// Returns the row that each edge borders on, by edge number.
-    func borders() -> [UInt64: Row] {
+    /// Returns the row that each edge borders on.
+    func borders() -> Borders {
         let rows = serverRows
-        guard let first = rows.first, let last = rows.last else { return [:] }
-        var borders = [head.number: first, tail.number: last]
+        var borders = Borders()
+        guard let first = rows.first, let last = rows.last else { return borders }
+        borders.head = (head.number, first)
+        borders.tail = (tail.number, last)
+        if gaps.isEmpty { return borders }
         for (i, row) in rows.enumerated() {
             if case .gap(let gap) = row {
-                borders[gaps[gap].down.number] = rows[i - 1]
-                borders[gaps[gap].up.number] = rows[i + 1]
+                borders.gaps[gaps[gap].down.number] = rows[i - 1]
+                borders.gaps[gaps[gap].up.number] = rows[i + 1]
             }
         }
         return borders
@@ -98,7 +101,7 @@ extension FeedState {
 
     /// R14. Replaces links whose entry left. Such a link does not begin at the neighbour, because something
     /// may have been inserted between the two since. The edge gets the nearest proven link.
-    mutating func rederive(from before: [UInt64: Row], gone: EntrySet) throws(Interruption) {
+    mutating func rederive(from before: Borders, gone: EntrySet) throws(Interruption) {
         let after = borders()
         if after.isEmpty { return }
         func mustChange(_ edge: Edge) -> Row? {
@@ -129,6 +132,23 @@ extension FeedState {
     }
 }
 
+/// The rows on which the edges of a feed border, by the numbers of the edges.
+struct Borders {
+    typealias Border = (edge: UInt64, row: Row)
+
+    fileprivate var head: Border?
+    fileprivate var tail: Border?
+    fileprivate var gaps: [UInt64: Row] = [:]
+
+    fileprivate var isEmpty: Bool { head == nil }
+
+    fileprivate subscript(edge: UInt64) -> Row? {
+        if let head, head.edge == edge { return head.row }
+        if let tail, tail.edge == edge { return tail.row }
+        return gaps[edge]
+    }
+}
+
 /// Finds the nearest link for one entry after another, while rows and pages do not change. Each walk stops
 /// where the one before began, so all walks from top to bottom visit each row once.
 struct PageEnds {
@@ -143,7 +163,7 @@ struct PageEnds {
 
     /// Implements ``FeedState/nearestLink(_:)``.
     mutating func nearestLink(
-        _ border: Int, in state: FeedState
+        _ border: Int, in state: borrowing FeedState
     ) throws(Interruption) -> (link: Link, after: PostID?, isLoose: Bool) {
         let rows = self.rows ?? state.serverRows
         self.rows = rows
@@ -165,7 +185,9 @@ struct PageEnds {
         }
     }
 
-    private func end(above start: Int, _ rows: [Row], _ state: FeedState) throws(Interruption) -> End {
+    private func end(above start: Int, _ rows: [Row], _ state: borrowing FeedState) throws(Interruption)
+        -> End
+    {
         var at = start
         while at >= 0 {
             if let known, known.row == at { return known.end }

@@ -32,7 +32,7 @@ extension FeedState {
     /// head, at the tail it moves the tail up. Pinned entries and detached entries stay. Returns how many left.
     @discardableResult
     mutating func evict(_ ids: [PostID]) throws(Interruption) -> Int {
-        try evict(entries: ids.compactMap(cached))
+        try evict(entries: ids.compactMap { cached($0) })
     }
 
     /// R15. Evicts the posts in these chunks, and in the unloaded spans that are leaving.
@@ -60,7 +60,7 @@ extension FeedState {
         let left = try rowsAfterEvicting(gone)
         for entry in leaving { entries[entry].isCached = false }
         try setRows(withDetached(left, old: old))
-        try rederive(from: [:], gone: gone)
+        try rederive(from: Borders(), gone: gone)
         _ = assignGapIDs(since: before)
         return count
     }

@@ -12,6 +12,10 @@ struct NumberTable<Value>: Sequence {
 
     func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
+    /// Returns the number at an index, in ascending order, and its value.
+    func number(at i: Int) -> UInt64 { elements[i].number }
+    subscript(at i: Int) -> Value { elements[i].value }
+
     var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 

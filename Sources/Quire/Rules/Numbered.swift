@@ -53,7 +53,7 @@ extension Draft {
     mutating func lift(_ strays: [Int], from rest: inout [Int]) throws(Interruption) {
         if strays.isEmpty { return }
         if state.options.order == .appendOnly { throw .refused(.contradiction) }
-        ignored += strays.filter(isNewer)
+        ignored += strays.filter { isNewer($0) }
         moved += strays.filter { !isNewer($0) }
         rowsWithout(moved)
         rest.removeAll(where: ignored.contains)
@@ -96,7 +96,7 @@ extension Draft {
         if between.contains(where: { !$0.isGap }), edge(at: at).search?.isSure != true {
             return askAgain(for: border, at: at)  // before anything is removed
         }
-        let upper = ticket.after.flatMap(state.cached).flatMap { places[$0] == nil ? nil : $0 }
+        let upper = ticket.after.flatMap { state.cached($0) }.flatMap { places[$0] == nil ? nil : $0 }
         try join(page, below: upper ?? border)
     }
 
@@ -189,7 +189,7 @@ extension Draft {
         (search.skip, search.blanks, search.isStalled) = (0, 0, isStalled)
         if isStalled && state.options.paging == .page && !state.isByNumber {
             // the rest of the page was empty
-            search.skip = max(skip, span.rows - serverPosition[last]! - 1)
+            search.skip = max(skip, span.rows - serverPosition(last)! - 1)
             search.blanks = blanks
         }
         if last == border {

@@ -74,7 +74,7 @@ extension Draft {
         let isByNumber = state.isByNumber
         var seen: [(entry: Int, spot: Spot)] = []
         for entry in accepted + shown {
-            guard let row = serverPosition[entry],
+            guard let row = serverPosition(entry),
                 !state.entries[entry].isCached || state.entries[entry].asked <= ticket.issued
             else { continue }
             let number = isByNumber ? span.page! : span.start + row
@@ -94,7 +94,7 @@ extension Draft {
                 && !hasMoved.contains($0.entry)
         }
         guard
-            let lowest = known.max(by: { serverPosition[$0.entry]! < serverPosition[$1.entry]! })
+            let lowest = known.max(by: { serverPosition($0.entry)! < serverPosition($1.entry)! })
         else {
             // at least the accepted entries are above it now
             if ticket.operation == .refresh && !accepted.isEmpty {

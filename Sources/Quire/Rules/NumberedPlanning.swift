@@ -1,45 +1,45 @@
 // R26: requests in feeds paged by position, within the caller's limit.
 
 /// A request for the rows from a position on, before its ticket is issued.
-private struct PositionWish {
+private struct PositionRequest {
     var target: Request.Target
     var own: Link = .unknown
     var span: TicketRecord.Span
 }
 
 extension FeedState {
-    private mutating func wish(at start: Int, limit: Int) throws(Interruption) -> PositionWish {
+    private mutating func request(from start: Int, limit: Int) throws(Interruption) -> PositionRequest {
         try takeLimit(limit)
         if options.paging == .offset {
-            return PositionWish(
+            return PositionRequest(
                 target: .position(offset: start, limit: namesNoSize ? nil : limit),
                 span: TicketRecord.Span(start: start, rows: rowsExpected(limit: limit)))
         }
         if sizePolicy == .free {
             let page = start / limit + options.firstPage
-            return PositionWish(
+            return PositionRequest(
                 target: .page(number: page, limit: limit), own: .token("page=\(page)"),
                 span: TicketRecord.Span(start: start / limit * limit, rows: limit))
         }
         let size = unit
         let page = start / size + options.firstPage
-        return PositionWish(
+        return PositionRequest(
             target: .page(number: page, limit: sizes.asked), own: .token("page=\(page)"),
             span: TicketRecord.Span(start: start, rows: size, page: start / size))
     }
 
-    private mutating func issue(_ wish: PositionWish, _ record: TicketRecord) -> Request {
-        issue(PlannedRequest(target: wish.target, record: spanning(wish.span, record)))
+    private mutating func issue(_ request: PositionRequest, _ record: TicketRecord) -> Request {
+        issue(PlannedRequest(target: request.target, record: spanning(request.span, record)))
     }
 
     /// Plans a request for the rows from a position on.
     mutating func planRows(
         from start: Int, _ record: TicketRecord, limit: Int
     ) throws(Interruption) -> Request {
-        let wish = try wish(at: start, limit: limit)
+        let request = try request(from: start, limit: limit)
         var record = record
-        if isByNumber { record.own = wish.own }
-        return issue(wish, record)
+        if isByNumber { record.own = request.own }
+        return issue(request, record)
     }
 
     private func spanning(_ span: TicketRecord.Span, _ record: TicketRecord) -> TicketRecord {
@@ -54,8 +54,8 @@ extension FeedState {
         -> PlannedRequest
     {
         try takeLimit(limit)
-        let wish = try wish(at: (head.search?.skip ?? 0) * unit, limit: limit)  // R7
-        return PlannedRequest(target: wish.target, record: spanning(wish.span, record))
+        let request = try request(from: (head.search?.skip ?? 0) * unit, limit: limit)  // R7
+        return PlannedRequest(target: request.target, record: spanning(request.span, record))
     }
 
     /// Plans a request for the page with this number, wherever it belongs (R18).
@@ -157,7 +157,7 @@ extension FeedState {
         let size = fits ?? limit
         let start = (fits == nil ? max(0, first - 1 - back) : first) / size * size
         return issue(
-            PositionWish(
+            PositionRequest(
                 target: .page(number: start / size + options.firstPage, limit: size),
                 span: TicketRecord.Span(start: start, rows: size)), record)
     }
@@ -210,7 +210,7 @@ extension FeedState {
             let size = Self.sizes(upTo: limit) { (at + 1) % $0 == 0 ? nil : $0 - (at + 1) % $0 } ?? limit
             return .success(
                 issue(
-                    PositionWish(
+                    PositionRequest(
                         target: .page(number: at / size + options.firstPage, limit: size),
                         span: TicketRecord.Span(start: at / size * size, rows: size)), record))
         }

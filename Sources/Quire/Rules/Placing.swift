@@ -197,7 +197,7 @@ extension Draft {
             throw aboveFirst(at)  // R10
         }
         guard let last = known.last else {
-            guard let after = ticket.after.flatMap(state.cached), isInSegment(after) else {
+            guard let after = ticket.after.flatMap({ state.cached($0) }), isInSegment(after) else {
                 throw .refused(.discontinuity)
             }
             if !page.isEmpty { return (after, page, []) }  // it starts below a known entry

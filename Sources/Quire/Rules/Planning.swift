@@ -53,18 +53,18 @@ extension FeedState {
     }
 
     /// Issues a ticket. Two equal requests on the same edge share one.
-    mutating func issue(_ wish: PlannedRequest) -> Request {
+    mutating func issue(_ planned: PlannedRequest) -> Request {
         let shared = tickets.last {
-            !$0.isCancelled && $0.resets == resets && $0.isSameRequest(as: wish.record)
+            !$0.isCancelled && $0.resets == resets && $0.isSameRequest(as: planned.record)
         }
         if shared == nil {
             ticketNumbers += 1
             _ = tick()
-            tickets.append(wish.record)
+            tickets.append(planned.record)
         }
         return Request(
-            ticket: Ticket((shared ?? wish.record).number), target: wish.target,
-            isOverlapping: wish.isOverlapping, until: wish.until)
+            ticket: Ticket((shared ?? planned.record).number), target: planned.target,
+            isOverlapping: planned.isOverlapping, until: planned.until)
     }
 
     // MARK: Refresh
@@ -77,15 +77,15 @@ extension FeedState {
         record.edges = [head.number]
         record.isContinuation = edge != nil
         if let edge, edge.link == .confirmEnd { record.confirms = edge.number }
-        var wish = PlannedRequest(target: .link(link), record: record)
+        var planned = PlannedRequest(target: .link(link), record: record)
         if isNumbered && link == .head {
-            wish = try planNumberedRefresh(record, limit: limit)
+            planned = try planNumberedRefresh(record, limit: limit)
         }
         if isBounded, let first = serverRows.first {
-            wish.until = id(of: try entry(at: 0, in: [first], from: .above))
-            wish.record.isBounded = true
+            planned.until = id(of: try entry(at: 0, in: [first], from: .above))
+            planned.record.isBounded = true
         }
-        return issue(wish)
+        return issue(planned)
     }
 
     // MARK: Down
@@ -120,13 +120,13 @@ extension FeedState {
         record.isOverlapping = after != nil
         record.isLoose = isLoose
         record.mayClaim = options.paging == .pages  // a position does not prove the place (R26.9)
-        var wish = PlannedRequest(target: .link(link), record: record, isOverlapping: after != nil)
+        var planned = PlannedRequest(target: .link(link), record: record, isOverlapping: after != nil)
         if isBounded, let gap, let below = try entryBelow(edge: gaps[gap].up.number) {
-            wish.until = id(of: below)
-            wish.record.edges.append(gaps[gap].up.number)
-            wish.record.isBounded = true
+            planned.until = id(of: below)
+            planned.record.edges.append(gaps[gap].up.number)
+            planned.record.isBounded = true
         }
-        return .success(issue(wish))
+        return .success(issue(planned))
     }
 
     /// R11. Returns true if everything below this gap, or at the tail, is doubtful.

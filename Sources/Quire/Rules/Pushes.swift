@@ -75,7 +75,7 @@ extension Draft {
             guard isKeyed, let top else { return false }
             return key(entry)! <= key(top)!
         }
-        let first = page.firstIndex(where: isBelowTop) ?? page.count
+        let first = page.firstIndex(where: { isBelowTop($0) }) ?? page.count
         let risen = Array(page[..<first])
         let others = page[first...].filter { places[$0] == nil }
         let isTopShown = first < page.count && page[first] == top

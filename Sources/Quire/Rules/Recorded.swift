@@ -17,7 +17,7 @@ extension Draft {
             try splice(page, upper: .head, lower: nil)
             return try claim()
         }
-        let border = ticket.after.flatMap(state.cached).flatMap { places[$0] == nil ? nil : $0 }
+        let border = ticket.after.flatMap { state.cached($0) }.flatMap { places[$0] == nil ? nil : $0 }
         if state.options.order == .ranked, let border {
             page.removeAll { places[$0].map { $0 <= places[border]! } ?? false }
             return page.isEmpty ? () : try spliceRanked(page, below: border)
@@ -82,7 +82,7 @@ extension Draft {
 
     /// R24, R25. Returns the row directly below the border, or on the far side of the gap there.
     func placeBelow(_ border: PostID?) -> Int {
-        let row = border.flatMap(state.cached).flatMap { rows.firstIndex(of: .entry($0)) }
+        let row = border.flatMap { state.cached($0) }.flatMap { rows.firstIndex(of: .entry($0)) }
         let at = (row ?? rows.count - 1) + 1
         return at < rows.count && rows[at].isGap ? at + 1 : at
     }

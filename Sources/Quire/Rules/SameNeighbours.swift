@@ -2,7 +2,7 @@ extension FeedState {
     /// Throws if the neighbours of an unloaded span have changed. Its ends may depend on them: a detached entry
     /// belongs to the entry above it, an unverified join to the entry below. That end must then be loaded and
     /// the rule run again.
-    func requireSameNeighbours(since old: FeedState) throws(Interruption) {
+    func requireSameNeighbours(since old: borrowing FeedState) throws(Interruption) {
         if unloaded.isEmpty { return }
         var last = 0
         for (at, row) in rows.enumerated() {
@@ -46,7 +46,7 @@ extension FeedState {
     }
 
     /// Throws if a gap now separates runs of one segment, and one of them does not know its own count.
-    private func requireCountsOfSplitSegments(since old: FeedState) throws(Interruption) {
+    private func requireCountsOfSplitSegments(since old: borrowing FeedState) throws(Interruption) {
         if unloaded.count < 2 { return }
         let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
         for run in before.indices where unloaded[run].count == 0 {

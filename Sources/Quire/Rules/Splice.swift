@@ -4,9 +4,9 @@ extension Draft {
     /// Replaces the window between the known boundaries, or else between the anchors, by the page. `lower` is
     /// the entry directly below the page, nil if it is unknown.
     mutating func splice(_ delivered: [Int], upper: Upper, lower: Int?) throws(Interruption) {
-        let page = try chooseAnchors(delivered)
+        var places = places()
+        let page = try chooseAnchors(delivered, &places)
         if page.isEmpty { return }
-        let places = places()
         let anchors = page.filter { places[$0] != nil }
         var window = try window(page, anchors, places, upper: upper, lower: lower)
         if state.options.order.hasKeys {
@@ -51,9 +51,10 @@ extension Draft {
     }
 
     /// R6. Returns the anchors: the known ids that are in cached order. The others have moved.
-    private mutating func chooseAnchors(_ page: [Int]) throws(Interruption) -> [Int] {
-        let places = places()
+    private mutating func chooseAnchors(_ page: [Int], _ places: inout EntryMap) throws(Interruption) -> [Int]
+    {
         let known = page.filter { places[$0] != nil }
+        if isAscending(known, places) { return page }
         let anchors = EntrySet(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
         let strays = known.filter { !anchors.contains($0) }
         if strays.isEmpty { return page }
@@ -63,8 +64,14 @@ extension Draft {
         ignored += newer
         moved += left
         rowsWithout(left)
+        places = self.places()
         let dropped = EntrySet(newer)
         return page.filter { !dropped.contains($0) }
+    }
+
+    /// Returns true if these entries are in cached order, as they mostly are.
+    private func isAscending(_ entries: [Int], _ places: EntryMap) -> Bool {
+        zip(entries, entries.dropFirst()).allSatisfy { places[$0]! < places[$1]! }
     }
 
     // MARK: The window (R9)
@@ -267,7 +274,7 @@ extension Draft {
         }
         let wasConfirmed = first.gap.map { joined && state.gaps[$0].down.number == ticket.confirms }
         if ends && (state.options.trustsEnd || wasConfirmed ?? false),
-            try !entries(in: below).contains(where: isNewer)
+            try !entries(in: below).contains(where: { isNewer($0) })
         {
             leave(try entries(in: below))
             tail = state.newEdge(.end)

@@ -79,8 +79,7 @@ extension FeedState {
     /// R2. Returns why an answer to this ticket cannot be used, or nil if it can.
     func staleReason(_ ticket: TicketRecord) throws(Interruption) -> String? {
         if ticket.resets != resets { return "reset" }
-        let living = edges.map(\.number)
-        if !ticket.edges.allSatisfy(living.contains) { return "edge-changed" }
+        if !ticket.edges.allSatisfy({ hasEdge($0) }) { return "edge-changed" }
         if let minted = ticket.minted, try border(of: ticket).map({ id(of: $0) }) != minted {
             return "edge-changed"
         }
@@ -90,9 +89,9 @@ extension FeedState {
         return nil
     }
 
-    /// The edges of the head, both sides of each gap, and the tail.
-    var edges: [Edge] {
-        [head] + gapRows.flatMap { [gaps[$0].down, gaps[$0].up] } + [tail]
+    /// Returns true if the head, a side of a gap or the tail has the edge.
+    private func hasEdge(_ number: UInt64) -> Bool {
+        head.number == number || tail.number == number || rows.contains { owns($0, edge: number) }
     }
 
     /// Returns the entry at which the ticket's first edge begins.

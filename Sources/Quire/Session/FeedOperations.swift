@@ -83,7 +83,8 @@ extension WriteSession {
                     try loader.loadTop()
                 }
                 try loader.load(posts: answer.posts.map(\.id))
-                try loader.load(posts: [record.after, record.minted].compactMap(\.self))
+                if let after = record.after { try loader.load(posts: [after]) }
+                if let minted = record.minted { try loader.load(posts: [minted]) }
                 try loader.load(posts: record.ids)
                 if let join = record.join { try loader.load(posts: [join.upper, join.lower]) }
                 try loader.load(edges: record.edges, of: record.gap)

@@ -6,7 +6,7 @@ extension WriteSession {
     /// Attaches bodies to the entries of the new state, stores new bodies, and releases those that no entry
     /// shows any more.
     func attachBodies<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: inout FeedState
+        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: borrowing FeedState, to new: inout FeedState
     ) throws {
         var leaving: [Int] = []
         for entry in old.entries.indices {
@@ -58,21 +58,10 @@ extension WriteSession {
         }
     }
 
-    /// Returns an entry of a post of this answer in another feed, preferably one with a body.
-    private func elsewhere(_ id: PostID, _ places: FeedLoader.Elsewhere) throws -> Entry? {
-        guard let places = places[id] else { return nil }
-        var found: Entry?
-        for (feed, position) in places {
-            let entry = try transaction.entry(of: id, at: position, of: feed)
-            if !entry.isPlaceholder { return entry }
-            found = entry
-        }
-        return found
-    }
-
     /// Gives a new entry without a placement (from a list of ids) the body that other feeds have.
     private func enter(_ entry: Int, _ loader: FeedLoader, _ new: inout FeedState) throws {
-        guard let known = try elsewhere(new.id(of: entry), loader.elsewhere) else {
+        let id = new.id(of: entry)
+        guard let known = try transaction.post(id, at: loader.elsewhere[id]) else {
             counters.posts += 1
             return
         }
@@ -86,59 +75,72 @@ extension WriteSession {
         _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
         if effect.placements.isEmpty { return }
-        let places = loader.elsewhere
         var fresh: [Placement] = []
         fresh.reserveCapacity(effect.placements.count)
         var unknown: UInt64 = 0
-        for placement in effect.placements {
-            let at = placement.entry
-            let isNew = new.entries[at].chunk == 0
-            if isNew || new.entries[at].body.record == 0 {
-                let known = places.isEmpty ? nil : try elsewhere(new.id(of: at), places)
-                if isNew && known == nil { unknown += 1 }
-                if let known { new.entries[at].takeBody(of: known) }
-            }
-            let body = new.entries[at].body
-            let before = places.isEmpty ? nil : new.entries[at]
-            let (range, version) = (effect.posts[placement.post].body, effect.posts[placement.post].version)
-            let isMet = new.entries[at].meets(
-                version: version, detail: effect.posts[placement.post].detail, hasBody: !range.isEmpty)
-            if try isMet && (body.record == 0 || !isEqual(body, effect.bytes[range])) {
-                fresh.append(placement)
-            } else if let before, !new.entries[at].hasSameBody(as: before) {
-                try share(new.entries[at], of: new.id(of: at), loader)
+        let others = loader.elsewhere
+        try new.entries.withUnsafeMutableBufferPointer { entries in
+            for placement in effect.placements {
+                let at = placement.entry
+                let places = others[effect.posts[placement.post].id]
+                let body = effect.posts[placement.post].body
+                let isNew = entries[at].chunk == 0
+                if isNew || entries[at].body.record == 0 {
+                    let id = effect.posts[placement.post].id
+                    if !places.isEmpty, let known = try transaction.post(id, at: places) {
+                        entries[at].takeBody(of: known)
+                    } else if isNew {
+                        unknown += 1
+                    }
+                }
+                let before = places.isEmpty ? nil : entries[at]
+                let isMet = entries[at].meets(
+                    version: effect.posts[placement.post].version,
+                    detail: effect.posts[placement.post].detail, hasBody: !body.isEmpty)
+                let old = entries[at].body
+                if try isMet && (old.record == 0 || !isEqual(old, effect.bytes[body])) {
+                    fresh.append(placement)
+                } else if let before, !entries[at].hasSameBody(as: before) {
+                    try repoint(effect.posts[placement.post].id, to: entries[at], at: places)
+                }
             }
         }
         counters.posts += unknown
-        if fresh.isEmpty { return }
+        if !fresh.isEmpty { try store(fresh, of: effect, loader, &new) }
+    }
+
+    /// Stores these bodies, and lets the posts' entries in other feeds show them.
+    private func store<R>(
+        _ fresh: [Placement], of effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
+    ) throws {
         try requireHeadroom()
         let index = try loader.index()
         var bodies: [(address: PostAddress, range: Range<Int>)] = []
         bodies.reserveCapacity(fresh.count)
         for placement in fresh {
-            let address = index.address(of: new.id(of: placement.entry))
+            let address = index.address(of: effect.posts[placement.post].id)
             bodies.append((address, effect.posts[placement.post].body))
         }
         var added: UInt64 = 0
-        for (placement, reference) in zip(fresh, try store(bodies, of: effect.bytes)) {
-            let at = placement.entry
-            if new.entries[at].body.record != 0 {
-                release(new.entries[at].body)
-                replacedBodies += 1
+        let references = try store(bodies, of: effect.bytes)
+        new.entries.withUnsafeMutableBufferPointer { entries in
+            for (placement, reference) in zip(fresh, references) {
+                if entries[placement.entry].body.record != 0 {
+                    release(entries[placement.entry].body)
+                    replacedBodies += 1
+                }
+                entries[placement.entry].body = reference
+                added += UInt64(reference.length)
             }
-            new.entries[at].body = reference
-            added += UInt64(reference.length)
         }
         counters.bodyBytes &+= added
-        if places.isEmpty { return }
+        let others = loader.elsewhere
+        if others.isEmpty { return }
         for placement in fresh {
-            try share(new.entries[placement.entry], of: new.id(of: placement.entry), loader)
+            let places = others[effect.posts[placement.post].id]
+            if places.isEmpty { continue }
+            try repoint(effect.posts[placement.post].id, to: new.entries[placement.entry], at: places)
         }
-    }
-
-    /// Makes the post's entries in other feeds show the same as this entry.
-    private func share(_ entry: Entry, of id: PostID, _ loader: FeedLoader) throws {
-        try repoint(id, to: entry, at: loader.elsewhere[id] ?? [])
     }
 
     /// Makes the entries of a post at these locations show the body and version of `new`.

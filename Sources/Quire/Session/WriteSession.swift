@@ -1,27 +1,30 @@
 /// One write: collects counters, changes, bodies and index entries until the commit.
+///
+/// It belongs to one thread, and no method calls back while it uses a property: so the program need not check that
+/// accesses to the same property do not overlap, which took a fiftieth of a page's commit.
 final class WriteSession {
     let transaction: Transaction
     let tuning: Tuning
-    var counters: Counters
-    private(set) var changes: [(feed: UInt32, changes: ChangeList.Encoded)] = []
-    private(set) var isDirty = false
+    @exclusivity(unchecked) var counters: Counters
+    @exclusivity(unchecked) private(set) var changes: [(feed: UInt32, changes: ChangeList.Encoded)] = []
+    @exclusivity(unchecked) private(set) var isDirty = false
     /// The number of bodies that replaced another one.
-    var replacedBodies = 0
-    var tickets: TicketTable
+    @exclusivity(unchecked) var replacedBodies = 0
+    @exclusivity(unchecked) var tickets: TicketTable
     /// New locations for the index, as runs in memory. Look-ups use them like stored runs.
-    private var fresh: [FreshRun] = []
+    @exclusivity(unchecked) private var fresh: [FreshRun] = []
     /// For each feed, what its page index must learn.
-    private var ranks: [UInt32: [RankChange]] = [:]
-    private var openBodies: OpenBodies?
-    private var hasHeadroom = false
+    @exclusivity(unchecked) private var ranks: [UInt32: [RankChange]] = [:]
+    @exclusivity(unchecked) private var openBodies: OpenBodies?
+    @exclusivity(unchecked) private var hasHeadroom = false
     /// The feed that the last operation loaded.
-    private var recent: FeedLoader?
+    @exclusivity(unchecked) private var recent: FeedLoader?
     /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
-    private var unwritten: FeedLoader?
+    @exclusivity(unchecked) private var unwritten: FeedLoader?
     /// For each body record, the bytes that posts no longer refer to.
-    private var released: [UInt64: Int] = [:]
+    @exclusivity(unchecked) private var released: [UInt64: Int] = [:]
     /// What was released of one more record. The bodies of a page mostly are in the same one.
-    private var releasing = (record: 0 as UInt64, count: 0)
+    @exclusivity(unchecked) private var releasing = (record: 0 as UInt64, count: 0)
 
     init(_ transaction: Transaction, _ tuning: Tuning) throws {
         self.transaction = transaction
@@ -166,12 +169,13 @@ final class WriteSession {
         if writesPositions { try loader.loadAll() }
         var spreadsAnew = false
         while true {
-            let old = try loader.state()
-            var new = old
+            let old = try loader.takeState()
+            var new = old.copy()
             switch Self.attempt(rule, from: old, on: &new) {
             case .failure(let need):
                 try loader.load(need, in: old.unloaded[need.run])
             case .success(let effect) where !effect.isChange:
+                loader.keep(old)
                 recent = loader
                 return effect.result
             case .success(let effect):
@@ -224,7 +228,7 @@ final class WriteSession {
     }
 
     private static func attempt<R>(
-        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>, from old: FeedState,
+        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>, from old: borrowing FeedState,
         on new: inout FeedState
     ) -> Result<RuleResult<R>, Need> {
         do throws(Interruption) {
@@ -241,34 +245,34 @@ final class WriteSession {
     }
 
     private func save<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: FeedState, to new: FeedState,
-        spreadsAnew: Bool, writesPositions: Bool
+        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: consuming FeedState,
+        to new: consuming FeedState, spreadsAnew: Bool, writesPositions: Bool
     ) throws {
         touch()
         counters.clock = new.clock
         if !effect.changesRows {
             loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))
+            loader.keep(old)
             unwritten = loader
             return
         }
         // Must come before any write, because it may ask to start again with the whole feed.
-        var new = new
         let layout = try Layout(new, tuning: tuning, spreadsAnew: spreadsAnew) {
-            loader.chunks[$0].map { ($0.record.page, $0.record.entries.count) }
+            loader.chunks[$0].map { ($0.page, $0.range.count) }
         }
         var removal = loader.leaving.isEmpty ? nil : try ChunkRemoval(loader, self)
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
         try removal?.apply(to: self, loader) { new.pages.contains($0) }
         if let removal, removal.changes.count > 0 { changes.append((loader.feed, removal.changes)) }
-        var writer = FeedWriter(
-            loader, from: old, to: consume new, removed: removal?.removed ?? RemovedChunks(),
+        let writer = FeedWriter(
+            loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)
-        add(try writer.write(layout))
-        if !writer.ranks.isEmpty { ranks[loader.feed, default: []] += writer.ranks }
-        counters.entries &+= UInt64(bitPattern: Int64(writer.entriesAdded))
-        let found = RowChanges.between(writer.old, writer.new)
-        if found.count > 0 { changes.append((loader.feed, found)) }
+        let difference = try writer.write()
+        add(difference.locations)
+        if !difference.ranks.isEmpty { ranks[loader.feed, default: []] += difference.ranks }
+        counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
+        if difference.changes.count > 0 { changes.append((loader.feed, difference.changes)) }
     }
 }
 

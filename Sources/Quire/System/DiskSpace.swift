@@ -26,8 +26,8 @@ enum DiskSpace {
         if free.bytes < needed {
             throw QuireError(
                 .diskFull,
-                "\(path): cannot store bodies: \(free.bytes) bytes are left on the disk, of which \(needed) are "
-                    + "kept for pruning", osError: ENOSPC)
+                "\(path): cannot store bodies: \(free.bytes) bytes are left on the disk, and \(needed) of "
+                    + "them are kept for pruning", osError: ENOSPC)
         }
     }
 

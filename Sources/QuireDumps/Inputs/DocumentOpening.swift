@@ -1,7 +1,7 @@
 /// Recognises the kind of a document by its first bytes.
 struct DocumentOpening {
     let options: InputOptions
-    /// True for the files of a folder or an archive, of which only some may belong to the feed.
+    /// True for the files of a folder or an archive. Some of them may not belong to the feed.
     let isOneOfMany: Bool
     let place: String
     /// The file of the document, unless it is in an archive.

@@ -67,7 +67,7 @@ public struct Profile: Sendable {
     var deleted: FieldPath?
     /// The request parameters that name a place, unless the links tell.
     var request: RequestField?
-    /// The sources of the page number, of which the first available one is used.
+    /// The sources of the page number. The first one that has a value is used.
     var page: [Source]
     var pages: Source?
     var total: Source?

@@ -1,7 +1,7 @@
 import Quire
 
 extension Feed {
-    /// Returns the changes of the feed from now on, or since a commit, whoever makes them: this pager,
+    /// Returns the changes of the feed from now on, or since a commit, made by any writer: this pager,
     /// another thread, process or language.
     ///
     ///     var (rows, generation) = try cache.withSnapshot { snapshot in

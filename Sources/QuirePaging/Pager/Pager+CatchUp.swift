@@ -15,14 +15,7 @@ extension Pager {
     public func catchUp(to marker: PostID, budget: Int) async throws -> CatchUp {
         var catchUp = CatchUp(last: try await page(at: .head))
         catchUp.pages = 1
-        while true {
-            let next: Place
-            switch try whatIsMissing(above: marker) {
-            case nil:
-                catchUp.reachesMarker = true
-                return catchUp
-            case let place?: next = place
-            }
+        while let next = try whatIsMissing(above: marker) {
             if catchUp.pages >= budget { return catchUp }
             if case .gap(let gap) = next {
                 catchUp.last = try await fillOnce(gap)
@@ -32,27 +25,20 @@ extension Pager {
             guard case .loaded = catchUp.last else { return catchUp }
             catchUp.pages += 1
         }
+        catchUp.reachesMarker = true
+        return catchUp
     }
 
     /// Returns the place of the next request toward a post; nil if nothing is missing above it.
     private func whatIsMissing(above marker: PostID) throws -> Place? {
         try feed.cache.withSnapshot { snapshot in
-            let isCached = try snapshot.find(marker, in: feed) != nil
-            guard let gap = try snapshot.gaps(of: feed).first else { return isCached ? nil : .tail }
-            if !isCached { return .gap(gap.id) }
-            var position: RowPosition?
-            while true {
-                let rows = try snapshot.rows(of: feed, after: position, limit: 256)
-                for row in rows {
-                    switch row {
-                    case .gap(let gap): return .gap(gap.id)
-                    case .post(let post):
-                        if post.id == marker { return nil }
-                        position = post.position
-                    }
-                }
-                if rows.isEmpty { return nil }
-            }
+            let post = try snapshot.find(marker, in: feed)
+            guard let gap = try snapshot.gaps(of: feed).first else { return post == nil ? .tail : nil }
+            guard let post else { return .gap(gap.id) }
+            let (upper, lower) = (
+                try snapshot.rank(of: gap.position, in: feed), try snapshot.rank(of: post.position, in: feed)
+            )
+            return upper < lower ? .gap(gap.id) : nil
         }
     }
 }

@@ -11,7 +11,9 @@ extension Pager {
     /// Requests a page at a place. Calls for the same place share a request.
     func page(at place: Place, isForced: Bool = false) async throws -> PageResult {
         try Task.checkCancellation()
-        if let verdict = stopped[place], !isForced { return .stopped(verdict) }
+        // A request that another caller forced is shared. A caller who waits for it would else be refused at
+        // once, ask again, and never let it land.
+        if flights[place] == nil, !isForced, let verdict = stopped[place] { return .stopped(verdict) }
         numbers += 1
         let caller = numbers
         return try await withTaskCancellationHandler {

@@ -34,7 +34,7 @@ extension Pager {
             }
         }
         guard let outcome else { return .refused(.unsupported) }
-        stopped[place] = outcome.verdict
+        if place != .head { stopped[place] = outcome.verdict }
         return .loaded(outcome)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Unstable) @testable import Quire
 
-/// A cache whose records somebody rewrites behind the engine's back, with right checksums.
+/// A cache whose records are rewritten behind the engine's back, with right checksums.
 struct Forgery {
     let storage: TemporaryCache
 

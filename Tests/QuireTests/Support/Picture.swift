@@ -161,7 +161,7 @@ enum Picture {
         }
     }
 
-    private static func defaultPages(_ state: FeedState, _ segments: [[Int]]) -> [Page] {
+    private static func defaultPages(_ state: borrowing FeedState, _ segments: [[Int]]) -> [Page] {
         let gaps = state.gapRows.map { state.gaps[$0] }
         let links = gaps.map(\.down.link) + [state.tail.link]
         let ups = [state.head.link == .end ? .unknown : state.head.link] + gaps.map(\.up.link)
@@ -192,7 +192,7 @@ enum Picture {
 
     /// An overlapping link continues below the nearest page end above its border.
     private static func settleOverlaps(_ state: inout FeedState) throws(Interruption) {
-        func start(_ edge: Edge, _ state: FeedState) throws(Interruption) -> PostID? {
+        func start(_ edge: Edge, _ state: borrowing FeedState) throws(Interruption) -> PostID? {
             guard edge.isOverlapping, let border = try state.entryAbove(edge: edge.number) else {
                 return nil
             }

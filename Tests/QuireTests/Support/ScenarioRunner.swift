@@ -237,25 +237,25 @@ final class ScenarioRunner {
             seen["help"] = .text(refusal.help.rawValue)
             seen["ticket"] = .null
         case .request(let request):
-            var wish: [String: JSON] = [:]
+            var plan: [String: JSON] = [:]
             switch request.target {
-            case .link(let link): wish["link"] = .text(link.description)
+            case .link(let link): plan["link"] = .text(link.description)
             case .position(let offset, let limit):
-                wish["offset"] = .number(Double(offset))
-                if let limit { wish["limit"] = .number(Double(limit)) }
+                plan["offset"] = .number(Double(offset))
+                if let limit { plan["limit"] = .number(Double(limit)) }
             case .page(let number, let limit):
-                wish["page"] = .number(Double(number))
-                if let limit { wish["limit"] = .number(Double(limit)) }
-            case .around(let target): wish["around"] = .text(target.description)
-            case .delta(let since): wish["since"] = .text(since)
-            case .snapshot: wish["snapshot"] = .bool(true)
-            case .bodies(let ids): wish["ids"] = .list(ids.map { .text($0.description) })
+                plan["page"] = .number(Double(number))
+                if let limit { plan["limit"] = .number(Double(limit)) }
+            case .around(let target): plan["around"] = .text(target.description)
+            case .delta(let since): plan["since"] = .text(since)
+            case .snapshot: plan["snapshot"] = .bool(true)
+            case .bodies(let ids): plan["ids"] = .list(ids.map { .text($0.description) })
             }
             if request.isOverlapping {
-                if case .link = request.target { wish["overlapping"] = .bool(true) }
+                if case .link = request.target { plan["overlapping"] = .bool(true) }
             }
-            if let until = request.until { wish["until"] = .text(until.description) }
-            seen["plan"] = .object(wish)
+            if let until = request.until { plan["until"] = .text(until.description) }
+            seen["plan"] = .object(plan)
             seen["ticket"] = .number(Double(request.ticket.number))
         }
     }

@@ -168,7 +168,9 @@ struct CacheContents: Equatable {
         var pages: Set<UInt64> = []
         try reader.chunks.eachChunk(from: 0) { position, chunk in
             var chunk = chunk
-            shifts.apply(to: &chunk, at: position)
+            if let epoch = chunk.epoch {
+                shifts.apply(to: &chunk.entries, chunk.entries.indices, since: epoch, at: position)
+            }
             for (id, var entry) in zip(chunk.ids, chunk.entries) {
                 let body = Array(try bodies.bytes(entry.body))
                 entry.body = BodyReference()

@@ -97,7 +97,7 @@ struct Kill: TortureCommand {
         return reopened.state
     }
 
-    /// Goes on with the history until somebody ends it, or its disk.
+    /// Goes on with the history until it is killed, or its disk fails.
     static func writer(_ path: String, diskMayFail: Bool = false) -> Child {
         Child { tell in
             do {
@@ -120,7 +120,7 @@ struct Kill: TortureCommand {
     }
 }
 
-/// How long something took, time after time.
+/// How long an operation took, each time.
 struct Times: CustomStringConvertible {
     private var microseconds: [UInt64] = []
 

@@ -19,7 +19,7 @@ struct PowerCut: TortureCommand {
     /// How often the history runs through all operations before a recording, so that free pages are reused.
     private static let rounds = 3
 
-    /// A recording of a few commits, of which the first is this act.
+    /// A recording of a few commits. The first one is this act.
     private struct Workload {
         let act: Stage.Act
         let durability: CacheOptions.Durability

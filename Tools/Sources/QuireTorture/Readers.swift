@@ -10,7 +10,7 @@ struct Readers: TortureCommand {
 
     @OptionGroup var common: CommonOptions
     @Option(help: "How many readers are killed.") var count = 20
-    @Option(help: "Commits after each.") var commits = 500
+    @Option(help: "How many commits follow each kill.") var commits = 500
 
     /// Each commit replaces the body of one of these. All together have about a megabyte.
     private static let (posts, size) = (500, 2_000)

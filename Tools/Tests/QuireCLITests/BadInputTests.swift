@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire with bad input")
+@Suite("quire with bad input", .timeLimit(.minutes(10)))
 struct BadInputTests {
     private static let bad: [(name: String, text: String, reason: String)] = [
         ("truncated", #"{"items": [{"question_id": 1}, {"ques"#, "not JSON"),

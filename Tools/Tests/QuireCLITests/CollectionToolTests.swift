@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("collections, and feeds that go")
+@Suite("collections, and feeds that go", .timeLimit(.minutes(10)))
 struct CollectionToolTests {
     private static func issue(_ text: String) -> String { #"{"number":1,"title":"\#(text)"}"# }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The other commands of quire")
+@Suite("The other commands of quire", .timeLimit(.minutes(10)))
 struct CommandTests {
     /// Pages 1 to 3 and 5 to 6 of ten posts: one gap.
     private func cacheWithGap() throws -> Sandbox {
@@ -260,7 +260,7 @@ struct CommandTests {
         // It has the cache open as soon as a page of it is there, and waits for more.
         let line = (1...40).map { #"{"items": [{"question_id": \#($0)}], "has_more": true}"# + "\n" }.joined()
         try pipe.fileHandleForWriting.write(contentsOf: Data(line.utf8))
-        while process.isRunning, try box.quire("feeds", box.cache).lines.count < 3 {}
+        while process.isRunning, !Task.isCancelled, try box.quire("feeds", box.cache).lines.count < 3 {}
         try #require(process.isRunning)
         for command in ["repair", "compact"] {
             let run = try box.quire(command, box.cache)

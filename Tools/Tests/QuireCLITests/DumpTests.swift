@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire ingest with dumps")
+@Suite("quire ingest with dumps", .timeLimit(.minutes(10)))
 struct DumpTests {
     // MARK: The same site again
 

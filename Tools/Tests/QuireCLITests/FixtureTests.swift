@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire with real crawls", .enabled(if: Shared.fixtures != nil))
+@Suite("quire with real crawls", .enabled(if: Shared.fixtures != nil), .timeLimit(.minutes(10)))
 struct FixtureTests {
     private static let bump = ["--order", "bump", "--key", "last_activity_date", "--json"]
 

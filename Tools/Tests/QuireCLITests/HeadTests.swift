@@ -3,7 +3,7 @@ import Testing
 
 /// Only an answer to the request for the head closes the head; until then posts may be missing above the
 /// first one, and every command says so.
-@Suite("quire and the head")
+@Suite("quire and the head", .timeLimit(.minutes(10)))
 struct HeadTests {
     private let box: Sandbox
     private static let keyed = ["--order", "bump", "--key", "last_activity_date"]

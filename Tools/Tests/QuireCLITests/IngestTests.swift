@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire ingest and fill")
+@Suite("quire ingest and fill", .timeLimit(.minutes(10)))
 struct IngestTests {
     private static let closing: Set<String> = [
         "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page", "ignored",
@@ -240,7 +240,7 @@ struct IngestTests {
         let box = try Sandbox()
         let pages = try box.pages(1...600, top: 10_000)
         let (process, _, _) = try box.start(Tool.path, ["ingest", box.cache, "a"] + pages)
-        while process.isRunning {
+        while process.isRunning, !Task.isCancelled {
             let feed = try box.quire("feeds", box.cache, "--json").objects().first
             if let pages = feed?["pages"] as? Int, pages > 0 { break }
         }

@@ -3,7 +3,7 @@ import Testing
 
 /// `repair` and `compact` killed at random moments: the old file or the new one is there, whole, and the
 /// damaged one is never lost.
-@Suite("repair and compact, killed")
+@Suite("repair and compact, killed", .timeLimit(.minutes(60)))
 struct KilledUpkeepTests {
     private static let kills = Int(ProcessInfo.processInfo.environment["QUIRE_KILLS"] ?? "") ?? 8
     private let box: Sandbox
@@ -87,7 +87,7 @@ struct KilledUpkeepTests {
         for _ in 0..<Self.kills {
             try whole.write(to: URL(fileURLWithPath: box.cache))
             let process = try box.start(Tool.path, ["compact", box.cache]).process
-            while process.isRunning {
+            while process.isRunning, !Task.isCancelled {
                 let run = try box.quire("export", box.cache, "a")
                 #expect(run.status == 0 && run.out == posts, "\(run.err)")
             }

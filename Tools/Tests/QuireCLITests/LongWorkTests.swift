@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What takes long on a large cache draws how far it is, stops at Ctrl-C, and says when it has not seen all.
-@Suite("check, verify, repair and compact: progress, Ctrl-C, limits")
+@Suite("check, verify, repair and compact: progress, Ctrl-C, limits", .timeLimit(.minutes(10)))
 struct LongWorkTests {
     private static let commands = ["check", "check --quick", "verify", "repair", "compact"]
     private let box: Sandbox

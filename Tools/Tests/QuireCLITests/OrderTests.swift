@@ -3,7 +3,7 @@ import Testing
 
 /// Answers that contradict the order of their feed are evidence: counted, told with the posts that found no
 /// place and with the order that would fit.
-@Suite("quire and the order of a feed")
+@Suite("quire and the order of a feed", .timeLimit(.minutes(10)))
 struct OrderTests {
     private let box: Sandbox
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Folders of recorded requests: what was asked for decides where an answer goes, not the order of the files.
-@Suite("quire and recorded polls")
+@Suite("quire and recorded polls", .timeLimit(.minutes(10)))
 struct PollTests {
     /// Listings in the manner of Reddit, which answers `before` with what lies directly above the post, and
     /// of Mastodon, which knows two ways to ask for what is new.

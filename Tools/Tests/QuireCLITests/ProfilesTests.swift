@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire profiles, and profiles of ingest")
+@Suite("quire profiles, and profiles of ingest", .timeLimit(.minutes(10)))
 struct ProfilesTests {
     private static let listing = """
         {"kind": "Listing", "data": {"children": [{"kind": "t3", "data": {"name": "t3_b"}},

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire ingest --resume")
+@Suite("quire ingest --resume", .timeLimit(.minutes(60)))
 struct ResumeTests {
     /// Everything of a feed that a reader can see, except when its pages were fetched.
     private func state(of cache: String, _ box: Sandbox) throws -> [String] {
@@ -98,7 +98,7 @@ struct ResumeTests {
             Tool.path, ["ingest", box.cache, "a", "-"] + options, input: pipe.fileHandleForReading)
         try pipe.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
         // It waits for more after the first batch of 32 pages, for ever.
-        while process.isRunning {
+        while process.isRunning, !Task.isCancelled {
             let feed = try box.quire("feeds", box.cache, "--json").objects().first
             if feed?["pages"] as? Int == 32 { break }
         }

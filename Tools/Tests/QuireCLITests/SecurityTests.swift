@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What SECURITY.md says of the tool.
-@Suite("What hostile input reaches")
+@Suite("What hostile input reaches", .timeLimit(.minutes(10)))
 struct SecurityTests {
     /// True if programs may be traced here.
     private static let canTrace: Bool = {

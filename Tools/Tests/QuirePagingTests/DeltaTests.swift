@@ -3,7 +3,7 @@ import QuirePaging
 import Testing
 
 /// Asking only for what has changed (R29).
-@Suite("Deltas", .timeLimit(.minutes(1))) struct DeltaTests {
+@Suite("Deltas", .timeLimit(.minutes(10))) struct DeltaTests {
     private static func answer(_ ids: Int64..., deleted: [PostID] = [], since: String?, next: Link = .unknown)
         -> PageResponse
     {

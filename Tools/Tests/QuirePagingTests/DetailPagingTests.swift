@@ -4,8 +4,8 @@ import Testing
 
 @testable import QuirePaging
 
-/// A list with summaries, full bodies when somebody looks, and values that were updated one by one.
-@Suite(.timeLimit(.minutes(1))) struct DetailPagingTests {
+/// A list with summaries, full bodies when a reader looks, and values that were updated one by one.
+@Suite(.timeLimit(.minutes(10))) struct DetailPagingTests {
     private struct Question: Decodable, Equatable {
         var title: String
         var score = 0

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Bands with their albums: a page of the one brings first pages of the others.
-@Suite(.timeLimit(.minutes(1))) struct EmbeddedPageTests {
+@Suite(.timeLimit(.minutes(10))) struct EmbeddedPageTests {
     private static let albums = FeedOptions(order: .keyless, pageSize: 3)
 
     private struct Band: Codable {

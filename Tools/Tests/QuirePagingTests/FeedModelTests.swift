@@ -7,7 +7,7 @@ import Testing
 
 /// What a screen shows and what it makes the pager ask. `…` is a row for what lies beyond an end, `~` a gap,
 /// `?` a post without body.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct FeedModelTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct FeedModelTests {
     private typealias Model = FeedModel<[UInt8]>
 
     private func model(_ pager: Pager, reach: Int = 2) throws -> Model {
@@ -79,16 +79,16 @@ import Testing
         let pager = fixture.pager(source)
         let model = try model(pager)
         async let refresh: Void = model.refresh()
-        await until { model.state(at: .head).isLoading }
-        source.answer(await source.next(), .page([9, 8, 7], next: .token("a")))
+        try await until { model.state(at: .head).isLoading }
+        try source.answer(await source.next(), .page([9, 8, 7], next: .token("a")))
         await refresh
         #expect("\(model.state(at: .head)) \(model.state(at: .tail))" == "idle idle")
         async let first: Void = model.loadMore(near: .post(8))
         async let second: Void = model.loadMore(near: .post(7))
         async let third: Void = model.loadMore(near: .more(.tail))
-        await until { await pager.flights[.tail]?.waiting.count == 3 }
+        try await until { await pager.flights[.tail]?.waiting.count == 3 }
         #expect(model.state(at: .tail).isLoading)
-        source.answer(await source.next(), .page([6, 5, 4], next: .token("b")))
+        try source.answer(await source.next(), .page([6, 5, 4], next: .token("b")))
         _ = await (first, second, third)
         #expect(picture(model) == "9 8 7 6 5 4 …" && source.count == 2)
         #expect("\(model.state(at: .tail))" == "idle")
@@ -258,16 +258,16 @@ import Testing
         let source = Switchboard()
         let model = try model(fixture.pager(source))
         async let refresh: Void = model.refresh()
-        source.answer(await source.next(), .page([9, 8, 7], next: .token("a")))
+        try source.answer(await source.next(), .page([9, 8, 7], next: .token("a")))
         await refresh
         let leaving = Task { await model.loadMore(near: .post(7)) }
-        let call = await source.next()
+        let call = try await source.next()
         leaving.cancel()
         await leaving.value
         #expect("\(model.state(at: .tail))" == "idle" && picture(model) == "9 8 7 …")
         source.answer(call, .page([6, 5, 4], next: .end))
         async let staying: Void = model.loadMore(near: .post(7))
-        source.answer(await source.next(), .page([6, 5], next: .end))
+        try source.answer(await source.next(), .page([6, 5], next: .end))
         await staying
         #expect(picture(model) == "9 8 7 6 5")
     }
@@ -301,7 +301,7 @@ import Testing
             try feed.delete(3)
             """)
         #expect(output == "")
-        await until { self.picture(model) == "70 2 1" && model.rows[1].post?.bytes == [2, 2] }
+        try await until { self.picture(model) == "70 2 1" && model.rows[1].post?.bytes == [2, 2] }
         following.cancel()
         await #expect(throws: CancellationError.self) { try await following.value }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Each row of Docs/field.md names tests, and the tests exist.
-@Suite struct FieldTests {
+@Suite(.timeLimit(.minutes(10))) struct FieldTests {
     private struct Row {
         let id: String
         let tests: Substring

@@ -3,7 +3,7 @@ import Testing
 @testable import TestSupport
 
 /// The program in Docs/paging.md does what the guide says.
-@Suite struct GuideTests {
+@Suite(.timeLimit(.minutes(10))) struct GuideTests {
     @Test(.enabled(if: Compiler.modules != nil, "needs the build's modules"))
     func theProgramRuns() throws {
         let program = try Compiler.examples(in: "Docs/paging.md").joined(separator: "\n")

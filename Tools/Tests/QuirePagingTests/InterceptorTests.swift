@@ -4,7 +4,7 @@ import Testing
 @testable import QuirePaging
 
 /// What stands between a pager and its source.
-@Suite(.timeLimit(.minutes(1))) struct InterceptorTests {
+@Suite(.timeLimit(.minutes(10))) struct InterceptorTests {
     @Test func theFirstSeesRequestsFirstAndResponsesLast() async throws {
         let fixture = try PagerFixture()
         let server = ListServer(posts: 3, options: fixture.feed.options)

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// What observers hear, and windows that stay put.
-@Suite(.timeLimit(.minutes(2))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservationTests {
     /// The rows of a feed as an observer follows them.
     private struct Observer {
         let feed: Feed

@@ -5,7 +5,7 @@ import Testing
 @testable import QuirePaging
 
 /// What a pager asks, when, and what its callers hear. Pages hold three posts, the newest on top.
-@Suite(.timeLimit(.minutes(1))) struct PagerTests {
+@Suite(.timeLimit(.minutes(10))) struct PagerTests {
     // MARK: Pages
 
     @Test func pagesFollowOneAnotherToTheEnd() async throws {
@@ -94,8 +94,8 @@ import Testing
         let pager = fixture.pager(source)
         async let first = pager.refresh()
         async let second = pager.refresh()
-        let call = await source.next()
-        await until { await pager.flights[.head]?.waiting.count == 2 }
+        let call = try await source.next()
+        try await until { await pager.flights[.head]?.waiting.count == 2 }
         #expect(await pager.loading == [.head])
         source.answer(call, .page([3, 2, 1], next: .end))
         #expect(try await first == (try await second))
@@ -109,13 +109,13 @@ import Testing
         let source = Switchboard()
         let pager = fixture.pager(source)
         async let list = pager.refresh()
-        source.answer(await source.next(), .page([3, 2, 1]))
+        try source.answer(await source.next(), .page([3, 2, 1]))
         _ = try await list
         #expect(try fixture.picture == "[?3 ?2 ?1] |end")
         async let fill = pager.fill(GapID(1))
         async let append = pager.append()
-        let call = await source.next()
-        await until { await pager.flights[.tail]?.waiting.count == 2 }
+        let call = try await source.next()
+        try await until { await pager.flights[.tail]?.waiting.count == 2 }
         source.answer(call, .page([3, 2, 1]))
         #expect(try await fill == (try await append))
         #expect(try fixture.picture == "[3 2 1] |end" && source.count == 2)
@@ -126,9 +126,9 @@ import Testing
         let source = Switchboard()
         let pager = fixture.pager(source)
         let leaving = Task { try await pager.refresh() }
-        let call = await source.next()
+        let call = try await source.next()
         async let staying = pager.refresh()
-        await until { await pager.flights[.head]?.waiting.count == 2 }
+        try await until { await pager.flights[.head]?.waiting.count == 2 }
         leaving.cancel()
         await #expect(throws: CancellationError.self) { try await leaving.value }
         source.answer(call, .page([3, 2, 1], next: .end))
@@ -142,13 +142,13 @@ import Testing
         let source = Switchboard(heedsCancellation: heedsCancellation)
         let pager = fixture.pager(source)
         let task = Task { try await pager.refresh() }
-        let call = await source.next()
+        let call = try await source.next()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         source.answer(call, .page([3, 2, 1], next: .end))
-        await until { await pager.loading.isEmpty }
+        try await until { await pager.loading.isEmpty }
         async let again = pager.refresh()
-        let second = await source.next()
+        let second = try await source.next()
         #expect(try fixture.picture == "[] |…")
         source.answer(second, .page([4, 3], next: .end))
         #expect(try await again.verdict == .ok)
@@ -160,19 +160,19 @@ import Testing
         let source = Switchboard(heedsCancellation: false)
         let pager = fixture.pager(source)
         async let first = pager.refresh()
-        source.answer(await source.next(), .page([9, 8, 7], next: .token("below 7")))
+        try source.answer(await source.next(), .page([9, 8, 7], next: .token("below 7")))
         _ = try await first
         async let append = pager.append()
-        let late = await source.next()
+        let late = try await source.next()
         async let refresh = pager.refresh()
         #expect(try await append == .preempted)
         async let patient = pager.append()
-        await until { source.calls.count == 2 && source.count == 3 }
-        await until { await pager.flights[.head]?.waiting.count == 2 }
+        try await until { source.calls.count == 2 && source.count == 3 }
+        try await until { await pager.flights[.head]?.waiting.count == 2 }
         source.answer(source.calls[1], .page([10, 9, 8], next: .token("below 8")))
         _ = try await refresh
         source.answer(late, .page([6, 5, 4], next: .end))
-        await until { source.count == 4 }
+        try await until { source.count == 4 }
         #expect(try fixture.picture == "[10 9 8 7] |…")
         source.answer(source.calls[0], .page([6, 5, 4], next: .end))
         #expect(try await patient.verdict == .ok)
@@ -287,7 +287,7 @@ import Testing
         }
         for isFirst in [true, false] {
             let call = Task { try await pager.refresh() }
-            let asked = await board.next()
+            let asked = try await board.next()
             if !isFirst {
                 try fixture.feed.delete(2)
                 try fixture.feed.insertLocal("draft", body: Array(#"{"id":0,"mine":true}"#.utf8))

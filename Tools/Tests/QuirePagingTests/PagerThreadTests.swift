@@ -6,7 +6,7 @@ import Testing
 @testable import QuirePaging
 
 /// A commit that waits holds up its pager and no other task.
-@Suite(.timeLimit(.minutes(2))) struct PagerThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct PagerThreadTests {
     /// A writer that holds the cache until it is told to let go. The time limit ends the test if it never
     /// does.
     private final class Writer: Sendable {
@@ -37,7 +37,7 @@ import Testing
                 clock: fixture.clock.pagerClock())
         }
         let writer = Writer(cache)
-        await until { writer.isWriting.withLock { $0 } }
+        try await until { writer.isWriting.withLock { $0 } }
         let calls = pagers.map { pager in Task { try await pager.refresh().verdict } }
         for _ in 0..<100 { await Task.yield() }  // they plan, which is a commit
         await Task.detached { _ = writer.mayEnd.signal() }.value

@@ -6,7 +6,7 @@ import Testing
 @testable import QuirePaging
 
 /// How long a server is left alone, and how failed requests are retried.
-@Suite(.timeLimit(.minutes(1))) struct PolitenessTests {
+@Suite(.timeLimit(.minutes(10))) struct PolitenessTests {
     /// Gives one of these after the other.
     private final class Script: PagingSource {
         private let rest: Mutex<[Result<PageResponse, any Error>]>

@@ -4,7 +4,7 @@ import QuireSimulator
 import Testing
 
 /// Posts that a server pushes, and joins that only its page numbers vouch for (R26.8, R27).
-@Suite("Pushed posts", .timeLimit(.minutes(1))) struct PushTests {
+@Suite("Pushed posts", .timeLimit(.minutes(10))) struct PushTests {
     private static func message(_ ids: PostID...) -> Answer {
         var answer = Answer()
         for id in ids { answer.append(id: id, body: Array("{}".utf8)) }

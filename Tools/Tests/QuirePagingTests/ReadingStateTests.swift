@@ -4,8 +4,8 @@ import Testing
 @testable import QuirePaging
 @testable import TestSupport
 
-/// How far somebody has read, across everything that happens to a feed.
-@Suite(.timeLimit(.minutes(1))) struct ReadingStateTests {
+/// How far a reader has read, across everything that happens to a feed.
+@Suite(.timeLimit(.minutes(10))) struct ReadingStateTests {
     private func fixture(posts: Int, _ options: FeedOptions? = nil) async throws -> (
         PagerFixture, Pager, ListServer
     ) {

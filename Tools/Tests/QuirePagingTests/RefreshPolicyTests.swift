@@ -5,7 +5,7 @@ import Testing
 
 /// What a refresh does about the gap it opened, and what it never does under the reader. `[3 2 1]` is
 /// cached when posts up to 12 appear.
-@Suite(.timeLimit(.minutes(1))) struct RefreshPolicyTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshPolicyTests {
     private func refreshed(
         _ policy: PagerOptions.RefreshPolicy, visible: Set<PostID>? = []
     ) async throws -> (PagerFixture, Pager, ListServer) {

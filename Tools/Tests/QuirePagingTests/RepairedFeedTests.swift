@@ -9,7 +9,7 @@ import Testing
 
 /// A repair lost posts of what the server goes on calling unmodified: the next refresh fetches them all the
 /// same.
-@Suite(.timeLimit(.minutes(1))) struct RepairedFeedTests {
+@Suite(.timeLimit(.minutes(10))) struct RepairedFeedTests {
     /// The first page stands in chunks of two posts; one of them is lost.
     @Test(arguments: 0..<3)
     func lostPostsOfTheFirstPageAreFetched(chunk: Int) async throws {

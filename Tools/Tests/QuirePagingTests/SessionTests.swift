@@ -7,7 +7,7 @@ import Testing
 /// reorders and throttles, with cancelled calls, restarts and a clock that is set back. The oracle judges
 /// every answer the pager takes in: no silent hole, no duplicate, nothing removed without evidence. Every
 /// request must have been called for, every call must end, and a quiet network heals everything.
-@Suite struct SessionTests {
+@Suite(.timeLimit(.minutes(60))) struct SessionTests {
     /// QUIRE_SESSIONS: how many sessions of all modes together; QUIRE_FIRST_SEED, QUIRE_MODE as usual.
     private static let sessions =
         ProcessInfo.processInfo.environment["QUIRE_SESSIONS"].flatMap { Int($0) } ?? 180

@@ -5,7 +5,7 @@ import Testing
 @testable import QuirePaging
 
 /// Stored bytes as values of a model.
-@Suite struct TypedPostsTests {
+@Suite(.timeLimit(.minutes(10))) struct TypedPostsTests {
     private struct Question: Codable, Equatable {
         var title: String
         var score: Int

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A short run of each torture, as a process: `make torture` runs the long ones.
-@Suite struct TortureTests {
+@Suite(.timeLimit(.minutes(10))) struct TortureTests {
     private func run(_ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.program)

@@ -61,7 +61,7 @@ class feed {
 public:
     explicit feed(quire_feed *c) : c_(c) {}
 
-    // The request for a place. If none is possible, it is false and has the reason; that is no error.
+    // The request for a place. If none is possible, it is false and has the reason. That is no error.
     may<request> plan(const place &place, batch in = own_commit)
     {
         request request;
@@ -69,7 +69,7 @@ public:
         return detail::finish(code, std::move(request));
     }
 
-    // The request failed, or its answer is no longer wanted.
+    // Call this if the request failed, or if its answer is no longer wanted.
     may<void> cancel(std::uint64_t ticket, batch in = own_commit)
     {
         return detail::finish(quire_cancel(c(), in.c(), ticket));
@@ -95,12 +95,12 @@ public:
                                      detail::to_c(follows), outcome.out());
         return detail::finish(code, std::move(outcome));
     }
-    // From now on every post that comes on top is pushed, in messages after this number. Refresh after it.
+    // From now on the server pushes every new post, in messages after this number. Refresh after this call.
     may<void> begin_live(std::optional<std::uint64_t> after = {}, batch in = own_commit)
     {
         return detail::finish(quire_begin_live(c(), in.c(), after ? &*after : nullptr));
     }
-    // What comes on top is not pushed any more: the connection is gone.
+    // The server no longer pushes new posts: the connection has ended.
     may<void> end_live(batch in = own_commit) { return detail::finish(quire_end_live(c(), in.c())); }
 
     // Recorded crawls: the page with this number is a refresh; below the last post; below a gap.
@@ -189,13 +189,13 @@ public:
     // Removes the feed from the cache; posts that other feeds of its collection hold stay there.
     may<void> drop(batch in = own_commit) { return detail::finish(quire_feed_drop(c(), in.c())); }
 
-    // Gives the feed another name, which no feed has.
+    // Gives the feed another name. No feed may have it already.
     may<void> rename(std::string_view name, batch in = own_commit)
     {
         return detail::finish(quire_feed_rename(c(), in.c(), detail::to_c(name)));
     }
 
-    // Gives a feed without posts other options. It begins anew: this object is of a dropped feed then.
+    // Gives a feed without posts other options. The feed begins anew; this object then refers to a dropped feed.
     may<feed> set_options(const feed_options &options)
     {
         const ids sticky(options.sticky);

@@ -135,7 +135,7 @@ public:
     id_list disorder() const { return list(c_.disorder); }
     // Posts received that are neither cached afterwards nor in another of these lists.
     id_list unplaced() const { return list(c_.unplaced); }
-    // The feed's sizes if this answer showed them to be wrong, and the rows of a page that `fixed` stated.
+    // The feed's sizes if this answer disproved them, and the rows of a page that `fixed` stated.
     std::optional<sizes> disproved_sizes() const
     {
         return c_.disproved_sizes != 0 ? std::optional(static_cast<sizes>(c_.disproved_sizes)) : std::nullopt;

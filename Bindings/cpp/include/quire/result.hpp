@@ -62,7 +62,7 @@ public:
     {
     }
 
-    // What the call that has just returned `code` on this thread had to say.
+    // The error of the call that has just returned `code` on this thread.
     static error last(quire_status code)
     {
         quire_error what = QUIRE_ERROR_INIT;
@@ -136,7 +136,7 @@ using may = T;
 
 namespace detail {
 
-// What every function ends with: the value, or what the mode does with a failure.
+// Every function ends with this. It returns the value, or reports the failure as its mode does.
 #ifdef QUIRE_NO_EXCEPTIONS
 template <class T>
 result<T> finish(quire_status code, T value)
@@ -176,7 +176,7 @@ template <class T>
 }
 #endif
 
-// The same where one status means "there is none".
+// The same for calls with a status that means "there is none".
 template <class T>
 may<std::optional<T>> finish_unless(quire_status none, quire_status code, T value)
 {

@@ -154,7 +154,7 @@ public:
         const auto code = quire_rank_of_post(c(), feed.c(), detail::to_c(id), &rank);
         return detail::finish_unless(QUIRE_NOT_FOUND, code, rank);
     }
-    // The rank of the first post whose key is this one or lower: where a list opens that jumps to a date. It
+    // The rank of the first post whose key is this one or lower. Use it to open a list at a date. It
     // is row_count() if all keys are larger; nothing if the feed's order is not that of keys.
     may<std::optional<std::uint64_t>> rank_of_key(const feed &feed, std::int64_t key) const
     {

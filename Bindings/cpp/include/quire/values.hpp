@@ -208,7 +208,7 @@ public:
     place &limit(std::uint32_t count) { return c_.limit = count, *this; }
     // Stop at the far side of the gap, or at the first cached post.
     place &bounded(bool is_bounded = true) { return c_.is_bounded = is_bounded, *this; }
-    // For head(): what leads to the first page, where the server told.
+    // For head(): the link to the first page, if the server gave one.
     place &from(const link &link) { return c_.link = link.c(), *this; }
 
     const quire_place *c() const { return &c_; }
@@ -273,9 +273,9 @@ public:
     answer &opaque_rows(std::uint64_t count) { return c_.opaque_rows = count, *this; }
     answer &next(const link &link) { return c_.next = link.c(), *this; }
     answer &previous(const link &link) { return c_.previous = link.c(), *this; }
-    // Rows of the whole list, where the server says so.
+    // The number of rows of the whole list, if the server says it.
     answer &total(std::uint64_t rows) { return c_.has_total = 1, c_.total = rows, *this; }
-    // With this token what has changed after this answer can be asked for.
+    // A later request with this token asks what has changed since this answer.
     answer &since(std::string_view token) { return c_.since = detail::to_c(token), *this; }
     // The answer to a delta: posts that are gone on the server.
     answer &deleted(const ids &posts) { return c_.deleted = posts.c(), *this; }

@@ -12,7 +12,7 @@ from ._values import Data, Id, Link
 
 
 def sized(type_name: str) -> Any:
-    """A structure that starts with struct_size, otherwise zero."""
+    """A new structure: struct_size is set, everything else is zero."""
     return ffi.new(f"{type_name} *", {"struct_size": ffi.sizeof(type_name)})
 
 

@@ -84,7 +84,7 @@ def failure(status: Status, message: str, os_error: int = 0) -> QuireError:
 
 
 def check(status: int) -> None:
-    """Raises what the calling thread's last call had to say, unless it went well."""
+    """Raises the error of the calling thread's last call, unless the call succeeded."""
     if status == 0:
         return
     error = ffi.new("quire_error *", {"struct_size": ffi.sizeof("quire_error")})

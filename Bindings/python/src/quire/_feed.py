@@ -88,25 +88,29 @@ class Feed:
     ) -> Request:
         """The request for a place, or why none is possible.
 
-        gap: for Place.GAP and ABOVE_GAP. target: for AROUND the post, for JOIN the one below the join.
-        page: for PAGE its number. posts: for BODIES, in a feed paged by ids:
-        those whose bodies are missing. DELTA: the changes since the newest token. limit: 0 is the feed's page size.
-        is_bounded: stop at the far side of the gap. link: for HEAD, if the server gave a link to it.
+        place: what to ask for. DELTA asks for the changes since the newest token.
+        gap: the gap, for Place.GAP and ABOVE_GAP.
+        target: for AROUND the post; for JOIN the post below the join.
+        page: the number of the page, for PAGE.
+        posts: for BODIES, in a feed paged by ids: the posts whose bodies are missing.
+        limit: how many posts to ask for; 0 is the feed's page size.
+        is_bounded: stop at the far side of the gap.
+        link: for HEAD, if the server gave a link to it.
         """
-        wish = sized("quire_place")
+        place_given = sized("quire_place")
         target_in = id_in("" if target is None else target)
         posts_in = Ids(posts)
         link_given = link_in(link)
-        wish.kind = place
-        wish.gap = number_in(gap if isinstance(gap, int) else gap.number)
-        wish.target = target_in
-        wish.page = number_in(page)
-        wish.posts = posts_in.value
-        wish.limit = number_in(limit, 32)
-        wish.is_bounded = is_bounded
-        wish.link = link_given
+        place_given.kind = place
+        place_given.gap = number_in(gap if isinstance(gap, int) else gap.number)
+        place_given.target = target_in
+        place_given.page = number_in(page)
+        place_given.posts = posts_in.value
+        place_given.limit = number_in(limit, 32)
+        place_given.is_bounded = is_bounded
+        place_given.link = link_given
         out = sized("quire_request")
-        check(lib.quire_plan(self._handle, _batch(batch), wish, out))
+        check(lib.quire_plan(self._handle, _batch(batch), place_given, out))
         try:
             return request_out(out)
         finally:
@@ -128,11 +132,14 @@ class Feed:
     ) -> Outcome:
         """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
 
-        posts: in the server's order, Post or (id, body[, key[, version[, detail]]]); bodies are borrowed until the
-        call returns. next: what continues below, Link.END only if the server said so. fetched_at: in
-        milliseconds since 1970, None is now. opaque_rows: rows that have no id.
-        total: rows of the whole list, where the server says so. since: with this token what has changed after
-        this answer can be asked for (Place.DELTA). deleted: for such a request, the posts that are gone.
+        posts: in the server's order, Post or (id, body[, key[, version[, detail]]]). Bodies are borrowed until
+        the call returns.
+        next, previous: what continues below and above; Link.END only if the server said so.
+        fetched_at: in milliseconds since 1970; None is now.
+        opaque_rows: how many rows have no id.
+        total: the number of rows of the whole list, if the server says it.
+        since: a token. A later request with it asks what has changed since this answer (Place.DELTA).
+        deleted: in the answer to such a request, the posts that are gone.
         """
         ticket = request if isinstance(request, int) else request.ticket
         out = sized("quire_outcome")
@@ -147,7 +154,7 @@ class Feed:
             lib.quire_outcome_free(out)
 
     def cancel(self, request: Request | int, *, batch: Batch | None = None) -> None:
-        """The request failed, or its answer is no longer wanted. A late answer is still judged."""
+        """Call this if the request failed, or if its answer is no longer wanted. A late answer is still judged."""
         ticket = request if isinstance(request, int) else request.ticket
         check(lib.quire_cancel(self._handle, _batch(batch), number_in(ticket)))
 
@@ -266,7 +273,7 @@ class Feed:
         check(lib.quire_feed_drop(self._handle, _batch(batch)))
 
     def rename(self, name: str, *, batch: Batch | None = None) -> None:
-        """Gives the feed another name, which no feed has."""
+        """Gives the feed another name. No feed may have it already."""
         check(lib.quire_feed_rename(self._handle, _batch(batch), id_in(name)))
         self.name = name
 

@@ -123,7 +123,7 @@ class Snapshot:
         return self._number(lib.quire_row_count, feed)
 
     def rank_of_row(self, feed: Feed, row: Row) -> int:
-        """The rank of a row of this snapshot; two of them differ by how many rows one is below the other."""
+        """The rank of a row of this snapshot."""
         return self._number(lib.quire_rank_of_row, feed, position_in(row, self._lease))
 
     def rank_of_post(self, feed: Feed, id: Id) -> int:
@@ -131,7 +131,7 @@ class Snapshot:
         return self._number(lib.quire_rank_of_post, feed, id_in(id))
 
     def rank_of_key(self, feed: Feed, key: int) -> int:
-        """The rank of the first post whose key is this one or lower: where a list opens that jumps to a date.
+        """The rank of the first post whose key is this one or lower. Use it to open a list at a date.
 
         It is row_count() if all keys are larger. NotFoundError if the feed's order is not that of keys.
         """

@@ -38,7 +38,7 @@ struct recorder_count {
     long calls;
     /* Those that failed: not every call can fail in every way. */
     long failures;
-    /* Of these, syncs: what was written before may be lost, and somebody has to be told. */
+    /* Of these, syncs: what was written before may be lost, and the caller has to be told. */
     long syncs;
 };
 

@@ -37,55 +37,64 @@ struct Ingestion {
         let isContradiction: Bool
     }
 
+    /// Pages that wait for a commit.
+    private struct Waiting {
+        var numbering: Numbering
+        var pages: [Page] = []
+        var bytes = 0
+        var failures = 0
+    }
+
     /// Commits the pages of the queue in batches of limited size, until its end, an interruption, or too many
     /// errors.
     mutating func take(_ queue: PageQueue, batchBytes: Int) throws {
         defer { progress.clear() }
-        var (pages, bytes) = ([Page](), 0)
-        var numbering = point.numbering
-        var failures = 0
-        while true {
-            if Interruption.received != 0 { return queue.cancel() }
+        var waiting = Waiting(numbering: point.numbering)
+        while Interruption.received == 0 && !hasGivenUp {
             switch queue.pop(patience: 0.2) {
             case .nothingYet: break
-            case .end: return try commit(pages, numbering, isLast: true)
+            case .end: return try commit(waiting.pages, waiting.numbering, isLast: true)
             case .page(let page):
                 progress.show(read: page.consumed, posts: point.totals.new)
-                if case .passedOver(let reason) = page.content {
-                    say("\(page.place): passed over: \(reason)")
-                    continue
-                }
-                if case .failure(let error) = page.content {
-                    if errors.isTooMuch(after: failures) {
-                        queue.cancel()
-                        try commit(pages, numbering, isLast: false)
-                        hasGivenUp = true
-                        point.totals.pagesFailed += 1
-                        return try complain(error.message, at: page.place)
-                    }
-                    failures += 1
-                }
-                if page.response?.namesPost == true && !pages.isEmpty {
-                    // The posts that it attaches to must be committed first.
-                    try commit(pages, numbering, isLast: false)
-                    (pages, bytes, failures) = ([], 0, 0)
-                    if hasGivenUp { return queue.cancel() }
-                }
-                var isContradiction = false
-                if page.kind == .response, let answer = page.answer {
-                    fit.add(answer)
-                    isContradiction = watch.contradicts(answer)
-                }
-                pages.append(
-                    Page(input: page, number: numbering.number(of: page), isContradiction: isContradiction))
-                bytes += page.size
-                if pages.count == Self.batchPages || bytes >= batchBytes {
-                    try commit(pages, numbering, isLast: false)
-                    (pages, bytes, failures) = ([], 0, 0)
-                    if hasGivenUp { return queue.cancel() }
-                }
+                try add(page, to: &waiting)
+                let isFull = waiting.pages.count == Self.batchPages || waiting.bytes >= batchBytes
+                if isFull && !hasGivenUp { try commit(&waiting) }
             }
         }
+        queue.cancel()
+    }
+
+    private mutating func add(_ page: InputPage, to waiting: inout Waiting) throws {
+        if case .passedOver(let reason) = page.content {
+            return say("\(page.place): passed over: \(reason)")
+        }
+        if case .failure(let error) = page.content {
+            if errors.isTooMuch(after: waiting.failures) {
+                try commit(&waiting)
+                hasGivenUp = true
+                point.totals.pagesFailed += 1
+                return try complain(error.message, at: page.place)
+            }
+            waiting.failures += 1
+        }
+        if page.response?.namesPost == true && !waiting.pages.isEmpty {
+            // The posts that it attaches to must be committed first.
+            try commit(&waiting)
+            if hasGivenUp { return }
+        }
+        var isContradiction = false
+        if page.kind == .response, let answer = page.answer {
+            fit.add(answer)
+            isContradiction = watch.contradicts(answer)
+        }
+        waiting.pages.append(
+            Page(input: page, number: waiting.numbering.number(of: page), isContradiction: isContradiction))
+        waiting.bytes += page.size
+    }
+
+    private mutating func commit(_ waiting: inout Waiting) throws {
+        try commit(waiting.pages, waiting.numbering, isLast: false)
+        (waiting.pages, waiting.bytes, waiting.failures) = ([], 0, 0)
     }
 
     private func say(_ message: String) {

@@ -10,7 +10,7 @@ struct OrderEvidence: Codable {
     private(set) var unplaced: [String] = []
     /// The number of such posts beyond the limit of names.
     private(set) var moreUnplaced = 0
-    /// The number of posts of which a newer version is cached.
+    /// The number of posts that are cached in a newer version.
     private(set) var outdated = 0
 
     private static let nameLimit = 256

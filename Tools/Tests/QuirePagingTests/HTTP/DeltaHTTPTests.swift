@@ -5,7 +5,7 @@ import QuirePaging
 import Testing
 
 /// Deltas over HTTP: the token in the address, the rest behind the answer's next link (R29).
-@Suite(.timeLimit(.minutes(1))) struct DeltaHTTPTests {
+@Suite(.timeLimit(.minutes(10))) struct DeltaHTTPTests {
     private static let profile = #"""
         {"name": "x", "order": "stable", "items": "items", "id": {"path": "id"}, "key": {"path": "id"},
          "next": {"path": "next"}, "since": {"path": "sync"}, "deleted": "gone"}

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// A question is a feed: another question, another feed.
-@Suite struct FeedParametersTests {
+@Suite(.timeLimit(.minutes(10))) struct FeedParametersTests {
     private static let options = FeedOptions(order: .stable, pageSize: 3)
     private static let lists: [String: [UInt64]] = ["swift": [9, 8, 7], "c&c++": [5, 4]]
 

@@ -11,7 +11,7 @@ import Testing
 @testable import TestSupport
 
 /// Rows of Docs/field.md that need a server: what others do, and where they go wrong.
-@Suite(.timeLimit(.minutes(1))) struct FieldHTTPTests {
+@Suite(.timeLimit(.minutes(10))) struct FieldHTTPTests {
     private static func counted(_ paging: Paging) -> FeedOptions {
         FeedOptions(order: .keyless, paging: paging, pageSize: 4)
     }

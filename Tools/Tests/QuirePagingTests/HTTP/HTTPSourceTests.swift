@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// The transport: what is sent, what is made of what comes back, what is refused. Over real sockets.
-@Suite struct HTTPSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPSourceTests {
     private static let options = FeedOptions(order: .stable, pageSize: 3)
     private static let wire = WireFeed(options)
 
@@ -329,7 +329,7 @@ import Testing
         let fixture = try PagerFixture(Self.options)
         let pager = try Self.pager(fixture, server)
         let call = Task { try await pager.refresh() }
-        await until { server.requests.count == 1 }
+        try await until { server.requests.count == 1 }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         release.yield(Self.ok)

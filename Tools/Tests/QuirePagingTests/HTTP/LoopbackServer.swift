@@ -3,7 +3,7 @@ import FlyingSocks
 import Foundation
 import Synchronization
 
-/// A real server on loopback whose answers are a closure. Runs as long as somebody holds it.
+/// A real server on loopback whose answers are a closure. It runs as long as a reference to it is held.
 final class LoopbackServer: Sendable {
     typealias Script = @Sendable (HTTPRequest) async throws -> HTTPResponse
 

@@ -18,7 +18,8 @@ enum RecordedResponses {
 }
 
 /// Servers that answer with recorded pages of real ones.
-@Suite(.enabled(if: RecordedResponses.folder != nil, "needs ../shared/fixtures"))
+@Suite(
+    .enabled(if: RecordedResponses.folder != nil, "needs ../shared/fixtures"), .timeLimit(.minutes(10)))
 struct RecordedServerTests {
     private static func json(_ path: String) throws -> Any {
         let file = RecordedResponses.folder!.appending(path: path)

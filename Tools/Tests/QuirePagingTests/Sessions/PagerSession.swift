@@ -6,7 +6,7 @@ import Synchronization
 @testable import TestSupport
 
 /// A reader with a pager and a simulated server behind a bad network, at random. After each event it
-/// waits until everybody waits for something, so that a seed gives the same session again.
+/// waits until each task waits for something, so that a seed gives the same session again.
 final class PagerSession {
     struct Failure: Error, CustomStringConvertible { let description: String }
 
@@ -172,7 +172,7 @@ final class PagerSession {
 
     // MARK: Waiting
 
-    /// Lets everybody run until all calls wait, and all requests wait for an answer or for time to pass.
+    /// Lets all tasks run until all calls wait, and all requests wait for an answer or for time to pass.
     private func settle() async throws {
         var turns = 0
         while true {
@@ -184,6 +184,7 @@ final class PagerSession {
             {
                 break
             }
+            try Task.checkCancellation()
             turns += 1
             if turns == 20_000_000 {
                 throw Failure(

@@ -39,7 +39,7 @@ struct PagerFixture {
     }
 }
 
-/// Lines that somebody writes and a test reads.
+/// Lines that a closure writes and a test reads.
 final class Notes: Sendable {
     private let written = Mutex<[String]>([])
 

@@ -97,13 +97,17 @@ final class Switchboard: PagingSource {
     }
 
     /// Waits for a request that has no answer yet.
-    func next() async -> Call {
-        await until { !self.calls.isEmpty }
+    func next() async throws -> Call {
+        try await until { !self.calls.isEmpty }
         return calls[0]
     }
 }
 
-/// Lets others run until something has happened.
-nonisolated(nonsending) func until(_ condition: nonisolated(nonsending) () async -> Bool) async {
-    while await !condition() { await Task.yield() }
+/// Lets others run until something has happened. A test that was cancelled, as by its time limit, may wait
+/// for what cannot happen any more, so it throws.
+nonisolated(nonsending) func until(_ condition: nonisolated(nonsending) () async -> Bool) async throws {
+    while await !condition() {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
 }

@@ -30,7 +30,7 @@ final class TestClock: Sendable {
     /// Milliseconds that passed, however the clock was set.
     var elapsed: Int64 { state.withLock { $0.elapsed } }
 
-    /// How long everybody slept so far.
+    /// How long each sleeper slept, in order.
     var slept: [Duration] { state.withLock { $0.slept } }
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
