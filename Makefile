@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -14,8 +14,14 @@ deps:                       ## install the C libraries that are missing
 build: deps                 ## build the tool, optimised
 	$(SWIFT) build -c release --package-path Tools --product quire
 
-demo: build                 ## a feed fills, a gap opens, the gap closes, the cache is verified
-	@"$$($(SWIFT) build -c release --package-path Tools --show-bin-path)/quire" demo
+demo: build                 ## a feed fills, a gap opens and closes; build/demo.html shows it
+	@mkdir -p build && rm -f build/demo.quire build/demo.quire-lock build/demo.quire-open
+	@cd build && quire="$$($(SWIFT) build -c release --package-path ../Tools --show-bin-path)/quire" && \
+	    "$$quire" demo --cache demo.quire && "$$quire" report demo.quire -o demo.html >/dev/null && \
+	    echo "The picture of it, for a browser: $$PWD/demo.html"
+
+screenshots: build          ## the pictures of README and Docs, with headless Chromium
+	@Tests/Browser/screenshots.sh "$$($(SWIFT) build -c release --package-path Tools --show-bin-path)/quire"
 
 examples: deps              ## five small programs, each with a server of its own on loopback
 	$(SWIFT) build --package-path Examples

@@ -26,8 +26,16 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "QuireCLI", dependencies: quire("Quire", "QuireDumps", "QuireTesting") + arguments,
+            name: "QuireCLI",
+            dependencies: quire("Quire", "QuireDumps", "QuireTesting") + arguments + ["QuireInspector"],
             swiftSettings: strict),
+        // What `quire report` and `quire serve` show. The page is plain files, which the program holds.
+        .target(
+            name: "QuireInspector",
+            dependencies: quire("Quire", "QuirePaging") + [
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(name: "QuireCost", dependencies: quire("Quire"), swiftSettings: strict),
         .target(name: "CRecorder"),
         .executableTarget(
@@ -37,6 +45,10 @@ let package = Package(
             name: "QuireSoak", dependencies: quire("Quire", "QuireTesting"), exclude: ["thread.suppressions"],
             swiftSettings: strict),
         .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
+        .testTarget(
+            name: "QuireInspectorTests",
+            dependencies: quire("Quire", "QuirePaging", "QuireTesting") + ["QuireInspector"],
+            swiftSettings: strict),
         .testTarget(name: "QuireTortureTests", dependencies: ["QuireTorture"], swiftSettings: strict),
         .testTarget(
             name: "QuirePagingTests",

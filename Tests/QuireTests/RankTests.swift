@@ -93,6 +93,25 @@ import Testing
         try expectEqualsWalk(try cache.feed(named: "f", options: options), "seed \(seed), opened again")
     }
 
+    /// Bytes of a file may have any positions: a search in runs that are not in order ends all the same.
+    @Test(arguments: 0..<60 as Range<UInt64>) func aSearchInDamagedRunsEnds(_ seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let records = (0..<random.number(in: 1...4)).map { _ in
+            let changes = (0..<random.number(in: 1...9)).map { _ in
+                RankChange(position: UInt64(random.below(8)), rows: random.number(in: -1...3), pages: 1)
+            }
+            let record = UnsafeMutableRawBufferPointer.allocate(byteCount: 9 * 24 + 4, alignment: 8)
+            let bytes = RankRun.encoded(changes)
+            record.copyBytes(from: bytes)
+            return UnsafeRawBufferPointer(rebasing: record[..<bytes.count])
+        }
+        defer { for record in records { record.deallocate() } }
+        let index = RankIndex(runs: records.compactMap { RankRun($0) })
+        #expect(index.position(ofRow: -1) == nil && index.position(ofPage: index.total.pages) == nil)
+        for number in 0..<max(0, index.total.rows) { _ = index.position(ofRow: number) }
+        for number in 0..<index.total.pages { _ = index.position(ofPage: number) }
+    }
+
     /// A forged run with a right checksum: an error or some number, never a crash or a loop.
     @Test(arguments: [.max, .min, -1, 0, 1, 5, 1 << 40] as [Int64])
     func aForgedIndexDoesNoHarm(_ word: Int64) throws {

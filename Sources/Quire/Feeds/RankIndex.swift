@@ -76,11 +76,14 @@ struct RankIndex {
             }
             let isReached = sum[keyPath: kind] > number
             if isReached { found = middle }
+            let before = parts[longest].count
             for i in parts.indices {
                 var end = ends[i]
                 if !isReached && end < parts[i].upperBound && runs[i].position(end) == middle { end += 1 }
                 parts[i] = isReached ? parts[i].lowerBound..<end : end..<parts[i].upperBound
             }
+            // In a damaged run the positions need not ascend.
+            if parts[longest].count >= before { return nil }
         }
         return found
     }

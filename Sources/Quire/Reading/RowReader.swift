@@ -100,7 +100,10 @@ struct RowReader {
     /// Returns the chunk of a row with this rank, or of the gap above it, and the rank of its first row; nil if
     /// there are fewer rows.
     private func place(ofRow rank: Int, _ ranks: RankIndex) throws -> (position: UInt64, first: Int)? {
-        guard let found = ranks.position(ofRow: rank) else { return nil }
+        guard let found = ranks.position(ofRow: rank) else {
+            if rank >= 0 && rank < ranks.total.rows { throw damaged }
+            return nil
+        }
         // damaged runs may have any numbers
         guard 0...rank ~= found.first else { throw damaged }
         return found

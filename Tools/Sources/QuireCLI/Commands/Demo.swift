@@ -39,6 +39,11 @@ struct Demo: ToolCommand {
         let feed = try cache.feed(named: "demo", options: options)
         var story = DemoStory(feed: feed, output: output, random: SplitMix64(seed: seed))
         try story.tell()
+        if self.cache != nil {
+            var archive = try DemoArchive(in: cache, now: millisecondsNow())
+            try archive.fill()
+            try archive.recordSearch(in: cache)
+        }
         let findings = try cache.check()
         for finding in findings { try output.line(shown(finding.description)) }
         try output.line("")
@@ -48,7 +53,7 @@ struct Demo: ToolCommand {
             try output.line("not verified: \(counted(findings.count, "finding"))")
         }
         if self.cache != nil {
-            try output.line("The cache stays: quire show \(shown(path)) demo")
+            try output.line("The cache stays: quire serve \(shown(path))")
         }
         return findings.isEmpty ? .ok : .findings
     }

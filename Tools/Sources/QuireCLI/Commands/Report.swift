@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireInspector
+
+struct ReportCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract:
+            "Write an HTML file that shows a cache: a map of each feed, its gaps, the rows around them.",
+        discussion: """
+            The file holds everything it needs and asks for nothing; send it along with a bug. It has at most a \
+            few megabytes, however large the cache is: of a long feed, one bar stands for several pages.
+
+            Example: quire report so.quire -o report.html
+            """)
+
+    @OptionGroup var target: CacheArgument
+
+    @Argument(help: "The feeds to show; all if none is named.")
+    var feeds: [String] = []
+
+    @Option(name: .shortAndLong, help: "The file to write.", completion: .file(extensions: ["html"]))
+    var output: String
+
+    @Flag(help: "Leave out what the posts hold. Ids, keys and links stay.")
+    var withoutBodies = false
+
+    func run(_ printed: Output) throws -> ExitStatus {
+        let cache = try target.open()
+        let chosen = try feeds.isEmpty ? cache.feeds() : feeds.map { try openFeed($0, in: cache) }
+        let report = Report(hasBodies: !withoutBodies, made: millisecondsNow())
+        let html = try report.html(of: cache, feeds: chosen)
+        do {
+            try Data(html).write(to: URL(fileURLWithPath: output), options: .atomic)
+        } catch {
+            throw Failure(.cannotCreate, "\(output): cannot be written")
+        }
+        try printed.line("\(shown(output)): \(counted(chosen.count, "feed")), \(sized(html.count))")
+        return .ok
+    }
+}
