@@ -164,7 +164,7 @@ struct KeptCursor {
             try check(status, "cannot read", transaction.path)
             isRenewed = true
         }
-        return Cursor(handle: handle!, table: table, file: transaction.file)
+        return Cursor(handle: handle!, table: table, transaction: transaction)
     }
 
     /// LMDB lets a cursor of a reader be closed after its transaction.
@@ -251,7 +251,7 @@ struct Cursor {
         var value = MDB_val()
         let status = mdb_cursor_get(handle, &key, &value, operation)
         if status == MDB_NOTFOUND { return nil }
-        try check(status, "cannot read \(table.name)", file.path)
+        try check(status, "cannot read \(table.name)", path)
         return (UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
     }
 }

@@ -15,7 +15,7 @@ final class SnapshotMemory {
         var record = UnsafeRawBufferPointer(start: nil, count: 0)
         /// The feed in which no gap is from one position up to before another; 0 if none was looked for.
         var gapless: (feed: UInt32, from: UInt64, to: UInt64) = (0, 0, 0)
-        var runs: [SortedRun]?
+        var index: PostIndex?
         var counts: (aliases: UInt64, fields: UInt64)?
     }
 
@@ -59,7 +59,7 @@ final class SnapshotMemory {
         state.pointee.number = number
         state.pointee.recordNumber = 0
         state.pointee.gapless.feed = 0
-        state.pointee.runs = nil
+        state.pointee.index = nil
         state.pointee.counts = nil
     }
 
@@ -170,8 +170,10 @@ final class SnapshotMemory {
     // MARK: The id index and counters
 
     func index(_ transaction: Transaction, of collection: UInt32) throws -> PostIndex {
-        if state.pointee.runs == nil { state.pointee.runs = try PostIndex(transaction, of: collection).runs }
-        return PostIndex(runs: state.pointee.runs ?? [], transaction.file.seed, of: collection)
+        if let index = state.pointee.index { return index.of(collection) }
+        let index = try PostIndex(transaction, of: collection)
+        state.pointee.index = index
+        return index
     }
 
     /// Returns how many other ids of posts there are, and how many posts have values that were updated one by one.
