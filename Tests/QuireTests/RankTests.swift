@@ -100,10 +100,10 @@ import Testing
             let changes = (0..<random.number(in: 1...9)).map { _ in
                 RankChange(position: UInt64(random.below(8)), rows: random.number(in: -1...3), pages: 1)
             }
-            let record = UnsafeMutableRawBufferPointer.allocate(byteCount: 9 * 24 + 4, alignment: 8)
-            let bytes = RankRun.encoded(changes)
-            record.copyBytes(from: bytes)
-            return UnsafeRawBufferPointer(rebasing: record[..<bytes.count])
+            let size = RankRun.size(of: changes)
+            let record = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+            RankRun.write(changes, into: record)
+            return UnsafeRawBufferPointer(record)
         }
         defer { for record in records { record.deallocate() } }
         let index = RankIndex(runs: records.compactMap { RankRun($0) })
