@@ -26,15 +26,13 @@ final class Environment: @unchecked Sendable {
     private let process = getpid()
     private let file: FileKey
     private let openLock: OpenLock
-    /// Read transactions that were reset and wait for their next use: renewing one costs 13 ns, a new
-    /// one 50 ns and a slot.
+    /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
     private struct Idle: @unchecked Sendable {  // an idle transaction has no user
         let transaction: OpaquePointer
         let memory: AnyObject?
     }
-    /// Another number for each place of a file in memory in this process: after the file was opened, and after its
-    /// map grew. Constant while a transaction is alive.
+    /// The number of the map: another one after each opening and growth, the same while a transaction is alive.
     private(set) var mapNumber = Environment.nextMap()
     /// Number of transactions alive in this process. The map must not move under one, so it grows with
     /// this locked and at zero. A count and not a read-write lock, which would have to be released by

@@ -9,7 +9,6 @@ extension WriteSession {
         let id = counters.aliases == 0 ? id : try transaction.name(of: id, in: number)
         let index = try index(of: number)
         let positions = index.positions(of: id)
-        if !body.isEmpty { try beginBodies(body.count) }  // it may write, which no patch outlives
         let patch = try patch(of: id, at: positions)
         guard let before = try patch?.entry ?? transaction.post(id, at: positions) else { return .missing }
         if before.body.record == 0, let stored = before.version, let version, version < stored {
@@ -27,13 +26,14 @@ extension WriteSession {
             return isTaken ? .same : .stale
         }
         release(before.body)
+        let isPatchValid = hasRoom(for: body.count)  // otherwise a full record is written first
         entry.body = BodyReference()
         if !body.isEmpty {
             try requireHeadroom()
             entry.body = try store(body, of: index.address(of: id))
             counters.bodyBytes &+= UInt64(body.count)
         }
-        try repoint(id, to: entry, at: positions, patch)
+        try repoint(id, to: entry, at: positions, isPatchValid ? patch : nil)
         touch()
         return .changed
     }

@@ -109,14 +109,18 @@ final class WriteSession {
         return openBodies!.add(body, of: address)
     }
 
+    /// Returns true if bodies of that many bytes fit into the open record, or begin one.
+    func hasRoom(for payload: Int) -> Bool {
+        guard let open = openBodies else { return true }
+        return open.size == 0 || open.size + payload <= OpenBodies.sizeLimit
+    }
+
     /// Makes room for bodies of that many bytes in all.
-    func beginBodies(_ payload: Int) throws {
+    private func beginBodies(_ payload: Int) throws {
         if payload > OpenBodies.byteLimit {
             throw QuireError(.badArgument, "the bodies of one answer are \(payload) bytes")
         }
-        if let open = openBodies, open.size > 0, open.size + payload > OpenBodies.sizeLimit {
-            try closeBodies()
-        }
+        if !hasRoom(for: payload) { try closeBodies() }
         if openBodies == nil {
             counters.bodyRecords += 1
             openBodies = OpenBodies(number: counters.bodyRecords)
