@@ -42,10 +42,10 @@ struct BodyStore {
     }
 
     /// Releases bytes of records, given by their numbers. Removes the records of which none are left.
-    func release(_ released: [UInt64: Int]) throws {
+    func release(_ released: some Collection<(key: UInt64, value: Int)>) throws {
         if released.isEmpty { return }
         try transaction.withCursor(.bodies) { cursor in
-            for (number, count) in released.sorted(by: { $0.key < $1.key }) where count != 0 {
+            for (number, count) in released where count != 0 {
                 guard let value = try cursor.find(NumberKey(newestFirst: number)),
                     let payload = Self.contents(value)?.payload
                 else { throw QuireError.corrupt("body record \(number)") }

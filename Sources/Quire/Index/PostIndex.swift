@@ -7,11 +7,11 @@
 /// right, unless a still newer run says that all of those positions are gone.
 struct PostIndex {
     /// The runs, newest first.
-    let runs: [SortedRun]
+    private(set) var runs: [SortedRun] = []
     /// Positions that are gone in `runs[from...]`.
-    private let gone: [(from: Int, ranges: GoneRanges)]
+    private var gone: [(from: Int, ranges: GoneRanges)] = []
     /// Those marks of posts that several feeds hold, newest first.
-    let marks: [SortedRun]
+    private(set) var marks: [SortedRun] = []
     private let seed: UInt64
     let collection: UInt32
     /// Keeps the bytes of runs that are not stored yet alive.
@@ -25,21 +25,28 @@ struct PostIndex {
 
     /// The index of these stored runs, oldest first, and of those that follow them.
     init(_ stored: [Stored], _ fresh: [FreshRun], of collection: UInt32, _ seed: UInt64) {
-        self.init(fresh.reversed().map(\.run) + stored.reversed().map(\.run), seed, collection)
+        self.init(seed, collection, capacity: stored.count + fresh.count)
+        for run in fresh.reversed() { add(run.run) }
+        for run in stored.reversed() { add(run.run) }
         self.fresh = fresh
     }
 
     /// The index of these runs, newest first.
-    init(_ all: [IndexRun], _ seed: UInt64, _ collection: UInt32 = 0) {
-        var (runs, marks): ([SortedRun], [SortedRun]) = ([], [])
-        var gone: [(from: Int, ranges: GoneRanges)] = []
-        runs.reserveCapacity(all.count)
-        for run in all {
-            if run.posts.count > 0 { runs.append(run.posts) }
-            if let more = run.marks, more.count > 0 { marks.append(more) }
-            if let ranges = run.gone, ranges.count > 0 { gone.append((runs.count, ranges)) }
-        }
-        (self.runs, self.marks, self.gone, self.seed, self.collection) = (runs, marks, gone, seed, collection)
+    init(_ runs: [IndexRun], _ seed: UInt64) {
+        self.init(seed, 0, capacity: runs.count)
+        for run in runs { add(run) }
+    }
+
+    private init(_ seed: UInt64, _ collection: UInt32, capacity: Int) {
+        (self.seed, self.collection) = (seed, collection)
+        runs.reserveCapacity(capacity)
+    }
+
+    /// Adds a run below the others.
+    private mutating func add(_ run: IndexRun) {
+        if run.posts.count > 0 { runs.append(run.posts) }
+        if let more = run.marks, more.count > 0 { marks.append(more) }
+        if let ranges = run.gone, ranges.count > 0 { gone.append((runs.count, ranges)) }
     }
 
     private init(_ other: PostIndex, of collection: UInt32) {
@@ -126,6 +133,7 @@ struct PostIndex {
         in number: Int, _ body: (Int, Location) -> Bool
     ) -> Int {
         let run = runs[number]
+        let mayBeGone = gone.contains { $0.from <= number }
         var found = 0
         // Nothing in this loop depends on what was read before, so the processor reads many words at a time.
         for i in 0..<count {
@@ -139,7 +147,7 @@ struct PostIndex {
             found &-= 1
             let at = Int(likely[found])
             let wanted = open[at].number
-            if run.search(at: open[at].address, { body(wanted, current($0, in: number)) }) {
+            if run.search(at: open[at].address, { body(wanted, mayBeGone ? withoutGone($0, number) : $0) }) {
                 rest &-= 1
                 open[at] = open[rest]
             }

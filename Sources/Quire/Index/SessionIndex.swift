@@ -1,5 +1,5 @@
 /// The id index of a write session: the stored runs, and what the session has added.
-final class SessionIndex {
+struct SessionIndex {
     private let transaction: Transaction
     /// The stored runs, if they were committed before this transaction: LMDB keeps what was committed in
     /// place.
@@ -11,7 +11,7 @@ final class SessionIndex {
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
-    private func stored() throws -> [PostIndex.Stored] {
+    private mutating func stored() throws -> [PostIndex.Stored] {
         if let committed { return committed }
         let stored = try PostIndex.stored(transaction)
         if transaction.isUnchanged { committed = stored }
@@ -19,12 +19,13 @@ final class SessionIndex {
     }
 
     /// Returns the index of a collection's posts, including what was added.
-    func of(_ collection: UInt32) throws -> PostIndex {
-        try PostIndex(stored(), asRuns(), of: collection, transaction.file.seed)
+    mutating func of(_ collection: UInt32) throws -> PostIndex {
+        let fresh = asRuns()
+        return try PostIndex(stored(), fresh, of: collection, transaction.file.seed)
     }
 
     /// Adds changes. Ranges concern only the locations that were added before.
-    func add(_ locations: [Location], marks: [Location] = [], gone: [GoneRange] = []) {
+    mutating func add(_ locations: [Location], marks: [Location] = [], gone: [GoneRange] = []) {
         if locations.isEmpty && marks.isEmpty && gone.isEmpty { return }
         if !added.posts.isEmpty || !marks.isEmpty && !added.marks.isEmpty
             || !gone.isEmpty && !added.gone.isEmpty
@@ -37,7 +38,7 @@ final class SessionIndex {
     }
 
     /// Returns all that was added as runs, few if there was much.
-    private func asRuns() -> [FreshRun] {
+    private mutating func asRuns() -> [FreshRun] {
         if added.isEmpty { return fresh }
         fresh.append(FreshRun(added))
         added = RunContents()
@@ -50,7 +51,7 @@ final class SessionIndex {
     }
 
     /// Writes what was added.
-    func store(live: UInt64) throws {
+    mutating func store(live: UInt64) throws {
         if added.isEmpty && fresh.isEmpty { return }
         var new = added
         if !fresh.isEmpty {

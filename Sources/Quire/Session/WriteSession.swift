@@ -11,7 +11,7 @@ final class WriteSession {
     /// The number of bodies that replaced another one.
     @exclusivity(unchecked) var replacedBodies = 0
     @exclusivity(unchecked) var tickets: TicketTable
-    private let locations: SessionIndex
+    @exclusivity(unchecked) private var locations: SessionIndex
     /// What the page indexes of feeds must learn. Mostly a session writes to few feeds.
     @exclusivity(unchecked) private var ranks: [FeedRanks] = []
     @exclusivity(unchecked) private var openBodies: OpenBodies?
@@ -154,8 +154,13 @@ final class WriteSession {
     }
 
     private func storeReleased() throws {
+        let bodies = BodyStore(transaction: transaction)
+        if released.isEmpty {
+            if releasing.record == 0 { return }
+            return try bodies.release(CollectionOfOne((key: releasing.record, value: releasing.count)))
+        }
         noteReleased()
-        try BodyStore(transaction: transaction).release(released)
+        try bodies.release(released.sorted { $0.key < $1.key })
     }
 
     private func noteReleased() {
