@@ -170,7 +170,9 @@ final class SnapshotMemory {
     // MARK: The id index and counters
 
     func index(_ transaction: Transaction, of collection: UInt32) throws -> PostIndex {
-        if let index = state.pointee.index { return index.collection == collection ? index : index.of(collection) }
+        if let index = state.pointee.index {
+            return index.collection == collection ? index : index.of(collection)
+        }
         let index = try PostIndex(transaction, of: collection)
         state.pointee.index = index
         return index
