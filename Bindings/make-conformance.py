@@ -48,7 +48,7 @@ class Case:
         feeds = scenario.get("feeds") or {"main": scenario}
         self.first = "main" if "main" in feeds else sorted(feeds)[0]
         self.labels = 0
-        self.runs = set()
+        self.crawls = set()
         self.options = {name: spec.get("options") or {} for name, spec in feeds.items()}
         self.has_prelude = False
         for name in sorted(feeds):
@@ -181,12 +181,12 @@ class Case:
         if step.get("missing") or "error" in step:
             expect.pop("outcome", None)
             return self.look(feed, expect)
-        run = step.get("run", "run")
-        if (feed, run) not in self.runs:
-            self.runs.add((feed, run))
+        crawl = step.get("run", "crawl")
+        if (feed, crawl) not in self.crawls:
+            self.crawls.add((feed, crawl))
             start = self.options[feed].get("first_page", 1)
-            self.add("run", feed=feed, run=feed + "/" + run, start=start)
-        line = self.add("record", run=feed + "/" + run, feed=feed, page=step["page"])
+            self.add("crawl", feed=feed, crawl=feed + "/" + crawl, start=start)
+        line = self.add("crawl-ingest", crawl=feed + "/" + crawl, feed=feed, page=step["page"])
         self.expect(self.answer(line, step), expect)
 
     def change(self, op, feed, step):

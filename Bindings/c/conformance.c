@@ -13,8 +13,8 @@ static int cases, failed_cases, line_number, has_failed;
 static quire_cache *cache;
 static struct { char name[32]; quire_feed *feed; } feeds[4];
 static struct { char label[32]; uint64_t ticket; int is_refused; } tickets[64];
-static struct { char label[32]; quire_crawl *run; } runs[8];
-static size_t feed_count, ticket_count, run_count;
+static struct { char label[32]; quire_crawl *crawl; } crawls[8];
+static size_t feed_count, ticket_count, crawl_count;
 
 /* ---- Comparing ------------------------------------------------------------------------------------- */
 
@@ -231,9 +231,9 @@ static void look(const struct line *line, quire_feed *feed)
 static void finish_case(void)
 {
     for (size_t i = 0; i < feed_count; i++) quire_feed_close(feeds[i].feed);
-    for (size_t i = 0; i < run_count; i++) quire_crawl_end(runs[i].run);
+    for (size_t i = 0; i < crawl_count; i++) quire_crawl_end(crawls[i].crawl);
     quire_close(cache);
-    feed_count = ticket_count = run_count = 0;
+    feed_count = ticket_count = crawl_count = 0;
     failed_cases += has_failed;
     has_failed = 0;
 }

@@ -138,8 +138,8 @@ static void compare_outcome(const struct line *line, quire_outcome *outcome)
     quire_outcome_free(outcome);
 }
 
-/* A page for a ticket, or of a run, or a message. */
-static void ingest(const struct line *line, quire_feed *feed, quire_crawl *run)
+/* A page for a ticket, or of a crawl, or a message. */
+static void ingest(const struct line *line, quire_feed *feed, quire_crawl *crawl)
 {
     static quire_post posts[128];
     quire_bytes deleted[128];
@@ -172,8 +172,8 @@ static void ingest(const struct line *line, quire_feed *feed, quire_crawl *run)
         uint64_t number = (uint64_t)number_of(line, "number");
         must(quire_push(feed, NULL, &answer, find(line, "number") ? &number : NULL,
                         bytes_of(text_of(line, "follows")), &outcome));
-    } else if (run) {
-        must(quire_crawl_ingest(run, NULL, (uint64_t)number_of(line, "page"), &answer, &outcome));
+    } else if (crawl) {
+        must(quire_crawl_ingest(crawl, NULL, (uint64_t)number_of(line, "page"), &answer, &outcome));
     } else {
         must(quire_ingest(feed, NULL, tickets[ticket_of(line)].ticket, &answer, &outcome));
     }
@@ -186,22 +186,22 @@ static void begin_live(const struct line *line, quire_feed *feed)
     must(quire_begin_live(feed, NULL, find(line, "number") ? &number : NULL));
 }
 
-static void record(const struct line *line, quire_feed *feed)
+static void ingest_of_crawl(const struct line *line, quire_feed *feed)
 {
-    for (size_t i = 0; i < run_count; i++) {
-        if (strcmp(runs[i].label, text_of(line, "run")) == 0) {
-            ingest(line, feed, runs[i].run);
+    for (size_t i = 0; i < crawl_count; i++) {
+        if (strcmp(crawls[i].label, text_of(line, "crawl")) == 0) {
+            ingest(line, feed, crawls[i].crawl);
             return;
         }
     }
-    malformed("a page of an unknown run");
+    malformed("a page of an unknown crawl");
 }
 
-static void start_run(const struct line *line, quire_feed *feed)
+static void begin_crawl(const struct line *line, quire_feed *feed)
 {
     uint64_t start = (uint64_t)number_of(line, "start");
-    snprintf(runs[run_count].label, 32, "%s", text_of(line, "run"));
-    must(quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, start, &runs[run_count++].run));
+    snprintf(crawls[crawl_count].label, 32, "%s", text_of(line, "crawl"));
+    must(quire_crawl_begin(feed, QUIRE_CRAWL_HEAD, start, &crawls[crawl_count++].crawl));
 }
 
 static void prune(const struct line *line, quire_feed *feed)
@@ -265,8 +265,8 @@ static void take(const struct line *line)
     else if (strcmp(op, "begin-live") == 0) begin_live(line, feed);
     else if (strcmp(op, "end-live") == 0) must(quire_end_live(feed, NULL));
     else if (strcmp(op, "cancel") == 0) must(quire_cancel(feed, NULL, tickets[ticket_of(line)].ticket));
-    else if (strcmp(op, "run") == 0) start_run(line, feed);
-    else if (strcmp(op, "record") == 0) record(line, feed);
+    else if (strcmp(op, "crawl") == 0) begin_crawl(line, feed);
+    else if (strcmp(op, "crawl-ingest") == 0) ingest_of_crawl(line, feed);
     else if (strcmp(op, "delete") == 0) must(quire_delete(feed, NULL, id));
     else if (strcmp(op, "evict") == 0) must(quire_evict(feed, NULL, ids_of(line, "posts", room), &count));
     else if (strcmp(op, "evict-page") == 0)

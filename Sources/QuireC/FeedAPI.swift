@@ -11,12 +11,12 @@ public func quire_plan(
     _ out: UnsafeMutablePointer<quire_request>?
 ) -> quire_status {
     attempt(clearStructure(out)) {
-        let wish = try Arguments.structure(place, "the place")
-        let place = try Place(wish)
+        let given = try Arguments.structure(place, "the place")
+        let place = try Place(given)
         let limit = try Arguments.count(
-            UInt64(wish.limit), atMost: Int(QUIRE_COUNT_LIMIT), "the place's limit")
-        let isBounded = try Arguments.flag(wish.is_bounded, "is_bounded")
-        let link = try Arguments.link(wish.link)
+            UInt64(given.limit), atMost: Int(QUIRE_COUNT_LIMIT), "the place's limit")
+        let isBounded = try Arguments.flag(given.is_bounded, "is_bounded")
+        let link = try Arguments.link(given.link)
         let plan = try write(feed, batch) {
             try $0.plan(
                 place, limit: limit == 0 ? nil : limit, isBounded: isBounded,

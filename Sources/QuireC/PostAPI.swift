@@ -218,10 +218,10 @@ public func quire_prune(
     _ out: UnsafeMutablePointer<quire_prune_result>?
 ) -> quire_status {
     attempt(clearStructure(out)) {
-        let wish = try Arguments.structure(policy, "the policy")
-        let policy = try PrunePolicy(wish)
+        let given = try Arguments.structure(policy, "the policy")
+        let policy = try PrunePolicy(given)
         let result: PruneResult
-        if wish.flags & UInt32(QUIRE_PRUNE_DRY_RUN) == 0 {
+        if given.flags & UInt32(QUIRE_PRUNE_DRY_RUN) == 0 {
             result = try write(feed, batch) { try $0.prune(policy) }
         } else {
             if batch != nil { throw Arguments.bad("a batch cannot do a dry run") }

@@ -45,14 +45,14 @@ class Replay:
     # ---- Operations. Each returns what the reply must say.
 
     def plan(self, order, feed):
-        wish, ticket = feed.plan(
+        plan, ticket = feed.plan(
             REQUESTS[order["place"]], gap=order.get("gap"), direction=DIRECTIONS.get(order["place"], "down"),
             bounded=bool(order.get("bounded")), limit=order["limit"], target=order.get("target"))
         if ticket is None:
-            return {"refusal": wish["refused"]}
+            return {"refusal": plan["refused"]}
         self.tickets[order["feed"]][ticket.number] = ticket
-        wish = {name: value for name, value in wish.items() if value is not None}
-        return {"ticket": ticket.number, ".wish": wish}
+        plan = {name: value for name, value in plan.items() if value is not None}
+        return {"ticket": ticket.number, ".plan": plan}
 
     def ingest(self, order, feed):
         outcome = feed.ingest(self.tickets[order["feed"]][order["ticket"]], model.Answer(

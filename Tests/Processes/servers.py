@@ -113,7 +113,7 @@ class Feed(histories.History):
         if "ticket" not in reply:
             return
         self.pending.append({
-            "ticket": reply["ticket"], "wish": wish_of(reply), "op": "refresh" if order["place"] == "head" else "",
+            "ticket": reply["ticket"], "plan": plan_of(reply), "op": "refresh" if order["place"] == "head" else "",
             "limit": order["limit"], "seed": rng.random()})
 
     def answer(self, rng):
@@ -171,21 +171,21 @@ OPERATIONS = ("delete", "delete", "evict", "evict", "evict_page", "prune", "loca
               "reset")
 
 
-def wish_of(reply):
+def plan_of(reply):
     """A request in the model's words."""
     kind = reply["request"]
     if kind == "position":
-        wish = {"offset": reply["position"], "limit": reply["limit"]}
+        plan = {"offset": reply["position"], "limit": reply["limit"]}
     elif kind == "page":
-        wish = {"page": reply["position"], "limit": reply["limit"]}
+        plan = {"page": reply["position"], "limit": reply["limit"]}
     elif kind == "snapshot":
-        wish = {"snapshot": True}
+        plan = {"snapshot": True}
     elif kind == "bodies":
-        wish = {"ids": reply["ids"]}
+        plan = {"ids": reply["ids"]}
     else:
-        wish = {kind: reply["link"]}
+        plan = {kind: reply["link"]}
     if kind == "link" and reply["overlapping"]:
-        wish["overlapping"] = True
+        plan["overlapping"] = True
     if reply.get("until"):
-        wish["until"] = reply["until"]
-    return wish
+        plan["until"] = reply["until"]
+    return plan

@@ -81,12 +81,12 @@ private:
             feed.end_live();
         } else if (op == "cancel") {
             feed.cancel(tickets_.at(text("ticket")));
-        } else if (op == "run") {
-            runs_.insert_or_assign(text("run"), feed.crawl_from_head(static_cast<std::uint64_t>(number("start"))));
+        } else if (op == "crawl") {
+            crawls_.insert_or_assign(text("crawl"), feed.crawl_from_head(static_cast<std::uint64_t>(number("start"))));
             return;
-        } else if (op == "record") {
+        } else if (op == "crawl-ingest") {
             with_answer([&](const quire::answer &answer) {
-                describe(runs_.at(text("run")).ingest(answer, static_cast<std::uint64_t>(number("page"))));
+                describe(crawls_.at(text("crawl")).ingest(answer, static_cast<std::uint64_t>(number("page"))));
             });
         } else {
             change(op, feed);
@@ -305,7 +305,7 @@ private:
 
     quire::cache cache_;
     std::map<std::string, quire::feed> feeds_;
-    std::map<std::string, quire::crawl> runs_;
+    std::map<std::string, quire::crawl> crawls_;
     std::map<std::string, std::uint64_t> tickets_;
     const json::object *line_ = nullptr;
     json::object seen_;

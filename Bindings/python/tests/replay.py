@@ -67,7 +67,7 @@ class Replay:
         self.cache = quire.Cache(path, durability=quire.Durability.RELAXED, map_size=1 << 24)
         self.feeds: dict[str, quire.Feed] = {}
         self.tickets: dict[str, int] = {}
-        self.runs: dict[str, quire.Crawl] = {}
+        self.crawls: dict[str, quire.Crawl] = {}
 
     def step(self, line: dict[str, Any]) -> list[str]:
         operation = line["op"].replace("-", "_")
@@ -88,7 +88,7 @@ class Replay:
         return complaints
 
     def close(self) -> None:
-        for opened in (*self.feeds.values(), *self.runs.values(), self.cache):
+        for opened in (*self.feeds.values(), *self.crawls.values(), self.cache):
             opened.close()
 
     def open_feed(self, line: dict[str, Any]) -> None:
@@ -169,12 +169,12 @@ class Replay:
     def do_end_live(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.end_live()
 
-    def do_run(self, line: dict[str, Any], feed: quire.Feed) -> None:
-        self.runs[line["run"]] = feed.crawl(quire.CrawlKind.HEAD, line["start"])
+    def do_crawl(self, line: dict[str, Any], feed: quire.Feed) -> None:
+        self.crawls[line["crawl"]] = feed.crawl(quire.CrawlKind.HEAD, line["start"])
 
-    def do_record(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
-        run = self.runs[line["run"]]
-        return self.outcome(run.ingest(page=line["page"], **self.answer(line)))
+    def do_crawl_ingest(self, line: dict[str, Any], feed: quire.Feed) -> dict[str, Any]:
+        crawl = self.crawls[line["crawl"]]
+        return self.outcome(crawl.ingest(page=line["page"], **self.answer(line)))
 
     def do_cancel(self, line: dict[str, Any], feed: quire.Feed) -> None:
         feed.cancel(self.tickets[line["ticket"]])

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 struct Replay {
     cache: Cache,
     feeds: HashMap<String, Feed>,
-    runs: HashMap<String, Crawl>,
+    crawls: HashMap<String, Crawl>,
     tickets: HashMap<String, u64>,
     seen: Object,
 }
@@ -36,7 +36,7 @@ impl Replay {
         // Out of the map while the line is at work, so that `self` is free.
         let feed = self.feeds.remove(name).expect("an opened feed");
         self.step(op, line, &feed)?;
-        if op != "run" {
+        if op != "crawl" {
             self.observe(&feed)?;
         }
         self.feeds.insert(name.into(), feed);
@@ -61,14 +61,14 @@ impl Replay {
             "begin-live" => feed.begin_live(None, message)?,
             "end-live" => feed.end_live(None)?,
             "cancel" => feed.cancel(None, self.tickets[line.text("ticket")])?,
-            "run" => {
-                let run = feed.crawl_from_head(line.number("start").unwrap() as u64)?;
-                self.runs.insert(line.text("run").into(), run);
+            "crawl" => {
+                let crawl = feed.crawl_from_head(line.number("start").unwrap() as u64)?;
+                self.crawls.insert(line.text("crawl").into(), crawl);
             }
-            "record" => {
+            "crawl-ingest" => {
                 let page = line.number("page").map(|page| page as u64);
-                let run = self.runs.get_mut(line.text("run")).expect("a run");
-                let outcome = with_answer(line, |answer| run.ingest(None, page, answer))?;
+                let crawl = self.crawls.get_mut(line.text("crawl")).expect("a crawl");
+                let outcome = with_answer(line, |answer| crawl.ingest(None, page, answer))?;
                 self.describe(&outcome);
             }
             "delete" => feed.delete(None, id())?,
@@ -291,7 +291,7 @@ fn open(path: &Path) -> Replay {
     Replay {
         cache,
         feeds: HashMap::new(),
-        runs: HashMap::new(),
+        crawls: HashMap::new(),
         tickets: HashMap::new(),
         seen: Object::new(),
     }

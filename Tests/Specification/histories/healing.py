@@ -53,9 +53,9 @@ class Healing:
         if seen["ticket"] is None:
             return "refused"
         ticket = self.runner.tickets[label]
-        job = {"label": label, "wish": seen["plan"], "op": ticket.op, "limit": request["limit"],
+        job = {"label": label, "plan": seen["plan"], "op": ticket.op, "limit": request["limit"],
                "bounded": False, "seed": 0, "ready": None}
-        answer, facts = self.answer_for(job["wish"], job["op"], job["limit"])
+        answer, facts = self.answer_for(job["plan"], job["op"], job["limit"])
         facts["raw"] = list(answer["items"])
         if self.mode in KEYED:
             answer["keys"] = {id: facts["position"][id] for id in facts["raw"]}

@@ -103,7 +103,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
         if seen["ticket"] is None:
             return
         ticket = self.runner.tickets[label]
-        job = {"label": label, "wish": seen["plan"], "op": ticket.op, "limit": step["limit"],
+        job = {"label": label, "plan": seen["plan"], "op": ticket.op, "limit": step["limit"],
                "bounded": ticket.bounded, "seed": rng.random(), "ready": None}
         if rng.random() < .3:                                   # slow network
             if rng.random() < .5:
@@ -122,13 +122,13 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
 
     def prepare(self, job):
         rng = random.Random(job["seed"])
-        for until in [job["wish"].get("until")]:
+        for until in [job["plan"].get("until")]:
             if until is not None and until not in self.place:
                 return {"error": "gone"}, None
-        link = job["wish"].get("link", "")
+        link = job["plan"].get("link", "")
         if link[:1] in "<>" and link[1:] and link[1:] not in self.place:
             return {"error": "gone"}, None
-        answer, facts = self.answer_for(job["wish"], job["op"], job["limit"])
+        answer, facts = self.answer_for(job["plan"], job["op"], job["limit"])
         luck = rng.random()
         if luck < .04:
             return {"error": "http 500", "items": answer["items"]}, None
@@ -140,12 +140,12 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
             self.hidden |= set(answer["items"])                 # all rows of the first page are filtered away
             answer["items"] = []
         if self.hard and job["op"] == "around" and luck > .7:   # the page of one post, with nothing around it
-            target = job["wish"]["around"]
+            target = job["plan"]["around"]
             answer = {"items": [id for id in answer["items"] if id == target]}
             facts.update(low=None, high=None)
         facts["raw"] = list(answer["items"])
-        fits = not self.is_numbered() or len(answer["items"]) < job["wish"].get("limit", 0)     # or sizes are not free
-        if luck < .2 and answer["items"] and "ids" not in job["wish"] and fits:
+        fits = not self.is_numbered() or len(answer["items"]) < job["plan"].get("limit", 0)     # or sizes are not free
+        if luck < .2 and answer["items"] and "ids" not in job["plan"] and fits:
             items = list(answer["items"])                       # an id twice on one page
             at = rng.randrange(len(items))
             items.insert(rng.randint(at + 1, len(items)), items[at])

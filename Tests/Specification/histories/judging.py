@@ -100,7 +100,7 @@ class Judging:
         """Remember which positions this answer covered, and when."""
         position, raw = facts["position"], facts["raw"]
         high, low = facts["high"], facts["low"]
-        if low is not None and low == position.get(job["wish"].get("until")):
+        if low is not None and low == position.get(job["plan"].get("until")):
             low = math.nextafter(low, INFINITY)                 # the server stopped above it, wherever it is now
         if job["op"] == "down" and border in raw:
             high = position[border]

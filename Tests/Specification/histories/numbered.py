@@ -43,14 +43,14 @@ class Server:
         self.now += 1
         del self.list[at]
 
-    def answer(self, wish, first_page=1):
+    def answer(self, plan, first_page=1):
         """What it answers, and the rows that this covers."""
         self.calls += 1
-        limit = wish.get("limit", self.size)
+        limit = plan.get("limit", self.size)
         if self.grants == "cap-error" and limit > self.size * 2:
             return {"error": "limit too large"}, []
         size = {"fixed": self.size, "cap": min(limit, self.size * 2)}.get(self.grants, limit)
-        start = wish["offset"] if "offset" in wish else (wish["page"] - first_page) * size
+        start = plan["offset"] if "offset" in plan else (plan["page"] - first_page) * size
         if start >= len(self.list) and start > 0:
             last = max(0, (len(self.list) - 1) // size * size)
             if self.beyond == "error":

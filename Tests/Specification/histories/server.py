@@ -62,7 +62,7 @@ class Answering:
     def link_position(self, text):
         return float(text[1:])
 
-    def answer_for(self, wish, op, limit):
+    def answer_for(self, plan, op, limit):
         """What the server says now.  Returns (answer fields, facts for the oracle)."""
         alive, position, now = self.server.snapshot()
         heights = [-position[id] for id in alive]               # ascending
@@ -74,20 +74,20 @@ class Answering:
                 at += 1
             return at
 
-        if "snapshot" in wish:
+        if "snapshot" in plan:
             return {"items": alive}, facts
-        if "ids" in wish:
-            return {"items": [id for id in wish["ids"] if id in position and id in set(alive)]}, facts
-        if "offset" in wish or "page" in wish:
-            start = wish.get("offset", (wish.get("page", 1) - 1) * wish["limit"])
-            items = alive[start:start + wish["limit"]]
+        if "ids" in plan:
+            return {"items": [id for id in plan["ids"] if id in position and id in set(alive)]}, facts
+        if "offset" in plan or "page" in plan:
+            start = plan.get("offset", (plan.get("page", 1) - 1) * plan["limit"])
+            items = alive[start:start + plan["limit"]]
             facts["start"] = start
-            ends = start + wish["limit"] >= len(alive)
+            ends = start + plan["limit"] >= len(alive)
             facts.update(high=INFINITY if op == "refresh" else None,
                          low=-INFINITY if ends else self.lowest(items, position))
             return {"items": items, "next": END if ends else MORE}, facts
-        if "around" in wish:
-            target = wish["around"]
+        if "around" in plan:
+            target = plan["around"]
             at = below(position.get(target, 0.0), inclusive=True)
             first, last = max(0, at - limit // 2), min(len(alive), at + limit // 2 + 1)
             items = alive[first:last]
@@ -97,7 +97,7 @@ class Answering:
                 return {"items": items}, facts
             return {"items": items, "next": self.next_link(alive, last, position),
                     "prev": self.prev_link(alive, first, position)}, facts
-        link = wish["link"]
+        link = plan["link"]
         if link.startswith((">", "a")):
             place = self.client_key(link[1:]) if link[0] == ">" else self.link_position(link)
             last = bisect_left(heights, -place)                 # entries strictly above
@@ -112,7 +112,7 @@ class Answering:
             place = self.client_key(link[1:]) if link[0] == "<" else self.link_position(link)
             first, facts["high"] = below(place), place
         last = min(len(alive), first + limit)
-        until = wish.get("until")
+        until = plan.get("until")
         if until is not None:
             floor, facts["low"] = below(self.place[until], inclusive=True), self.place[until]
             if self.hard and until in alive:                    # a server that knows the post, wherever it is now

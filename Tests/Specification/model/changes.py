@@ -37,17 +37,17 @@ class Changes:
 
     def evict(self, ids):
         """R15. Eviction leaves a gap with the links of the bordering pages."""
-        doomed = {id for id in map(self.cache.name, ids) if id in self.entries and not self.entries[id].detached
+        leaving = {id for id in map(self.cache.name, ids) if id in self.entries and not self.entries[id].detached
                   and not self.entries[id].pinned}
-        if not doomed:
+        if not leaving:
             return
         self.changed = self.cache.tick()
         if self.paging == "ids":                               # the place is known: keep it
-            for id in doomed:
+            for id in leaving:
                 self.entries[id].placeholder, self.entries[id].page = True, None
             self._drop_empty_pages()
             return
-        for id in doomed:
+        for id in leaving:
             page = self.pages.get(self.entries[id].page)
             if page and page.last == id:
                 page.last = None
@@ -57,7 +57,7 @@ class Changes:
         i = 0
         while i < len(old):
             j = i
-            while j < len(old) and (isinstance(old[j], Gap) or old[j] in doomed):
+            while j < len(old) and (isinstance(old[j], Gap) or old[j] in leaving):
                 j += 1
             run = old[i:j]
             if not run:
@@ -82,10 +82,10 @@ class Changes:
             else:
                 rows.append(Gap(down, up, "evicted", self.changed))
         old_rows = self.rows
-        for id in doomed:
+        for id in leaving:
             del self.entries[id]
         self._set_rows(self._with_detached(rows, old_rows))
-        self._rederive({}, doomed)
+        self._rederive({}, leaving)
         self._drop_empty_pages()
         self.cache.collect()
 

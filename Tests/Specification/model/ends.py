@@ -61,13 +61,13 @@ class Ends:
             gap.down = feed._edge(CONFIRM_END)
             self.note = "confirm-end"
             return
-        barren = (*edge.barren, edge.link) if ticket.own == edge.link else (ticket.own,)       # or it was taken up above
-        if link in barren:
+        tried_links = (*edge.tried_links, edge.link) if ticket.own == edge.link else (ticket.own,)       # or it was taken up above
+        if link in tried_links:
             raise Refused("no-progress")                      # R12
         border = self.border_at(at)
         loose = self.is_loose(-1, border) or (edge.loose and not self.shown)
         follow = feed._edge(link, after=None if self.positioned else self.stands_at,
-                            barren=barren, loose=loose)
+                            tried_links=tried_links, loose=loose)
         follow.suspect = edge.suspect or edge.link == CONFIRM_END
         if gap:
             gap.down = follow

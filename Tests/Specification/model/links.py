@@ -5,9 +5,9 @@ from .objects import CONFIRM_END, END, Edge, Gap, HEAD, MORE, UNKNOWN, WORDS
 
 
 class Links:
-    def _edge(self, link, after=None, barren=(), loose=False):
+    def _edge(self, link, after=None, tried_links=(), loose=False):
         self._edge_numbers += 1
-        return Edge(link, self._edge_numbers, after, barren, loose=loose)
+        return Edge(link, self._edge_numbers, after, tried_links, loose=loose)
 
     def _renewed(self, edge, link, loose=False):
         """The bordering page was fetched again: take its link unless it says nothing new."""

@@ -40,7 +40,7 @@ class Edge:
     link: str                      # a token for the server, or UNKNOWN / END / CONFIRM_END
     number: int                    # changes whenever the link changes; tickets name this number
     after: str | None = None       # the link continues below this entry, somewhere above the border
-    barren: tuple = ()             # links followed here since the last new entry
+    tried_links: tuple = ()             # links followed here since the last new entry
     suspect: bool = False          # "end" was reported once; the confirmation takes several requests
     loose: bool = False            # the link begins beyond the border, at a post that was dropped (R16)
     assumed: bool = False          # R26: this end was concluded, no answer showed it together with the border

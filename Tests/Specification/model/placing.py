@@ -57,10 +57,10 @@ class Placing:
     def no_entries_yet(self, blanks):
         """R7. Nothing is cached, and the answer holds no entries: what it leads to comes next."""
         feed, ticket, link = self.feed, self.ticket, self.answer.next
-        if ticket.op == "down" and (link == UNKNOWN or link == ticket.own or link in self.tail.barren):
+        if ticket.op == "down" and (link == UNKNOWN or link == ticket.own or link in self.tail.tried_links):
             raise Refused("empty" if link == UNKNOWN else "no-progress")
-        self.rows, barren = [], self.tail.barren + (ticket.own,) if ticket.op == "down" else ()
-        self.tail = feed._edge(link, barren=barren)
+        self.rows, tried_links = [], self.tail.tried_links + (ticket.own,) if ticket.op == "down" else ()
+        self.tail = feed._edge(link, tried_links=tried_links)
         if link == MORE and feed.numbered() and ticket.start is not None:
             if blanks + 1 >= ECHO_PAGES:
                 raise Refused("no-progress")
@@ -296,10 +296,10 @@ class Placing:
             else:
                 self.head = feed._edge(END)
             return
-        if link == edge.link or link in edge.barren:
+        if link == edge.link or link in edge.tried_links:
             raise Refused("no-progress")
         follow = feed._edge(link, after=None if self.positioned else border,
-                            barren=edge.barren + (edge.link,),
+                            tried_links=edge.tried_links + (edge.link,),
                             loose=self.is_loose(0, border) or (edge.loose and not self.shown))
         if gap:
             gap.up = follow

@@ -16,16 +16,16 @@ class Planning:
         if request == "delta":
             return self._plan_delta(limit)
         if request == "refresh":
-            wish = {"link": link or HEAD}
+            plan = {"link": link or HEAD}
             position = {}
             if self.numbered() and link in (None, HEAD):
                 self._take_limit(limit)
                 start = self.head.search.skip * self.unit() if self.head.search else 0         # R7
-                wish, position = self._wish_at(start, limit)
+                plan, position = self._plan_at(start, limit)
             bounded = bounded and bool(self.server_rows())     # R8: without a bound it is not bounded
             if bounded:
-                wish["until"] = self.server_rows()[0]
-            return self._issue("refresh", (self.head,), wish, limit, own=link or HEAD, bounded=bounded, **position)
+                plan["until"] = self.server_rows()[0]
+            return self._issue("refresh", (self.head,), plan, limit, own=link or HEAD, bounded=bounded, **position)
         if request == "verify":
             return self._plan_verify(gap or 0, limit)
         if request == "around":
@@ -33,8 +33,8 @@ class Planning:
                 return {"refused": "unsupported"}, None
             if self.by_number() and str(target).startswith("page="):
                 self._take_limit(limit)
-                wish, position = self._wish_at((int(target[5:]) - self.first_page) * self.unit(), limit)
-                return self._issue("around", (), wish, limit, own=target, extra=target, **position)
+                plan, position = self._plan_at((int(target[5:]) - self.first_page) * self.unit(), limit)
+                return self._issue("around", (), plan, limit, own=target, extra=target, **position)
             target = self.cache.name(target)
             return self._issue("around", (), {"around": target}, limit, own=UNKNOWN, extra=target)
         if request == "prepend":
@@ -75,12 +75,12 @@ class Planning:
         if link == HEAD:                                       # no page ends above the border
             return self._issue("refresh", (self.head,), {"link": HEAD}, limit, own=HEAD,
                                confirms=edge.number if edge.link == CONFIRM_END else None)
-        wish = {"link": link}
+        plan = {"link": link}
         if overlapping:
-            wish["overlapping"] = True
+            plan["overlapping"] = True
         if bounded:
-            wish["until"] = self._entry_below(gap.up)
-        return self._issue("down", edges, wish, limit, own=link, overlapping=overlapping,
+            plan["until"] = self._entry_below(gap.up)
+        return self._issue("down", edges, plan, limit, own=link, overlapping=overlapping,
                            bounded=bounded, after=after, minted=minted, loose=loose, claims=claims)
 
     def _plan_delta(self, limit):
@@ -92,9 +92,9 @@ class Planning:
     def _plan_second(self, edge, limit):
         """R7. The first page held no entries, but led on."""
         if self.numbered() and edge.search:
-            wish, position = self._wish_at(edge.search.skip * self.unit(), limit)
-            return self._issue("down", (edge,), wish, limit,
-                               own=f"page={wish['page']}" if self.by_number() else UNKNOWN, **position)
+            plan, position = self._plan_at(edge.search.skip * self.unit(), limit)
+            return self._issue("down", (edge,), plan, limit,
+                               own=f"page={plan['page']}" if self.by_number() else UNKNOWN, **position)
         if edge.link in WORDS:
             return {"refused": "empty"}, None
         return self._issue("down", (edge,), {"link": edge.link}, limit, own=edge.link)
@@ -115,10 +115,10 @@ class Planning:
             minted = self._entry_below(edge)
             link = ">" + minted
         edges = (edge, gap.down) if bounded and gap else (edge,)
-        wish = {"link": link}
+        plan = {"link": link}
         if edge.overlapping:
-            wish["overlapping"] = True
-        return self._issue("up", edges, wish, limit, own=link, overlapping=edge.overlapping,
+            plan["overlapping"] = True
+        return self._issue("up", edges, plan, limit, own=link, overlapping=edge.overlapping,
                            bounded=bounded, minted=minted, loose=edge.loose,
                            claims=self.paging == "pages")
 
@@ -129,7 +129,7 @@ class Planning:
     def _first_gap(self):
         return next(iter(self.gaps()), None)
 
-    def _issue(self, op, edges, wish, limit, extra=None, **fields):
+    def _issue(self, op, edges, plan, limit, extra=None, **fields):
         """Two identical requests on the same edge share one ticket; requests for bodies are identical
         only if they name the same posts (R21 takes a post that the answer lacks for gone)."""
         numbers = tuple(edge.number for edge in edges)
@@ -143,7 +143,7 @@ class Planning:
             ticket.asked_rows = self.asked or ticket.rows
             ticket.sizes = self.sizes
             self.open_tickets[same] = ticket
-        return wish, ticket
+        return plan, ticket
 
     def cancel(self, ticket):
         """The caller gave up waiting.  A late answer is still judged by its ticket."""

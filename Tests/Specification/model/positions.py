@@ -43,19 +43,19 @@ class Positions:
         for id, at in found.items():
             self.entries[id].spot = self._spot_at(at + by)
 
-    def _wish_at(self, start, limit):
+    def _plan_at(self, start, limit):
         """The request for the rows from a position on, and what its ticket remembers."""
         self._take_limit(limit)
         if self.paging == "offset":
-            wish = {"offset": start} if self.unnamed else {"offset": start, "limit": limit}
-            return wish, {"start": start, "rows": self._rows_expected(limit)}
+            plan = {"offset": start} if self.unnamed else {"offset": start, "limit": limit}
+            return plan, {"start": start, "rows": self._rows_expected(limit)}
         if self.sizes == "free":
             return {"page": start // limit + self.first_page, "limit": limit}, {"start": start // limit * limit, "rows": limit}
         n = self.unit()
-        wish = {"page": start // n + self.first_page}
+        plan = {"page": start // n + self.first_page}
         if self.asked:
-            wish["limit"] = self.asked
-        return wish, {"start": start, "rows": n, "nth": start // n}
+            plan["limit"] = self.asked
+        return plan, {"start": start, "rows": n, "nth": start // n}
 
     def _plan_numbered(self, edge, gap, limit):
         """R26. The page with the border, if something may follow there; else the page after it."""
@@ -94,9 +94,9 @@ class Positions:
             first = at + 1 + (state.skip if claims else 0) if state.probe is None else state.probe
             return self._plan_free(edge, first, state.back, claims or state.probe is not None, limit, state.probe is not None,
                                    after)
-        wish, position = self._wish_at(max(0, start), limit)
-        own = f"page={wish['page']}" if "page" in wish else UNKNOWN
-        return self._issue("down", (edge,), wish, limit, own=own, claims=claims,
+        plan, position = self._plan_at(max(0, start), limit)
+        own = f"page={plan['page']}" if "page" in plan else UNKNOWN
+        return self._issue("down", (edge,), plan, limit, own=own, claims=claims,
                            after=after, probe=state.probe is not None, **position)
 
     def _plan_free(self, edge, first, back, claims, limit, probe, after):
@@ -117,8 +117,8 @@ class Positions:
         n, at = self.unit(), self.position(self._entry_below(edge))[0]
         if at == 0:
             return self.plan("refresh", limit=limit)
-        wish, position = self._wish_at((at - 1) // n * n, limit)
-        return self._issue("up", (edge,), wish, limit, own=f"page={wish['page']}",
+        plan, position = self._plan_at((at - 1) // n * n, limit)
+        return self._issue("up", (edge,), plan, limit, own=f"page={plan['page']}",
                            claims=at % n == 0, **position)
 
     def _plan_verify(self, join, limit):
@@ -130,15 +130,15 @@ class Positions:
         if self.numbered():
             at, n = self.position(upper)[0], self.unit()
             if self.by_number():
-                wish, position = self._wish_at(at // n * n, limit)
+                plan, position = self._plan_at(at // n * n, limit)
             elif self.paging == "offset":
-                wish, position = self._wish_at(at, limit)
+                plan, position = self._plan_at(at, limit)
             else:
                 size = max(((s - (at + 1) % s, s) for s in range(1, limit + 1) if (at + 1) % s), default=(0, limit))[1]
-                wish, position = {"page": at // size + self.first_page, "limit": size}, \
+                plan, position = {"page": at // size + self.first_page, "limit": size}, \
                                  {"start": at // size * size, "rows": size}
-            return self._issue("verify", (), wish, limit, extra=(upper, lower), join=(upper, lower),
-                               own=f"page={wish['page']}" if self.by_number() else UNKNOWN, **position)
+            return self._issue("verify", (), plan, limit, extra=(upper, lower), join=(upper, lower),
+                               own=f"page={plan['page']}" if self.by_number() else UNKNOWN, **position)
         page = self.pages.get(self.entries[upper].page)
         if self.paging not in ("cursor", "pages") or not page or page.own in (UNKNOWN, END, CONFIRM_END, MORE):
             return {"refused": "unsupported"}, None

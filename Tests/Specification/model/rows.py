@@ -107,14 +107,14 @@ class Rows:
         return self._reattach(rows, old_rows, [r for r in old_rows if self._is_rider(r)])
 
     @staticmethod
-    def _reattach(rows, old_rows, wanderers):
-        rows, wanderers = list(rows), set(wanderers)
+    def _reattach(rows, old_rows, moving):
+        rows, moving = list(rows), set(moving)
         present = {row for row in rows if isinstance(row, str)}
         previous = None
         for row in old_rows:
             if isinstance(row, Gap):
                 continue
-            if row in wanderers and row not in present:
+            if row in moving and row not in present:
                 rows.insert(rows.index(previous) + 1 if previous is not None else 0, row)
                 present.add(row)
             if row in present:
