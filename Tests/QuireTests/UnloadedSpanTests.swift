@@ -186,6 +186,8 @@ struct UnloadedWorld: ~Copyable {
             var state = feed.part(loaded, gaps: shown, &runs)
             switch Self.apply(operation, to: &state) {
             case .success(let text):
+                let order = state.rows.compactMap { if case .unloaded(let run) = $0 { run } else { nil } }
+                #expect(order == order.sorted(), "spans that are not loaded keep their order")
                 let spans = runs.map { run in run.flatMap { feed.text(of: $0) } }
                 return (text + state.canonical(spans), needs)
             case .failure(let need):

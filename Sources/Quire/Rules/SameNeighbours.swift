@@ -17,7 +17,21 @@ extension FeedState {
             if unloaded[run].isDetached { continue }
             if neighbour(of: at, step: 1) != old.neighbour(of: was, step: 1) { throw .needs(.bottom(run)) }
         }
+        try requireOrderOfSpans()
         try requireCountsOfSplitSegments(since: old)
+    }
+
+    /// Throws if detached entries that were not loaded follow a post that moved past another span: their chunks must
+    /// be written anew.
+    private func requireOrderOfSpans() throws(Interruption) {
+        var above: Int?
+        for row in rows {
+            guard case .unloaded(let run) = row else { continue }
+            if let above, unloaded[above].chunks.upperBound > unloaded[run].chunks.lowerBound {
+                throw .needs(.all(unloaded[run].isDetached ? run : above))
+            }
+            above = run
+        }
     }
 
     /// Returns the name of the next row of the server's sequence in one direction, the same in both states; nil
