@@ -38,7 +38,7 @@ static void reads(void)
     }
     EXPECT(QUIRE_BAD_HANDLE, quire_read_after(view, (quire_feed *)view, NULL, rows, 4, &count));
 
-    /* ids that nobody asks for in the right way */
+    /* wrong arguments for the text of an id */
     char digits[QUIRE_DIGITS];
     memset(rows, 0, sizeof rows);
     REQUIRE(quire_row_id(NULL, digits).size == 0 && quire_row_id(rows, digits).size == 0);

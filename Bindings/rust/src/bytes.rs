@@ -173,7 +173,7 @@ impl Border<'_> {
     }
 }
 
-/// The id of a post in its place. Nothing is written out as long as nobody asks.
+/// The id of a post, lent by its row. The text of a number is made only by [`Id::bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Id<'s> {
     /// The decimal text of this number, as most ids are.

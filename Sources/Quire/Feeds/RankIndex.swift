@@ -117,8 +117,7 @@ struct RankIndex {
         try put(changes, number, of: feed, in: transaction)
     }
 
-    /// The newest run takes up changes until it has so many: that is cheaper than more runs, which must be
-    /// merged.
+    /// The newest run absorbs changes until it has this many. That is cheaper than more runs, which must be merged.
     private static let smallest = 32
 
     private static func put(

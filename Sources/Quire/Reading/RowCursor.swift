@@ -32,7 +32,7 @@ public struct RowCursor: ~Copyable, ~Escapable {
         (at, start, rest) = (position?.chunk ?? 0, position.map { $0.slot + 1 } ?? -1, limit)
     }
 
-    /// Reads the posts of a page, which has so many, from its first chunk on.
+    /// Reads the `count` posts of a page. Its first chunk is at `start`.
     @_lifetime(immortal)
     init(
         _ reader: RowReader, ofPage page: UInt64, count: Int, from start: UInt64, lends: Bool,

@@ -27,8 +27,8 @@ extension WriteSession {
 }
 
 extension Transaction {
-    /// Returns a feed of which only the entry above these chunks, its last ones, is loaded; nil if the rule
-    /// must see more.
+    /// Returns the state of a feed whose last chunks are `leaving`. It has loaded only the entry above them.
+    /// Returns nil if the rule must see more.
     fileprivate func bottom(
         of record: FeedRecord, _ leaving: [LeavingChunk], _ feed: UInt32
     ) throws -> FeedState? {

@@ -142,7 +142,7 @@ final class WriteSession {
     /// Notes that a post no longer refers to its body.
     func release(_ body: BodyReference) { release(Int(body.length), of: body.record) }
 
-    /// Notes that so many bytes of a body record are no longer in use; fewer than 0 if they are after all.
+    /// Notes that `bytes` of a body record are no longer in use. A negative number takes that back.
     func release(_ bytes: Int, of record: UInt64) {
         if record == 0 { return }
         if record != releasing.record {

@@ -49,19 +49,3 @@ struct OrNull<Value: Encodable>: Encodable {
         }
     }
 }
-
-extension Link {
-    /// The kind of link, which distinguishes a token `end` from the end.
-    var kind: String {
-        switch self {
-        case .unknown: "unknown"
-        case .end: "end"
-        case .confirmEnd: "confirm-end"
-        case .head: "head"
-        case .more: "more"
-        case .token: "token"
-        case .below: "below"
-        case .above: "above"
-        }
-    }
-}

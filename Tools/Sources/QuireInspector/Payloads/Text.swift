@@ -34,8 +34,8 @@ func brief(_ text: String, limit: Int = 300) -> String {
 func brief(_ id: PostID) -> String { brief(id.description, limit: 120) }
 
 extension Link {
-    /// What kind of link it is: a token `end` is not the end.
-    var kind: String {
+    /// The kind of link, which distinguishes a token `end` from the end.
+    public var kind: String {
         switch self {
         case .unknown: "unknown"
         case .end: "end"
