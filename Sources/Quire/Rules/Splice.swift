@@ -206,56 +206,6 @@ extension Draft {
         return side == .first ? key > limit : key < limit
     }
 
-    // MARK: Kept entries (R9)
-
-    /// Puts a kept entry back by its key, else directly above its nearest surviving neighbour below, else
-    /// below the one above.
-    private func putBack(
-        _ kept: [Int], in rows: [Row], page: [Int], old: [Row]
-    ) throws(Interruption) -> [Row] {
-        var rows = rows
-        for entry in kept.reversed() {
-            let at = old.firstIndex(of: .entry(entry))!
-            var lower: Int?
-            if state.options.order.hasKeys, let key = key(entry) {
-                lower = try rowBelow(key, in: rows, page: page, kept: kept)
-            } else {
-                lower =
-                    old[(at + 1)...].lazy.filter { !$0.isGap }
-                    .compactMap { row in rows.firstIndex(of: row) }.first
-            }
-            if let lower {
-                rows.insert(.entry(entry), at: lower)
-                continue
-            }
-            let upper = old[..<at].reversed().lazy.filter { !$0.isGap }
-                .compactMap { row in rows.firstIndex(of: row) }.first
-            rows.insert(.entry(entry), at: upper.map { $0 + 1 } ?? 0)
-        }
-        return rows
-    }
-
-    /// Returns the first row that belongs below a kept entry with this key, starting with the kept entries
-    /// directly above the page. Keys descend, so it is not further up. An equal key stays above the page's
-    /// last entry only.
-    private func rowBelow(
-        _ key: Int64, in rows: [Row], page: [Int], kept: [Int]
-    ) throws(Interruption) -> Int? {
-        let last = page[page.count - 1]
-        var first = rows.firstIndex(of: .entry(page[0]))!
-        while first > 0, case .entry(let above) = rows[first - 1], kept.contains(above) { first -= 1 }
-        for i in first..<rows.count {
-            switch rows[i] {
-            case .gap: continue
-            case .unloaded(let run): throw .needs(.top(run))
-            case .entry(let entry):
-                guard let other = self.key(entry) else { continue }
-                if other < key || (entry == last && other == key) { return i }
-            }
-        }
-        return nil
-    }
-
     // MARK: The sides of the page (R10)
 
     /// Returns what follows the page: directly attached, below a gap, or nothing.
