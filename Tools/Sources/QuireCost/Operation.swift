@@ -26,6 +26,8 @@ enum Operation: String, CaseIterable {
     case prune
     /// The last 32 pages of a feed are pruned, in a commit of their own.
     case bulkPrune = "bulk-prune"
+    /// The next page of a crawl shows a post again that stands 50 pages further up in a feed in the order of changes.
+    case contradict
     /// The file is opened and its first page read.
     case open
     /// The same in a process that has not used the library before.
@@ -37,6 +39,7 @@ enum Operation: String, CaseIterable {
         switch self {
         case .start: 1
         case .bulk, .bulkPrune: 8
+        case .contradict: 24
         case .page, .refresh: 96
         case .contains: 200
         case .local: 300
@@ -50,6 +53,7 @@ enum Operation: String, CaseIterable {
         case .bulk, .page, .refresh: arrivals(bench)
         case .read, .scroll, .contains, .post: try reading(bench)
         case .update, .local, .evict, .prune, .bulkPrune: try changing(bench)
+        case .contradict: try crawling(bench)
         case .open, .start: { _ in try self.open(bench) }
         }
     }
@@ -154,6 +158,27 @@ enum Operation: String, CaseIterable {
                 let gone = try feeds[0].prune(policy).pages
                 if gone != step { throw Unexpected(what: "\(gone) pages left") }
             }
+        }
+    }
+
+    private func crawling(_ bench: Bench) throws -> (Int) throws -> Void {
+        let (length, size) = (100, UInt64(Workload.pageSize))
+        let feed = try bench.cache.feed(named: "crawl", options: FeedOptions(order: .bump))
+        var crawl = Crawl(startingAt: .head(page: 0))
+        func page(_ number: Int, again: UInt64? = nil) -> Answer {
+            var answer = Answer(next: .token("\(number + 1)"))
+            for i in UInt64(number) * size..<UInt64(number + 1) * size {
+                let shown = i % size == size / 2 ? again ?? i : i
+                answer.append(id: PostID(Workload.id(shown)), key: -Int64(shown), body: [1])
+            }
+            return answer
+        }
+        for number in 0..<length { _ = try feed.ingest(page(number), page: number, of: &crawl) }
+        return { n in
+            let number = length + n
+            let answer = page(number, again: UInt64(number - 50) * size)
+            let outcome = try feed.ingest(answer, page: number, of: &crawl)
+            if outcome.verdict != .ok { throw Unexpected(what: "\(outcome)") }
         }
     }
 
