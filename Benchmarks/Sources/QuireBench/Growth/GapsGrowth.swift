@@ -10,7 +10,7 @@ struct GapsGrowth {
     private static let step = 20
     private static let samples = 40
 
-    init(in folder: String, seed: UInt64) throws {
+    init(in folder: String) throws {
         cache = try Cache(at: folder + "/gaps.quire")
         let options = FeedOptions(order: .stable, paging: .keyset)
         feed = try NumberedFeed("gaps", in: cache, salt: 4, options)
@@ -18,11 +18,7 @@ struct GapsGrowth {
 
     func measure(_ depth: Int, into result: inout GrowthResult) throws {
         let measured = min(Self.samples, depth / 2)
-        try cache.batch { batch in
-            for refresh in 0...depth - measured {
-                _ = try NumberedFeed.take(page(refresh), at: .head, of: feed.feed, in: batch)
-            }
-        }
+        for refresh in 0...depth - measured { try feed.fetch(.head, page(refresh)) }
         var meter = GrowthMeter()
         for refresh in depth - measured + 1...depth {
             let outcome = try meter.measure { try feed.fetch(.head, page(refresh)) }

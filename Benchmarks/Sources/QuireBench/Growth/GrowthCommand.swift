@@ -13,7 +13,7 @@ struct GrowthCommand: ParsableCommand {
     @Option(help: "Numbers of posts in the cache, separated by commas.")
     var posts = "10000,30000,100000,300000"
 
-    @Option(help: "Numbers of local posts and of gaps in one feed, separated by commas.")
+    @Option(help: "Numbers of local posts, gaps, and operations in a batch, separated by commas.")
     var depths = "10,100,1000,10000"
 
     @Option var seed: UInt64 = 1
@@ -30,8 +30,12 @@ struct GrowthCommand: ParsableCommand {
         for depth in try numbers(depths) {
             note("\(depth) local posts")
             try inFolder { try LocalPostsGrowth(in: $0, seed: seed).measure(depth, into: &result) }
+            if depth <= BatchGrowth.limit {
+                note("\(depth) in a batch")
+                try inFolder { try BatchGrowth(in: $0).measure(depth, into: &result) }
+            }
             note("\(depth) gaps")
-            try inFolder { try GapsGrowth(in: $0, seed: seed).measure(depth, into: &result) }
+            try inFolder { try GapsGrowth(in: $0).measure(depth, into: &result) }
         }
         for size in try numbers(posts) {
             note("\(size) posts")

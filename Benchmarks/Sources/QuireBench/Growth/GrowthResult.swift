@@ -25,6 +25,8 @@ enum GrowthUnit: String, Codable {
     case locals = "local posts"
     /// Gaps in one feed.
     case gaps
+    /// Operations in one batch, all on one feed.
+    case batch = "in a batch"
 }
 
 struct GrowthSeries: Codable {
