@@ -46,10 +46,11 @@ def compared_cost(series):
     if metric == "rate":
         return {"p50": 1e6 / middle}
     tail = [r["p99"] for r in series["rounds"] if "p99" in r]
-    return {"p50": middle, "p99": statistics.median(tail) if tail else max(values)}
+    return {"p50": middle, "p99": statistics.median(tail) if tail else None}
 
 
 def records(cost):
+    """Calls of LMDB that read or write one; None where they were not counted."""
     return cost["reads"] + cost["writes"] if "reads" in cost else None
 
 
@@ -90,9 +91,10 @@ def draw(operations, series, path, engines):
                 handles["records that LMDB reads and writes"] = count[0]
         adjust(axes)
         slope = exponent(series[operation.unit, operation.name, "quire"], lambda c: c["p50"])
-        grows = "" if operation.unit == "posts" else f", by {operation.unit}"
-        power = "" if slope is None else f"  ~ n^{slope:.2f}"
-        axes.set_title(operation.title + grows + power, loc="left", fontsize=7.5)
+        if slope is not None:
+            axes.text(0.03, 0.87, f"$n^{{{slope:.2f}}}$", transform=axes.transAxes)
+        grows = "" if operation.unit == "posts" else f"; {operation.unit}"
+        axes.set_title(operation.title + grows, loc="left", fontsize=7.5)
     for axes in list(grid.flat)[len(shown):]:
         axes.set_visible(False)
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
@@ -104,9 +106,8 @@ def adjust(axes):
     axes.set_xscale("log")
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    if high / low < 30:
-        middle = math.sqrt(low * high)
-        axes.set_ylim(middle / math.sqrt(30), middle * math.sqrt(30))
+    middle, room = math.sqrt(low * high), max(math.sqrt(30), 1.6 * math.sqrt(high / low))
+    axes.set_ylim(middle / room, middle * room)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(plot.FuncFormatter(short))
     axes.yaxis.set_major_formatter(plot.FuncFormatter(plot.plain))
@@ -140,7 +141,7 @@ def cell(value):
 
 def table(operations, series):
     lines = [
-        "| operation | µs, with | µs, with | p99 | exponent | records | exponent | bounded by |",
+        "| operation | µs, fewest | µs, most | p99 | exponent | records | exponent | bounded by |",
         "|---|---:|---:|---:|---:|---:|---:|---|",
     ]
     for operation in operations:
