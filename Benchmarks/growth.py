@@ -92,7 +92,7 @@ def draw(operations, series, path, engines):
         adjust(axes)
         slope = exponent(series[operation.unit, operation.name, "quire"], lambda c: c["p50"])
         if slope is not None:
-            axes.text(0.03, 0.87, f"$n^{{{slope:.2f}}}$", transform=axes.transAxes)
+            axes.text(0.97, 0.07, f"$n^{{{slope:.2f}}}$", transform=axes.transAxes, ha="right")
         grows = "" if operation.unit == "posts" else f"; {operation.unit}"
         axes.set_title(operation.title + grows, loc="left", fontsize=7.5)
     for axes in list(grid.flat)[len(shown):]:

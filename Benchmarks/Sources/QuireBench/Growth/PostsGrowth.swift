@@ -27,6 +27,7 @@ struct PostsGrowth {
         try read(count, add)
         add("local-added", try addLocalPosts())
         add("contradiction-around", try contradictAround(end))
+        add("contradiction-far", try contradictFar(end))
         add("contradiction-tail", try contradictAtTail(end))
         add("rise", try rise(end))
         add("post-deleted", try deletePosts(count))
@@ -87,6 +88,20 @@ struct PostsGrowth {
             answer.posts.swapAt(half - 4, half + 4)
             let outcome = try meter.measure { try bump.fetch(.around(bump.id(middle)), answer) }
             if outcome.disorder.isEmpty { throw EngineFailure("no contradiction: \(outcome)") }
+        }
+        return meter.cost
+    }
+
+    /// A page around a post shows among its neighbours one that stands far below, with its old key.
+    private func contradictFar(_ count: Int) throws -> GrowthCost {
+        var meter = GrowthMeter()
+        for middle in spread(count, third: 1) {
+            let half = NumberedFeed.pageSize / 2
+            let far = middle + count / 2 - count / 5
+            let line = Array(middle - half..<middle) + [far] + Array(middle..<middle + half)
+            let answer = bump.answer(line, following: "far")
+            let outcome = try meter.measure { try bump.fetch(.around(bump.id(middle)), answer) }
+            if outcome.disorder != [bump.id(far)] { throw EngineFailure("no contradiction: \(outcome)") }
         }
         return meter.cost
     }
