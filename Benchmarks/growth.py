@@ -158,10 +158,11 @@ def table(operations, series):
     return "\n".join(lines)
 
 
-def write_document(path, series, machine, date):
+def write_document(path, series, machine, date, load):
     """Replaces what stands between the marks."""
     parts = [
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['fileSystem']}; {date}.",
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['fileSystem']}; {date}. "
+        f"Load of the machine before the run: {load}.",
         "**With the posts of the cache, the same operations as in the report:**", table(BY_ENGINES, series),
         "**With the posts of the cache, in the middle of a feed that has half of them:**",
         table(BY_POSTS, series),
@@ -183,7 +184,7 @@ def main():
     draw(BY_ENGINES, series, folder / "growth.svg", [e for e in plot.COLORS if any(k[2] == e for k in series)])
     draw(BY_POSTS, series, folder / "growth-posts.svg", ["quire"])
     draw(BY_DEPTH, series, folder / "growth-depth.svg", ["quire"])
-    write_document(document, series, machine, date)
+    write_document(document, series, machine, date, (results / "load").read_text().strip())
 
 
 if __name__ == "__main__":
