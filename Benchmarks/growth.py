@@ -92,7 +92,7 @@ def draw(operations, series, path, engines):
         adjust(axes)
         slope = exponent(series[operation.unit, operation.name, "quire"], lambda c: c["p50"])
         if slope is not None:
-            axes.text(0.97, 0.07, f"$n^{{{slope:.2f}}}$", transform=axes.transAxes, ha="right")
+            axes.set_title(f"$n^{{{slope:.2f}}}$", loc="right", fontsize=7.5)
         grows = "" if operation.unit == "posts" else f"; {operation.unit}"
         axes.set_title(operation.title + grows, loc="left", fontsize=7.5)
     for axes in list(grid.flat)[len(shown):]:
