@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -81,6 +81,9 @@ bench: deps                 ## Quire beside SQLite, GRDB, RocksDB and C on LMDB,
 
 bench-report: deps          ## 100,000, 1 and 5 million posts; writes Docs/benchmarks
 	@SWIFT="$(SWIFT)" Benchmarks/write-report Docs/benchmarks
+
+bench-growth: deps          ## how each operation grows, 10,000 to 10 million posts; writes Docs/benchmarks and Docs/performance.md
+	@SWIFT="$(SWIFT)" Benchmarks/write-growth Docs/benchmarks
 
 patterns: deps              ## what readers miss with a cursor column, offsets, remote keys, a Redis sorted set, and Quire
 	@Benchmarks/install-dependencies redis-server

@@ -29,17 +29,18 @@ let package = Package(
             linkerSettings: [.linkedLibrary("rocksdb")]),  // it has no pkg-config file
         .target(name: "CPeerTables", dependencies: ["CPeers", "BenchLMDB"], cSettings: strictC),
         .target(name: "CSync", cSettings: strictC),
+        .target(name: "CCounts", dependencies: ["BenchLMDB"], cSettings: strictC),
         .executableTarget(
             name: "QuireBench",
             dependencies: [
-                "CPeers", "CPeerTables", "CSync",
+                "CPeers", "CPeerTables", "CSync", "CCounts",
                 .product(name: "Quire", package: "quire"),
                 .product(name: "QuireDumps", package: "quire"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
-            // The libraries must find CSync's fsync and open in the executable before libc's.
+            // The libraries must find CSync's fsync and open in the executable before libc's, and CCounts' malloc.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic"])]),
         .executableTarget(
             name: "QuirePatterns",

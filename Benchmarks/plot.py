@@ -29,7 +29,6 @@ COSTS = [
     ("prune-long", "page", "prune, a page", False),
     ("open-cold", "first", "open and first page, cold", False),
 ]
-GROWTH = ["bulk", "commit", "read", "contains", "post", "update", "refresh-long", "prune-long"]
 COLORS = {
     "quire": "#d1495b",
     "lmdb-c": "#555555",
@@ -98,39 +97,12 @@ def draw_ratios(size, path):
     return True
 
 
-def draw_growth(sizes, path):
-    """Cost against the number of posts, one line an engine."""
-    by_name = {c[0]: c for c in reversed(COSTS)}
-    rows = [by_name[name] for name in GROWTH if cost(sizes[0], "quire", *by_name[name][:2], by_name[name][3])]
-    if not rows:
-        return False
-    columns = 2
-    lines = -(-len(rows) // columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(8, 2.3 * lines), squeeze=False)
-    names = list(dict.fromkeys(e for s in sizes for e in engines(s)))
-    for axes, (operation, metric, title, is_rate) in zip(grid.flat, rows):
-        for engine in names:
-            points = [(s["workload"]["posts"], cost(s, engine, operation, metric, is_rate)) for s in sizes]
-            points = [p for p in points if p[1]]
-            if points:
-                axes.plot(
-                    *zip(*points), color=COLORS[engine], marker="o", markersize=3, label=engine,
-                    linewidth=2 if engine == "quire" else 1)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xticks([s["workload"]["posts"] for s in sizes])
-        axes.minorticks_off()
-        axes.xaxis.set_major_formatter(FuncFormatter(plain))
-        axes.yaxis.set_major_formatter(FuncFormatter(plain))
-        axes.set_title(title + (", µs a post" if operation == "bulk" else ", µs"), loc="left")
-        axes.grid(linewidth=0.3)
-        tidy(axes)
-    for axes in list(grid.flat)[len(rows):]:
-        axes.set_visible(False)
-    handles, labels = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    save(figure, path)
-    return True
+def use_style():
+    """What all plots have in common."""
+    plt.rcParams.update({
+        "svg.fonttype": "none", "svg.hashsalt": "quire", "font.size": 8, "axes.titlesize": 9,
+        "figure.constrained_layout.use": True, "path.simplify": True,
+    })
 
 
 def save(figure, path):
@@ -141,19 +113,10 @@ def save(figure, path):
 def main():
     folder = pathlib.Path(sys.argv[1])
     report = json.loads((folder / "report.json").read_text())
-    plt.rcParams.update({
-        "svg.fonttype": "none", "svg.hashsalt": "quire", "font.size": 8, "axes.titlesize": 9,
-        "figure.constrained_layout.use": True, "path.simplify": True,
-    })
+    use_style()
     for size in report["sizes"]:
         w = size["workload"]
         draw_ratios(size, folder / f"ratios-{w['posts']}-{w['pageSize']}-{w['ids']}.svg")
-    first = report["sizes"][0]["workload"]
-    alike = [
-        s for s in report["sizes"]
-        if all(s["workload"][k] == first[k] for k in ("pageSize", "ids"))
-    ]
-    draw_growth(alike, folder / "growth.svg")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,11 @@ enum Operation: String, Codable, CaseIterable, Sendable {
     case group1 = "group-1"
     case group8 = "group-8"
     case group64 = "group-64"
+    case openWarm = "open-warm"
     case pruneMedium = "prune-medium"
     case pruneLong = "prune-long"
-    case openWarm = "open-warm"
+    /// After the prunes, which take away half of the posts.
+    case openPruned = "open-pruned"
     case openCold = "open-cold"
     case bulkSynced = "bulk-synced"
 
@@ -56,7 +58,7 @@ enum Operation: String, Codable, CaseIterable, Sendable {
                 threads: threads, feed: feed)
         }
         return switch self {
-        case .bulk, .bulkSynced, .openWarm, .openCold: nil
+        case .bulk, .bulkSynced, .openWarm, .openPruned, .openCold: nil
         case .commit: make(.commit, 100)
         case .commitSynced: make(.commit, 40)
         case .read: make(.read, 2_000)

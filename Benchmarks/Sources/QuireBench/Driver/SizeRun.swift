@@ -16,6 +16,8 @@ struct SizeRun {
     private static let slices = 10
     /// A synced bulk load takes long and does not change with the size.
     private static let syncedPosts = 200_000
+    /// How often files are opened at least: once in each process.
+    private static let openings = 5
 
     init(
         _ workload: Workload, engines: [EngineName], operations: Set<Operation>, rounds: Int,
@@ -39,10 +41,11 @@ struct SizeRun {
             try measure(\.isSynced)
             try all(Command(work: .reopen, isSyncing: false))
         }
+        if operations.contains(.openWarm) { try measureOpening(.openWarm) }
         try measure(\.destroys)
         try record(Command(work: .footprint), as: "footprint-end")
         // Last: files that have been cold are slow to write for a while.
-        for operation in [Operation.openWarm, .openCold] where operations.contains(operation) {
+        for operation in [Operation.openPruned, .openCold] where operations.contains(operation) {
             try measureOpening(operation)
         }
         try stop()
@@ -126,7 +129,7 @@ struct SizeRun {
     private mutating func measureOpening(_ operation: Operation) throws {
         note("  \(operation.rawValue)")
         try all(Command(work: .close))
-        for round in 0..<rounds {
+        for round in 0..<max(rounds, Self.openings) {
             var replies: [EngineName: Reply] = [:]
             for i in engines.indices {
                 let engine = engines[(i + round) % engines.count]

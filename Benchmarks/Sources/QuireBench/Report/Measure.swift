@@ -52,6 +52,7 @@ struct Measure: Sendable {
         Measure("8 writers synced, commits/s", .group8, "rate"),
         Measure("64 writers synced, commits/s", .group64, "rate"),
         Measure("open and first page, warm, µs", .openWarm, "first"),
+        Measure("open and first page after the prunes, warm, µs", .openPruned, "first"),
         Measure("open and first page, cold, µs", .openCold, "first"),
         Measure("prune, medium feed, µs a page", .pruneMedium, "page"),
         Measure("prune, longest feed, µs a page", .pruneLong, "page"),

@@ -94,8 +94,6 @@ struct Report: Codable {
             parts.append(Target.table(jsonTargets).markdown)
             parts += json.map { "```\n\($0.text)\n```" }
         }
-        parts.append("## How cost grows")
-        parts.append("![Cost against number of posts](growth.svg)")
         for size in sizes {
             parts.append("## Numbers: \(Self.title(size))")
             parts.append("![Times the cost of Quire](\(Self.plotName(size)).svg)")

@@ -113,7 +113,8 @@ struct Targets {
     }
 
     private var opening: [Target] {
-        [("warm", Operation.openWarm), ("cold", .openCold)].map { title, operation in
+        [("warm", Operation.openWarm), ("warm, pruned", .openPruned), ("cold", .openCold)].map {
+            title, operation in
             Target(
                 operation: "open and first page, \(title)", against: "ms", bound: .atMost(1),
                 measured: value(operation, "first").map { $0 / 1_000 })

@@ -1,0 +1,81 @@
+"""What growth.py shows: each operation with its title and, in plain English, what bounds its cost."""
+
+from typing import NamedTuple
+
+MARKS = ("<!-- written by make bench-growth -->", "<!-- end of what make bench-growth writes -->")
+
+# An exponent above this is printed in bold: the cost follows the size.
+STEEP = 0.2
+
+
+class Operation(NamedTuple):
+    name: str
+    title: str
+    bound: str
+    unit: str = "posts"
+    metric: str = "p50"
+    heading: str = ""
+
+
+BY_ENGINES = [
+    Operation("bulk", "bulk load, a post", "each location moves to a larger run of the id index log n times",
+              metric="rate"),
+    Operation("commit", "page committed", "the posts of the page; a copy of each LMDB page up to the root, log n"),
+    Operation("refresh-long", "refresh of the longest feed", "the same: only the feed's top is loaded"),
+    Operation("update", "post updated", "a copy of each LMDB page from four records to the root, log n"),
+    Operation("prune-long", "pruned, a page", "the pages that leave, not those that stay", metric="page"),
+    Operation("read", "page read", "the bytes of the page; three searches in a tree, log n, that miss caches"),
+    Operation("scroll", "50 pages scrolled", "the bytes of the pages"),
+    Operation("contains", "100 ids checked", "the runs of the id index, log n; a filter answers for most"),
+    Operation("post", "post by id", "the same runs, one chunk, one body"),
+    Operation("open-warm", "open and first page", "a fixed number of records", metric="first"),
+    Operation("open-pruned", "the same after a great prune", "the same: the free list is not read",
+              metric="first"),
+]
+
+BY_POSTS = [
+    Operation("page-by-index", "page by index", "the runs of the page index, log n; one chunk"),
+    Operation("row-by-rank", "row by rank", "the same"),
+    Operation("rank-of-post", "rank of a post", "the id index, then the page index: log n each"),
+    Operation("rank-of-key", "row by key", "a bisection: log n chunks, each found in log n and decoded"),
+    Operation("page-committed", "page at the tail", "the page; copies of LMDB pages, log n"),
+    Operation("page-filled", "evicted page fetched again", "the page and the chunks next to its gap"),
+    Operation("local-added", "local post added", "the top chunk"),
+    Operation("post-deleted", "post deleted", "its chunk and the chunks next to it"),
+    Operation("post-evicted", "post evicted",
+              "not bounded: the chunks below, down to the next gap, are read to count their posts"),
+    Operation("page-evicted", "page evicted",
+              "not bounded either: the same; here the next gap is near, except for the first page"),
+    Operation("contradiction-around", "page around a post, wrong order", "the chunks of the posts it names"),
+    Operation("contradiction-far", "page around a post, one from afar", "the same, and the chunks of that post"),
+    Operation("contradiction-tail", "contradiction at the tail", "the same: the post may be far above"),
+    Operation("rise", "refresh, ten posts rise",
+              "each thing that is missing doubles how many chunks are loaded: up to 1,000, whose rows are compared"),
+    Operation("page-pruned", "page pruned", "the pages that leave, 10,000 posts in a commit"),
+    Operation("page-committed-pruned", "page at the tail after the prune", "as before it: the free list adds nothing"),
+]
+
+LOCALS = "With the local posts of one feed"
+GAPS = "With the gaps of one feed"
+BATCH = "With the operations in one batch on one feed, the cost of one"
+
+BY_DEPTH = [
+    Operation("local-added", "local post added", "the top chunk; the heads of chunks of local posts are passed",
+              "local posts", heading=LOCALS),
+    Operation("local-removed", "local post removed", "its chunk; the same heads", "local posts"),
+    Operation("refresh", "refresh", "the page; the same heads, several times", "local posts"),
+    Operation("page-committed", "page at the tail", "the page; the same heads", "local posts"),
+    Operation("refresh", "refresh that opens a gap", "the page and the topmost gap", "gaps", heading=GAPS),
+    Operation("page-top-gap", "page into a top gap", "the page, this gap and its neighbours", "gaps"),
+    Operation("page-low-gap", "page into a low gap", "the same", "gaps"),
+    Operation("page-committed", "page at the tail", "the page and the lowest gap", "gaps"),
+    Operation("post-deleted", "post deleted", "its chunk and the gaps next to it", "gaps"),
+    Operation("post-evicted", "post evicted", "the same", "gaps"),
+    Operation("page-committed", "page at the tail", "the page; merges of the batch's own id index, log n", "in a batch",
+              heading=BATCH),
+    Operation("refresh", "refresh that opens a gap",
+              "not bounded: a batch keeps each gap that it has opened, and each operation goes through all",
+              "in a batch"),
+    Operation("local-added", "local post added",
+              "the chunks that the batch has loaded, which local posts make longer", "in a batch"),
+]
