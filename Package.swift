@@ -35,6 +35,8 @@ let package = Package(
         .library(name: "QuireTesting", targets: ["QuireSimulator", "TestSupport"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
+        // The same for libquire-profiles.so.0.
+        .library(name: "QuireProfilesC", type: .dynamic, targets: ["QuireProfilesC"]),
     ],
     targets: [
         .systemLibrary(
@@ -59,6 +61,9 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict + optimized),
+        .target(
+            name: "QuireProfilesC", dependencies: ["Quire", "QuireDumps", "CQuire", "QuireC"],
+            swiftSettings: strict + optimized),
         .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
         .target(
             name: "QuireHTTP", dependencies: ["Quire", "QuireDumps", "QuirePaging"],
