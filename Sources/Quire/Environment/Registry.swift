@@ -68,7 +68,12 @@ extension Environment {
         try FileCheck.requireLocalFileSystem(path)
         // An opener that uses a link must find the same companion files.
         let resolved = FileCheck.resolved(path)
-        if options.isReadOnly, try !mayLock(resolved) { return try openUnlocked(path, options) }
+        if options.isReadOnly {
+            if try !mayLock(resolved) { return try openUnlocked(path, options) }
+        } else if !isMissing, !may(W_OK, resolved) {
+            // Before companions appear that would keep the owner out.
+            throw QuireError.system("cannot open the cache to write", path, errno)
+        }
         let openLock = try OpenLock(resolved)
         if !options.isReadOnly { removeDraft(of: path) }
         if isMissing {

@@ -30,7 +30,8 @@ extension Environment {
         }
     }
 
-    private static func may(_ access: Int32, _ path: String) -> Bool {
+    /// Tells it as the system's calls do, with the reason in `errno`.
+    static func may(_ access: Int32, _ path: String) -> Bool {
         faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0
     }
 
