@@ -66,6 +66,7 @@ def test_dicts_are_posts(feed: quire.Feed) -> None:
 
 
 def test_numbers_print_as_names(feed: quire.Feed) -> None:
+    feed.ingest(feed.plan(), [("1",)])
     verdict = feed.ingest(feed.plan(), []).verdict
     assert (str(verdict), f"{verdict:>8}", f"{verdict:d}") == ("empty", "   empty", "12")
     assert str(quire.Verdict.NO_PROGRESS) == "no-progress" and str(quire.Status.NOT_A_CACHE) == "not-a-cache"
