@@ -35,8 +35,6 @@ let package = Package(
         .library(name: "QuireTesting", targets: ["QuireSimulator", "TestSupport"]),
         // What Packaging/build-library turns into libquire.so.0 and libquire.a.
         .library(name: "QuireC", type: .dynamic, targets: ["QuireC"]),
-        // The same for libquire-profiles.so.0.
-        .library(name: "QuireProfilesC", type: .dynamic, targets: ["QuireProfilesC"]),
     ],
     targets: [
         .systemLibrary(
@@ -61,6 +59,7 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict + optimized),
+        // For libquire-profiles, which Packaging/build-library compiles with the part of QuireDumps that it needs.
         .target(
             name: "QuireProfilesC", dependencies: ["Quire", "QuireDumps", "CQuire", "QuireC"],
             swiftSettings: strict + optimized),
