@@ -25,6 +25,7 @@
         } \
     } while (0)
 
+enum { BODY_SIZE = 65536 }; /* so large that a commit ends while the file is copied */
 static char folder[200], path[400];
 static const quire_bytes feed_name = QUIRE_LITERAL("feed");
 
@@ -42,15 +43,33 @@ static quire_status open_to_read(quire_cache **cache)
     return quire_open(path, &options, cache);
 }
 
+/* All bytes of a body are the same. */
+static quire_bytes body_of(int number)
+{
+    static char bytes[BODY_SIZE];
+    quire_bytes body = {bytes, sizeof bytes};
+    memset(bytes, number, sizeof bytes);
+    return body;
+}
+
 static void insert(quire_cache *cache, int number)
 {
     quire_feed *feed = NULL;
     char digits[20];
     int32_t done = 0;
-    quire_bytes id = {digits, (size_t)snprintf(digits, sizeof digits, "%d", number)}, body = QUIRE_LITERAL("body");
+    quire_bytes id = {digits, (size_t)snprintf(digits, sizeof digits, "%d", number)};
     REQUIRE(quire_feed_open(cache, feed_name, NULL, &feed) == QUIRE_OK);
-    REQUIRE(quire_insert_local(feed, NULL, id, body, &done) == QUIRE_OK && done == 1);
+    REQUIRE(quire_insert_local(feed, NULL, id, body_of(number), &done) == QUIRE_OK && done == 1);
     quire_feed_close(feed);
+}
+
+static void update(quire_cache *cache, int number, int round)
+{
+    char digits[20];
+    int32_t done = 0;
+    quire_bytes id = {digits, (size_t)snprintf(digits, sizeof digits, "%d", number)}, collection = {NULL, 0};
+    REQUIRE(quire_update_body(cache, NULL, collection, id, body_of(round), NULL, QUIRE_DETAIL_FULL, &done) == QUIRE_OK);
+    REQUIRE(done == QUIRE_UPDATE_CHANGED || done == QUIRE_UPDATE_SAME);
 }
 
 /* The number of posts; every body must read back. */
@@ -63,7 +82,10 @@ static int posts(quire_cache *cache)
     REQUIRE(quire_feed_find(cache, feed_name, &feed) == QUIRE_OK);
     REQUIRE(quire_snapshot_begin(cache, &snapshot) == QUIRE_OK);
     REQUIRE(quire_read_after(snapshot, feed, NULL, rows, 100, &count) == QUIRE_OK);
-    for (size_t at = 0; at < count; at++) REQUIRE(rows[at].body.size == 4 && memcmp(rows[at].body.data, "body", 4) == 0);
+    for (size_t at = 0; at < count; at++) {
+        const char *bytes = rows[at].body.data;
+        REQUIRE(rows[at].body.size == BODY_SIZE && memcmp(bytes, bytes + 1, BODY_SIZE - 1) == 0);
+    }
     quire_snapshot_end(snapshot);
     quire_feed_close(feed);
     return (int)count;
@@ -142,6 +164,8 @@ static void follower(int last)
         if (status == QUIRE_BUSY) continue; /* commits were faster than the copy */
         REQUIRE(status == QUIRE_OK);
         int count = posts(cache);
+        size_t findings = 1;
+        REQUIRE(quire_check(cache, 0, 0, NULL, NULL, NULL, &findings) == QUIRE_OK && findings == 0);
         REQUIRE(count >= seen && count == posts(cache));
         seen = count;
         copies++;
@@ -159,8 +183,13 @@ static void race(int last)
     pid_t reader = fork();
     REQUIRE(reader >= 0);
     if (reader == 0) in_child(follower, last, 1), exit(0);
-    REQUIRE(quire_open(path, NULL, &cache) == QUIRE_OK);
-    for (int number = posts(cache) + 1; number <= last; number++) insert(cache, number);
+    quire_cache_options options = QUIRE_CACHE_OPTIONS_INIT;
+    options.durability = QUIRE_DURABILITY_RELAXED;
+    REQUIRE(quire_open(path, &options, &cache) == QUIRE_OK);
+    for (int number = posts(cache) + 1; number <= last; number++) {
+        for (int round = 1; round < 24; round++) update(cache, 1 + (number * round) % (number - 1), number + round);
+        insert(cache, number);
+    }
     quire_close(cache);
     REQUIRE(waitpid(reader, &status, 0) == reader && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
