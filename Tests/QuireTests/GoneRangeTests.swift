@@ -114,7 +114,7 @@ import Testing
             for two in newer {
                 let second = FreshRun(two.contents)
                 let below = two.follow(one.follow([nil, nil]))
-                let merged = RunContents.merged(newestFirst: [second.run, first.run], isOldest: true)
+                let merged = RunContents().merged(over: [second.run, first.run], isOldest: true)
                 if merged.posts.contains(where: { $0.position == Location.gone }) || !merged.gone.isEmpty {
                     Issue.record("the oldest run keeps what is gone: \(merged)")
                 }
@@ -123,7 +123,7 @@ import Testing
                     let expected = three.follow(below)
                     let lower = FreshRun(merged)
                     let upper = FreshRun(
-                        RunContents.merged(newestFirst: [third.run, second.run], isOldest: false))
+                        RunContents().merged(over: [third.run, second.run], isOldest: false))
                     for (runs, what) in [
                         ([third.run, second.run, first.run], "apart"), ([third.run, lower.run], "lower"),
                         ([upper.run, first.run], "upper"),
@@ -174,6 +174,6 @@ import Testing
             _ = index.positions(withHash: location.hash)
             _ = index.isMarked(location.address)
         }
-        _ = FreshRun(RunContents.merged(newestFirst: [run, run], isOldest: false))
+        _ = FreshRun(RunContents().merged(over: [run, run], isOldest: false))
     }
 }

@@ -110,9 +110,9 @@ import Testing
             }
         }
         model.sort { $0.location.precedes($1.location) }
-        let all = SortedRun.merged(newestFirst: newestFirst.map(\.run.posts), dropsGone: false)
+        let all = RunContents().merged(over: newestFirst.map(\.run), isOldest: false).posts
         if all.map(Place.init) != model { Issue.record("\(what): \(all) is not \(model)") }
-        let living = SortedRun.merged(newestFirst: newestFirst.map(\.run.posts), dropsGone: true)
+        let living = RunContents().merged(over: newestFirst.map(\.run), isOldest: true).posts
         if living.map(Place.init) != model.filter({ $0.position != 0 }) {
             Issue.record("\(what): \(living) keeps what is gone")
         }
@@ -185,8 +185,8 @@ import Testing
             _ = run.mayHave(location.hash, SortedRun.bits(location.hash))
             _ = run.first(hash: location.hash)
         }
-        let merged = SortedRun.merged(newestFirst: [run, run], dropsGone: false)
-        _ = FreshRun(RunContents(posts: merged))
+        let locations = run.merged(under: []) { _ in false }
+        _ = FreshRun(RunContents(posts: run.merged(under: locations) { _ in true }))
     }
 
     @Test func damagedBytesNeverTrap() {

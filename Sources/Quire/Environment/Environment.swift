@@ -179,7 +179,9 @@ final class Environment: @unchecked Sendable {
             case .lead:
                 return try lead(WriteGroup(isAlone: waiter.isAlone, commits: commits), &deadline, body)
             case .run(let group):
-                let ran = Result { try run(body, in: group.transaction!) }
+                let ran = Result {
+                    try DiskSpace.withoutSizeSignal { try run(body, in: group.transaction!) }
+                }
                 // What it threw before it wrote anything is its own affair; anything else undoes all.
                 if case .failure = ran, mark.hasWritten { group.isUndone = true }
                 if mark.failure != 0 { group.isUndone = true }
@@ -234,22 +236,26 @@ final class Environment: @unchecked Sendable {
         let transaction = Transaction(handle: begun!, file: cacheFile, mark: mark)
         defer { mark.forgetCursors() }
         mark.isUnchanged = true
-        let result: R
-        do {
-            result = try run(body, in: transaction)
-            group.transaction = transaction
-            queue.runFollowers(of: group)
-            if group.isUndone { throw Undone() }
-        } catch {
-            mdb_txn_abort(transaction.handle)
-            throw error
-        }
-        if !group.commits {
-            mdb_txn_abort(transaction.handle)
+        var committed: Int32 = 0
+        let result = try DiskSpace.withoutSizeSignal {
+            let result: R
+            do {
+                result = try run(body, in: transaction)
+                group.transaction = transaction
+                queue.runFollowers(of: group)
+                if group.isUndone { throw Undone() }
+            } catch {
+                mdb_txn_abort(transaction.handle)
+                throw error
+            }
+            if group.commits {
+                committed = mdb_txn_commit(transaction.handle)  // frees the handle, even on failure
+            } else {
+                mdb_txn_abort(transaction.handle)
+            }
             return result
         }
-        // Frees the handle, even on failure.
-        let committed = DiskSpace.withoutSizeSignal { mdb_txn_commit(transaction.handle) }
+        if !group.commits { return result }
         if committed == MDB_MAP_FULL {
             if group.isShared { throw Undone() }
             throw MapFull(isResized: false)
@@ -267,15 +273,15 @@ final class Environment: @unchecked Sendable {
         return result
     }
 
-    /// A failure that the body swallowed counts: LMDB commits nothing of a transaction that was full.
+    /// A failure that the body swallowed counts: LMDB commits nothing of a transaction that was full. LMDB writes
+    /// before the commit, too, if a transaction is large, so call this in ``DiskSpace/withoutSizeSignal(_:)``.
     private func run<R>(_ body: (Transaction) throws -> R, in transaction: Transaction) throws -> R {
         (mark.hasWritten, mark.failure) = (false, 0)
         writer.withLock { $0 = pthread_self() }
         defer { writer.withLock { $0 = nil } }
         let result: R
         do {
-            // LMDB writes before the commit, too, if a transaction is large.
-            result = try DiskSpace.withoutSizeSignal { try body(transaction) }
+            result = try body(transaction)
         } catch {
             if mark.failure == MDB_MAP_FULL { throw MapFull(isResized: false) }
             throw error
@@ -392,7 +398,7 @@ final class Environment: @unchecked Sendable {
     }
 
     private func requireThisProcess() throws(QuireError) {
-        if getpid() != process {
+        if ProcessNumber.current != process {
             throw QuireError(.closed, "\(path): the cache was opened by the parent process")
         }
     }

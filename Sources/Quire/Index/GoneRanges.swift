@@ -44,11 +44,13 @@ struct GoneRange: Hashable {
 /// Encoded ranges, in order and apart from each other.
 ///
 ///     count x (first u64le, last u64le, feed u64le)
-struct GoneRanges {
+struct GoneRanges: RandomAccessCollection {
     private static let stride = 24
 
     private let base: UnsafeRawPointer
     let count: Int
+    var startIndex: Int { 0 }
+    var endIndex: Int { count }
 
     /// Reads ranges, which fill these bytes. Returns nil if there is a part of one.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -65,23 +67,6 @@ struct GoneRanges {
         var range = GoneRange(feed: UInt32(truncatingIfNeeded: word(i, 16)), 0...0)
         (range.first, range.last) = (word(i, 0), word(i, 8))
         return range
-    }
-
-    /// Returns true if one of them has this position of a feed.
-    func contains(_ position: UInt64, of feed: UInt32) -> Bool {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            let range = self[middle]
-            if range.feed < feed || range.feed == feed && range.first <= position {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        if low == 0 { return false }
-        let range = self[low - 1]
-        return range.feed == feed && range.contains(position)
     }
 
     /// Returns true if the bytes are as ``write(_:into:)`` writes them.
@@ -111,5 +96,24 @@ struct GoneRanges {
             target.storeBytes(
                 of: UInt64(range.feed).littleEndian, toByteOffset: i * stride + 16, as: UInt64.self)
         }
+    }
+}
+
+extension RandomAccessCollection<GoneRange> where Index == Int {
+    /// Returns true if one of these ranges, which are ordered and apart from each other, has a position of a feed.
+    func contains(_ position: UInt64, of feed: UInt32) -> Bool {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            let range = self[middle]
+            if range.feed < feed || range.feed == feed && range.first <= position {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        if low == 0 { return false }
+        let range = self[low - 1]
+        return range.feed == feed && range.contains(position)
     }
 }

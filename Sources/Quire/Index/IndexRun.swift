@@ -73,30 +73,29 @@ struct RunContents {
         Checksum.seal(target)
     }
 
-    /// Returns what is left if there are no older runs.
-    func withoutGone() -> RunContents {
-        RunContents(
-            posts: posts.filter { $0.position != Location.gone },
-            marks: marks.filter { $0.position != Location.gone })
+    /// Leaves out what only matters to older runs.
+    mutating func removeGone() {
+        posts.removeAll { $0.position == Location.gone }
+        marks.removeAll { $0.position == Location.gone }
+        gone = []
     }
 
-    /// Merges runs. If nothing is older than they are, what is gone is dropped.
-    static func merged(newestFirst runs: [IndexRun], isOldest: Bool) -> RunContents {
-        let ranges = runs.map(\.gone)
-        let hasRanges = ranges.contains { $0 != nil }
-        var contents = RunContents()
-        contents.posts = SortedRun.merged(newestFirst: runs.map(\.posts), dropsGone: isOldest) {
-            location, run in
-            hasRanges
-                && ranges[..<run].contains { $0?.contains(location.position, of: location.feed) ?? false }
+    /// Merges these changes with older runs, newest first. If nothing is older than they are, what is gone is dropped.
+    func merged(over runs: [IndexRun], isOldest: Bool) -> RunContents {
+        var merged = self
+        for run in runs { merged.add(older: run) }
+        if isOldest { merged.removeGone() }
+        return merged
+    }
+
+    private mutating func add(older run: IndexRun) {
+        if gone.isEmpty {
+            posts = run.posts.merged(under: posts) { _ in false }
+        } else {
+            posts = run.posts.merged(under: posts) { gone.contains($0.position, of: $0.feed) }
         }
-        let marks = runs.compactMap { run in run.marks.flatMap { $0.count > 0 ? $0 : nil } }
-        contents.marks = SortedRun.merged(newestFirst: marks, dropsGone: isOldest)
-        if isOldest || !hasRanges { return contents }
-        var gone: [GoneRange] = []
-        for ranges in ranges { if let ranges { for i in 0..<ranges.count { gone.append(ranges[i]) } } }
-        contents.gone = GoneRange.union(gone)
-        return contents
+        if let older = run.marks, older.count > 0 { marks = older.merged(under: marks) { _ in false } }
+        if let ranges = run.gone, ranges.count > 0 { gone = GoneRange.union(gone + ranges) }
     }
 }
 

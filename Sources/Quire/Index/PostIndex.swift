@@ -360,14 +360,12 @@ struct PostIndex {
         let number = (stored.last?.number ?? 0) + 1
         let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
         let isNewMerged = range.upperBound > stored.count
-        if older.isEmpty { return try put(stored.isEmpty ? new.withoutGone() : new, number, in: transaction) }
-        // a write may move what the runs lend, so all of them are read before
-        let fresh = isNewMerged ? FreshRun(new) : nil
-        let merged = withExtendedLifetime(fresh) {
-            RunContents.merged(
-                newestFirst: (fresh.map { [$0.run] } ?? []) + older.reversed().map(\.run),
-                isOldest: range.lowerBound == 0)
+        if older.isEmpty {
+            return try put(new.merged(over: [], isOldest: stored.isEmpty), number, in: transaction)
         }
+        // a write may move what the runs lend, so all of them are read before
+        let merged = (isNewMerged ? new : RunContents()).merged(
+            over: older.reversed().map(\.run), isOldest: range.lowerBound == 0)
         for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
         if isNewMerged { return try put(merged, number, in: transaction) }
         try put(merged, older.last!.number, in: transaction)

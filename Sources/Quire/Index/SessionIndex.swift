@@ -44,7 +44,7 @@ struct SessionIndex {
         added = RunContents()
         let range = PostIndex.merge(fresh.map(\.run.count))
         if range.count > 1 {
-            let merged = RunContents.merged(newestFirst: fresh[range].reversed().map(\.run), isOldest: false)
+            let merged = RunContents().merged(over: fresh[range].reversed().map(\.run), isOldest: false)
             fresh.replaceSubrange(range, with: [FreshRun(merged)])
         }
         return fresh
@@ -53,10 +53,7 @@ struct SessionIndex {
     /// Writes what was added.
     mutating func store(live: UInt64) throws {
         if added.isEmpty && fresh.isEmpty { return }
-        var new = added
-        if !fresh.isEmpty {
-            new = RunContents.merged(newestFirst: asRuns().reversed().map(\.run), isOldest: false)
-        }
+        let new = added.merged(over: fresh.reversed().map(\.run), isOldest: false)
         try PostIndex.store(new, after: stored(), in: transaction, live: live)
         (fresh, added, committed) = ([], RunContents(), nil)
     }

@@ -15,6 +15,8 @@ final class WriteProgress {
     /// The largest size of the file so far. The file never shrinks.
     var fileSize: Int64 = 0
     var commits = 0
+    /// How many bytes of bodies may be stored before the file system is asked again how many are left.
+    @exclusivity(unchecked) var headroom = 0
     /// For the tables of feeds.
     @exclusivity(unchecked) private var inFeeds = Cursors()
     /// For all other tables.

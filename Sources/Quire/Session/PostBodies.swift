@@ -129,14 +129,16 @@ extension WriteSession {
     private func store<R>(
         _ fresh: [Placement], of effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
     ) throws {
-        try requireHeadroom()
         let index = try loader.index()
         var bodies: [(address: PostAddress, range: Range<Int>)] = []
         bodies.reserveCapacity(fresh.count)
+        var size = 0
         for placement in fresh {
             let address = index.address(of: effect.posts[placement.post].id)
             bodies.append((address, effect.posts[placement.post].body))
+            size += effect.posts[placement.post].body.count
         }
+        try requireHeadroom(for: size)
         var added: UInt64 = 0
         let references = try store(bodies, of: effect.bytes)
         new.entries.withUnsafeMutableBufferPointer { entries in

@@ -29,7 +29,7 @@ extension WriteSession {
         let isPatchValid = hasRoom(for: body.count)  // otherwise a full record is written first
         entry.body = BodyReference()
         if !body.isEmpty {
-            try requireHeadroom()
+            try requireHeadroom(for: body.count)
             entry.body = try store(body, of: index.address(of: id))
             counters.bodyBytes &+= UInt64(body.count)
         }

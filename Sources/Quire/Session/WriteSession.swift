@@ -15,7 +15,6 @@ final class WriteSession {
     /// What the page indexes of feeds must learn. Mostly a session writes to few feeds.
     @exclusivity(unchecked) private var ranks: [FeedRanks] = []
     @exclusivity(unchecked) private var openBodies: OpenBodies?
-    @exclusivity(unchecked) private var hasHeadroom = false
     /// The feed that the last operation loaded.
     @exclusivity(unchecked) private var recent: FeedLoader?
     /// A feed whose counters a plan has changed. The answer to the request mostly follows, and writes them.
@@ -127,11 +126,13 @@ final class WriteSession {
         }
     }
 
-    /// Throws if the disk is too full to store bodies. Asks the file system once in a session.
-    func requireHeadroom() throws(QuireError) {
-        if hasHeadroom { return }
-        try DiskSpace.requireHeadroom(transaction.path)
-        hasHeadroom = true
+    /// Throws if the disk is too full to store bodies of that many bytes. Seldom asks the file system.
+    func requireHeadroom(for bytes: Int) throws(QuireError) {
+        guard let progress = transaction.mark else { return }
+        progress.headroom -= bytes
+        if progress.headroom < 0 {
+            progress.headroom = try DiskSpace.requireHeadroom(transaction.path) - bytes
+        }
     }
 
     private func closeBodies() throws {

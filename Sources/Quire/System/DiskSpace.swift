@@ -19,9 +19,10 @@ enum DiskSpace {
     }
 
     /// Throws unless enough space is left to store bodies: 4 MiB, or 1 % of a small disk. Pruning and
-    /// deleting need a little room before they free any.
-    static func requireHeadroom(_ path: String) throws(QuireError) {
-        guard let free = free(of: path) else { return }
+    /// deleting need a little room before they free any. Returns how many bytes may be stored before the file
+    /// system must be asked again: little enough that other programs, too, can hardly fill the disk meanwhile.
+    static func requireHeadroom(_ path: String) throws(QuireError) -> Int {
+        guard let free = free(of: path) else { return 0 }
         let needed = min(4 << 20, free.total / 100)
         if free.bytes < needed {
             throw QuireError(
@@ -29,6 +30,7 @@ enum DiskSpace {
                 "\(path): cannot store bodies: \(free.bytes) bytes are left on the disk, and \(needed) of "
                     + "them are kept for pruning", osError: ENOSPC)
         }
+        return Int(min(1 << 20, (free.bytes - needed) / 8))
     }
 
     private static func free(of path: String) -> (bytes: UInt64, total: UInt64)? {

@@ -225,7 +225,7 @@ final class OpenLock: @unchecked Sendable {
             case ETIMEDOUT: throw busy(deadline)
             default: throw QuireError.system("cannot lock", path + "-open", status)
             }
-            owner.pointee.store(getpid(), ordering: .relaxed)
+            owner.pointee.store(process, ordering: .relaxed)  // a child does not come here
         #endif
     }
 

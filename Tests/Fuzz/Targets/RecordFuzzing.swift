@@ -78,7 +78,7 @@ enum RecordFuzzing {
                 }
             }
         }
-        let merged = RunContents.merged(newestFirst: [run, run], isOldest: false)
+        let merged = RunContents().merged(over: [run, run], isOldest: false)
         if run.isAsWritten { precondition(written(merged).elementsEqual(value.dropLast(4)), "another run") }
         // what was damaged is in another order, but can be written
         _ = written(merged)

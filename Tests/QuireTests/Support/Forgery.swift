@@ -100,7 +100,7 @@ struct Forgery {
         var run = RunContents()
         try storage.cache.environment.read { transaction in
             let runs = try PostIndex.stored(transaction).reversed().map(\.run)
-            run = RunContents.merged(newestFirst: runs, isOldest: true)
+            run = RunContents().merged(over: runs, isOldest: true)
         }
         change(&run)
         run.posts.sort { $0.precedes($1) }
