@@ -290,16 +290,6 @@ final class Environment: @unchecked Sendable {
         return result
     }
 
-    /// Writes the records, without free space, to a new file.
-    func copyCompactly(to target: String) throws(QuireError) {
-        try enter()
-        defer { alive.withLock { $0 -= 1 } }
-        let status = DiskSpace.withoutSizeSignal {
-            mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
-        }
-        try check(status, "cannot copy to \(target)", path)
-    }
-
     private var currentMapSize: Int {
         var info = MDB_envinfo()
         mdb_env_info(handle, &info)

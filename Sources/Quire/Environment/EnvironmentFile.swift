@@ -40,6 +40,16 @@ extension Environment {
         return try body(Transaction(handle: begun!, file: file))
     }
 
+    /// Writes the records, without free space, to a new file.
+    func copyCompactly(to target: String) throws {
+        try read { _ in
+            let status = DiskSpace.withoutSizeSignal {
+                mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
+            }
+            try check(status, "cannot copy to \(target)", path)
+        }
+    }
+
     /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only one at
     /// a time.
     private static func draft(of path: String) -> String {
