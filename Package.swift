@@ -59,6 +59,10 @@ let package = Package(
         .target(
             name: "QuireDumps", dependencies: ["Quire", "CJSON", "CArchive", "CExpat"],
             resources: [.embedInCode("Profiles/BuiltIn")], swiftSettings: strict + optimized),
+        // For libquire-profiles, which Packaging/build-library compiles with the part of QuireDumps that it needs.
+        .target(
+            name: "QuireProfilesC", dependencies: ["Quire", "QuireDumps", "CQuire", "QuireC"],
+            swiftSettings: strict + optimized),
         .target(name: "QuirePaging", dependencies: ["Quire"], swiftSettings: strict),
         .target(
             name: "QuireHTTP", dependencies: ["Quire", "QuireDumps", "QuirePaging"],

@@ -154,7 +154,9 @@ enum {
     /* Another process, or another copy of this library, has the cache and did not let go of it in time. */
     QUIRE_BUSY = -17,
     /* Too many commits were made since the snapshot began; see quire_cache_options. */
-    QUIRE_SNAPSHOT_EXPIRED = -18
+    QUIRE_SNAPSHOT_EXPIRED = -18,
+    /* quire_parse of quire_profiles.h: the response is not what its profile describes. */
+    QUIRE_BAD_RESPONSE = -19
 };
 
 typedef struct quire_error {
@@ -192,6 +194,16 @@ typedef struct quire_bytes {
 
 /* Initialises a quire_bytes from a string literal, without its NUL. */
 #define QUIRE_LITERAL(text) { "" text, sizeof(text) - 1 }
+
+/*
+ * Prints a quire_bytes with printf(): printf("feed " QUIRE_BYTES_FMT ": %d rows\n", QUIRE_BYTES_ARG(name), rows). It
+ * ends at a NUL and after INT32_MAX bytes. Bytes from a server may hold what moves a terminal's cursor.
+ * bytes: evaluated several times.
+ */
+#define QUIRE_BYTES_FMT "%.*s"
+#define QUIRE_BYTES_ARG(bytes) \
+    ((bytes).data == NULL ? 0 : (bytes).size > INT32_MAX ? INT32_MAX : (int)(bytes).size), \
+        ((bytes).data == NULL ? "" : (const char *)(bytes).data)
 
 /*
  * Ids of posts: any bytes, 1 to 65,536 of them. Two ids are the same if their bytes are. A number is
@@ -276,7 +288,22 @@ enum {
      * Tests the whole file first, as quire_verify() does. Use it for a file that you did not write: such a file
      * could crash the process. It reads all of the file. A cache that this process has open is not tested again.
      */
-    QUIRE_VERIFY_ON_OPEN = 1
+    QUIRE_VERIFY_ON_OPEN = 1,
+    /*
+     * Opens a cache that exists for reading only; everything that writes then returns QUIRE_NO_PERMISSION. It needs
+     * no right to write to the file or its folder. What is promised while another process writes:
+     * - If this process may write to both companions, or owns the file and may create them, it reads in place and
+     *   takes part in the locks. A snapshot is one commit; the next one sees what was committed meanwhile.
+     * - If the whole file system is mounted for reading only, it reads in place without locks: no process can write
+     *   there.
+     * - Else writers would not notice this reader and could reuse what it reads. So the newest commit is copied to
+     *   a temporary file without a name (in TMPDIR), and all snapshots show that commit; quire_wait() ends only
+     *   by its timeout. Open the cache again to see what was written later.
+     * Errors of quire_open() with this flag: QUIRE_IO if there is no file; QUIRE_BUSY if commits are so frequent that
+     * none could be copied. A cache that this process has open for reading only cannot be opened for writing
+     * until it is closed: QUIRE_BUSY.
+     */
+    QUIRE_READ_ONLY = 2
 };
 
 typedef struct quire_cache_options {
@@ -916,34 +943,59 @@ typedef struct quire_answer {
             { 0, 0, { NULL, 0 } }, 0, 0, 0, 0, { NULL, 0 }, { NULL, 0 }                             \
     }
 
-/* The verdict on an answer. */
+/*
+ * The verdict on an answer. Each says how often the same place may be planned again at once. The engine does not count
+ * for the program: stop after 32 requests at one place without a change of posts, whatever the verdicts were. The
+ * steps of a search double, so no feed needs more. R numbers: Docs/rules.md.
+ */
 enum {
+    /* The answer was accepted. Going on is another request, as often as you like. */
     QUIRE_VERDICT_OK = 1,
-    /* A gap closed. */
+    /* A gap closed. As for QUIRE_VERDICT_OK. */
     QUIRE_VERDICT_JOINED = 2,
-    /* The page ends at a gap. */
+    /* The page ends at a gap. As for QUIRE_VERDICT_OK; the gap is a place of its own. */
     QUIRE_VERDICT_GAP = 3,
-    /* The server said "end" although posts are cached below: plan again. */
+    /*
+     * The server said "end" although posts are cached below. Plan again once: if the answer ends there again, the
+     * end is believed (R11). Where page numbers are tried beyond the end, an engine that needs more says
+     * QUIRE_VERDICT_DRIFT.
+     */
     QUIRE_VERDICT_CONFIRM_END = 4,
-    /* Links or estimates changed, posts did not: plan again. */
+    /*
+     * Links or estimates changed, posts did not. Plan again while this is the verdict: the next request is at another
+     * number. A search at the head, or through empty pages, gives up at the eighth page (R7, R26.7); one for the
+     * border gives up when its steps have come to the top.
+     */
     QUIRE_VERDICT_DRIFT = 5,
-    /* The border may have died: plan again. */
+    /*
+     * The border may have died, or an answer would take away too much. Plan again while this is the verdict: each
+     * answer moves the edge to the end of a page further up, at last to the head (R9). At the head: once (R7).
+     */
     QUIRE_VERDICT_REPLAN = 6,
-    /* The request failed; nothing changed. */
+    /* The request failed; nothing changed. Retry later, with growing pauses; the engine sets no limit (R3). */
     QUIRE_VERDICT_ERROR = 7,
-    /* The ticket no longer permits this answer; nothing changed. */
+    /*
+     * The ticket no longer permits this answer; nothing changed. Plan again at once. The new ticket is good unless
+     * another change of the place comes before its answer, so the number of times is that of such changes (R2).
+     */
     QUIRE_VERDICT_STALE = 8,
-    /* The answer contradicts what is cached or the order class; nothing changed. */
+    /*
+     * The answer contradicts what is cached or the order class; nothing changed. Not again at this place: refresh
+     * once. If it comes back, the options of the feed are perhaps not those of the server.
+     */
     QUIRE_VERDICT_CONTRADICTION = 9,
-    /* The answer does not attach to the cached posts. */
+    /*
+     * The answer does not attach to the cached posts. If is_unchanged is 0 (feeds paged by position), plan again: the
+     * next request looks 1, 3, 7, ... pages further up (R26.3). If it is 1, not again: refresh once.
+     */
     QUIRE_VERDICT_DISCONTINUITY = 10,
-    /* Nothing new, and the link leads nowhere new; do not retry automatically. */
+    /* Nothing new, and the link leads nowhere new. Never again automatically (R12). */
     QUIRE_VERDICT_NO_PROGRESS = 11,
-    /* An empty answer, which is never believed. */
+    /* An empty answer, which is never believed. Not at once; retry later, as after an error. */
     QUIRE_VERDICT_EMPTY = 12,
-    /* An empty answer that claims the end. */
+    /* An empty answer that claims the end. Not again: if you know that the list is empty, call quire_reset(). */
     QUIRE_VERDICT_EMPTY_CONFIRM = 13,
-    /* A jump that cannot be placed; nothing changed. */
+    /* A jump that cannot be placed; nothing changed. Not again: the same answer has the same verdict (R18). */
     QUIRE_VERDICT_ISLAND = 14
 };
 
@@ -1515,7 +1567,7 @@ typedef struct quire_row {
  *
  *     char digits[QUIRE_DIGITS];
  *     quire_bytes id = quire_row_id(&rows[i], digits);
- *     printf("%.*s", (int)id.size, (const char *)id.data);
+ *     printf(QUIRE_BYTES_FMT, QUIRE_BYTES_ARG(id));
  *
  * row, digits: NULL gives no bytes. [any] Since 0.1
  */

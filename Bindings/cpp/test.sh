@@ -71,7 +71,8 @@ compile() { # compiler, directory, flags
     "$1" $strict $3 walkthrough.cpp -o "$to/walkthrough" $link &&
         "$1" $strict $3 tests/replay.cpp -o "$to/replay" $link &&
         "$1" $strict $3 -fno-exceptions -fno-rtti -c tests/returning.cpp -o "$to/returning.o" &&
-        "$1" $strict $3 tests/unit.cpp tests/ranks.cpp "$to/returning.o" -o "$to/unit" $link
+        "$1" $strict $3 tests/unit.cpp tests/ranks.cpp "$to/returning.o" -o "$to/unit" $link &&
+        "$1" $strict $3 tests/profiles.cpp -o "$to/profiles" -L"$libraries" -l:libquire-profiles.so.0 $link
 }
 
 for compiler in g++ clang++; do
@@ -93,6 +94,7 @@ for compiler in g++ clang++; do
         count "$name: compile" compile $compiler $name "$flags"
         count "$name: walkthrough" "$work/$name/walkthrough" "$work/$name/walk.quire"
         count "$name: unit tests" "$work/$name/unit" "$work/$name"
+        count "$name: profiles" "$work/$name/profiles" "$work/$name"
         count "$name: conformance" "$work/$name/replay" "$conformance" "$work/$name"
     done
 done

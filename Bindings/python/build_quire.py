@@ -1,4 +1,4 @@
-"""Makes the extension module `quire._quire` (cffi, API mode) from Include/quire.h.
+"""Makes the extension modules `quire._quire` and `quire._profiles` (cffi, API mode) from Include/*.h.
 
 The C compiler then checks every structure and function that was read here against the header itself.
 """
@@ -37,6 +37,17 @@ ffi.cdef(declarations((INCLUDE / "quire.h").read_text(encoding="utf-8")) + CALLB
 ffi.set_source(
     "quire._quire",
     '#include "quire.h"',
+    include_dirs=[str(INCLUDE)],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    py_limited_api=True,
+)
+
+profiles_ffi = FFI()
+profiles_ffi.include(ffi)
+profiles_ffi.cdef(declarations((INCLUDE / "quire_profiles.h").read_text(encoding="utf-8")))
+profiles_ffi.set_source(
+    "quire._profiles",
+    '#include "quire_profiles.h"',
     include_dirs=[str(INCLUDE)],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,

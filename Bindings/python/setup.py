@@ -1,7 +1,7 @@
-"""Builds the two extension modules and puts libquire.so.0 beside them, where $ORIGIN finds it.
+"""Builds the extension modules and puts both libraries beside them, where $ORIGIN finds them.
 
-QUIRE_LIBRARY names a library that was built before; without it build/libquire.so.0 of this checkout is
-taken, and built with `make lib` if it is not there.
+QUIRE_LIBRARY names a libquire.so.0 that was built before; libquire-profiles.so.0 is in the same folder. Without it
+those in build of this checkout are taken, and built with `make lib` if they are not there.
 """
 
 import os
@@ -13,16 +13,18 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NAME = "libquire.so.0"
+# The library of each extension module.
+NAMES = {"quire._quire": "libquire.so.0", "quire._profiles": "libquire-profiles.so.0"}
 
 
-def library() -> Path:
+def library(name: str) -> Path:
     given = os.environ.get("QUIRE_LIBRARY")
     if given:
-        if not Path(given).is_file():
-            raise SystemExit(f"QUIRE_LIBRARY={given}: there is no such file")
-        return Path(given).resolve()
-    built = ROOT / "build" / NAME
+        path = Path(given) if name == NAMES["quire._quire"] else Path(given).with_name(name)
+        if not path.is_file():
+            raise SystemExit(f"QUIRE_LIBRARY={given}: there is no file {path}")
+        return path.resolve()
+    built = ROOT / "build" / name
     if not built.exists():
         subprocess.run(["make", "-C", str(ROOT), "lib"], check=True)
     return built
@@ -30,21 +32,22 @@ def library() -> Path:
 
 class BuildWithLibrary(build_ext):
     def run(self) -> None:
-        found = library()
-        staged = Path(self.build_temp, NAME)
-        staged.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(found, staged)
+        staged = {}
         for extension in self.extensions:
-            if extension.name == "quire._quire":
-                extension.extra_objects = [str(staged)]
+            if name := NAMES.get(extension.name):
+                staged[name] = Path(self.build_temp, name)
+                staged[name].parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(library(name), staged[name])
+                extension.extra_objects = [str(staged[name])]
                 extension.extra_link_args = ["-Wl,-rpath,$ORIGIN"]
         super().run()
         package = Path(self.get_ext_fullpath("quire._quire")).parent
-        shutil.copyfile(staged, package / NAME)
+        for name, path in staged.items():
+            shutil.copyfile(path, package / name)
 
 
 setup(
-    cffi_modules=["build_quire.py:ffi"],
+    cffi_modules=["build_quire.py:ffi", "build_quire.py:profiles_ffi"],
     ext_modules=[
         Extension(
             "quire._lease",

@@ -1,8 +1,8 @@
 /*
- * The layout of every struct in quire.h, as C sees it: these numbers are part of the ABI. A struct that
+ * The layout of every struct in quire.h and quire_profiles.h, as C sees it: these numbers are part of the ABI. A struct that
  * starts with struct_size may grow at its end; nothing else here may ever change.
  */
-#include "quire.h"
+#include "quire_profiles.h"
 
 #if UINTPTR_MAX == UINT64_MAX
 
@@ -156,5 +156,23 @@ AT(quire_change, feed, 8);
 AT(quire_change, id, 24);
 AT(quire_change, gap, 40);
 AT(quire_change, below_gap, 64);
+
+SIZE(quire_profile_options, 64);
+AT(quire_profile_options, items, 8);
+AT(quire_profile_options, key, 40);
+AT(quire_profile_options, maximum_size, 56);
+SIZE(quire_response, 56);
+AT(quire_response, status, 4);
+AT(quire_response, body, 8);
+AT(quire_response, request, 24);
+AT(quire_response, headers, 40);
+SIZE(quire_parsed, 120);
+AT(quire_parsed, answer, 8);
+AT(quire_parsed, asked, 16);
+AT(quire_parsed, asked_id, 24);
+AT(quire_parsed, own, 40);
+AT(quire_parsed, page, 64);
+AT(quire_parsed, quota_renewal_ms, 104);
+AT(quire_parsed, owner, 112);
 
 #endif

@@ -2,14 +2,16 @@ import CQuire
 @_spi(Unstable) import Quire
 
 /// Memory for results: many small pieces, freed together with their owner.
-final class Arena: Handle, @unchecked Sendable {
+package final class Arena: Handle, @unchecked Sendable {
     // @unchecked: one call at a time fills it, then it is only read. A snapshot protects its arena by a lock.
-    static let name: StaticString = "result"
+    package static let name: StaticString = "result"
 
     private var blocks: [UnsafeMutableRawPointer] = []
     private var next = UnsafeMutableRawPointer(bitPattern: 16)!
     private var left = 0
     private static let blockSize = 1 << 14
+
+    package init() {}
 
     deinit { for block in blocks { block.deallocate() } }
 
@@ -25,24 +27,24 @@ final class Arena: Handle, @unchecked Sendable {
         return next
     }
 
-    func array<T>(_ count: Int, of: T.Type) -> UnsafeMutablePointer<T> {
+    package func array<T>(_ count: Int, of: T.Type) -> UnsafeMutablePointer<T> {
         allocate(count * MemoryLayout<T>.stride).bindMemory(to: T.self, capacity: count)
     }
 
-    func bytes(_ bytes: some Collection<UInt8>) -> quire_bytes {
+    package func bytes(_ bytes: some Collection<UInt8>) -> quire_bytes {
         if bytes.isEmpty { return quire_bytes() }
         let copy = allocate(bytes.count)
         UnsafeMutableRawBufferPointer(start: copy, count: bytes.count).copyBytes(from: bytes)
         return quire_bytes(data: copy, size: bytes.count)
     }
 
-    func text(_ text: String) -> quire_bytes {
+    package func text(_ text: String) -> quire_bytes {
         var text = text
         return text.withUTF8 { bytes($0) }
     }
 
     /// Writes a number without creating a string, because most of a reader's data is ids.
-    func id(_ id: PostID) -> quire_bytes {
+    package func id(_ id: PostID) -> quire_bytes {
         guard let number = id.number else { return bytes(id.bytes) }
         let decimal = Decimal(number)
         let text = allocate(decimal.count)
@@ -50,16 +52,16 @@ final class Arena: Handle, @unchecked Sendable {
         return quire_bytes(data: text, size: decimal.count)
     }
 
-    func list<T>(_ items: [T], _ each: (T) -> quire_bytes) -> quire_ids {
+    package func list<T>(_ items: [T], _ each: (T) -> quire_bytes) -> quire_ids {
         if items.isEmpty { return quire_ids() }
         let array = array(items.count, of: quire_bytes.self)
         for (at, item) in items.enumerated() { (array + at).initialize(to: each(item)) }
         return quire_ids(items: array, count: items.count)
     }
 
-    func ids(_ ids: [PostID]) -> quire_ids { list(ids) { id($0) } }
+    package func ids(_ ids: [PostID]) -> quire_ids { list(ids) { id($0) } }
 
-    func link(_ link: Link, isOverlapping: Bool = false) -> quire_link {
+    package func link(_ link: Link, isOverlapping: Bool = false) -> quire_link {
         let (kind, text) =
             switch link {
             case .unknown: (QUIRE_LINK_UNKNOWN, quire_bytes())
@@ -77,11 +79,11 @@ final class Arena: Handle, @unchecked Sendable {
     // MARK: Owners
 
     /// Returns the handle by which C frees this arena.
-    func owner() throws(Failure) -> UnsafeMutableRawPointer {
+    package func owner() throws(Failure) -> UnsafeMutableRawPointer {
         UnsafeMutableRawPointer(try Handles.add(self))
     }
 
-    static func free(_ owner: UnsafeMutableRawPointer?) {
+    package static func free(_ owner: UnsafeMutableRawPointer?) {
         Handles.release(owner.map { OpaquePointer($0) }, as: Arena.self)
     }
 }

@@ -2,8 +2,8 @@ import CQuire
 @_spi(Unstable) import Quire
 
 /// Converts arguments from C to Swift values and checks everything that can be checked.
-enum Arguments {
-    static func bad(_ message: String) -> Failure { Failure(QUIRE_BAD_ARGUMENT, message) }
+package enum Arguments {
+    package static func bad(_ message: String) -> Failure { Failure(QUIRE_BAD_ARGUMENT, message) }
 
     /// No struct will ever be larger.
     static let structLimit = 4096
@@ -12,7 +12,7 @@ enum Arguments {
 
     /// Reads a struct that begins with its size. Fields that a newer program knows and this library does not
     /// must be zero.
-    static func structure<T: BitwiseCopyable>(
+    package static func structure<T: BitwiseCopyable>(
         _ pointer: UnsafePointer<T>?, _ name: StaticString
     ) throws(Failure) -> T {
         guard let pointer, isAligned(pointer) else { throw bad("\(name) is NULL or misaligned") }
@@ -31,7 +31,7 @@ enum Arguments {
     }
 
     /// Reads an array in C's memory. That all of its elements are there cannot be checked.
-    static func array<T>(
+    package static func array<T>(
         _ start: UnsafePointer<T>?, _ count: Int, stride: Int = MemoryLayout<T>.stride,
         _ name: StaticString
     ) throws(Failure) -> UnsafeRawBufferPointer {
@@ -44,7 +44,7 @@ enum Arguments {
 
     // MARK: Bytes
 
-    static func bytes(
+    package static func bytes(
         _ bytes: quire_bytes, atMost limit: Int, _ name: StaticString
     ) throws(Failure) -> UnsafeRawBufferPointer {
         guard bytes.size >= 0, bytes.size <= limit else {
@@ -54,7 +54,7 @@ enum Arguments {
         return UnsafeRawBufferPointer(start: bytes.data, count: bytes.size)
     }
 
-    static func text(
+    package static func text(
         _ bytes: quire_bytes, atMost limit: Int, _ name: StaticString
     ) throws(Failure) -> String {
         let bytes = try self.bytes(bytes, atMost: limit, name)
@@ -102,7 +102,9 @@ enum Arguments {
 
     // MARK: Numbers
 
-    static func count(_ number: UInt64, atMost limit: Int, _ name: StaticString) throws(Failure) -> Int {
+    package static func count(_ number: UInt64, atMost limit: Int, _ name: StaticString) throws(Failure)
+        -> Int
+    {
         guard number <= limit else { throw bad("\(name): \(number) is too many") }
         return Int(number)
     }
@@ -152,7 +154,7 @@ enum Arguments {
 // MARK: Out parameters
 
 /// Zeroes an out parameter. Returns false if it cannot be written.
-func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
+package func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
     guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
     UnsafeMutableRawBufferPointer(start: out, count: MemoryLayout<T>.stride)
         .initializeMemory(as: UInt8.self, repeating: 0)
@@ -161,7 +163,7 @@ func clear<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
 
 /// Zeroes an out parameter that begins with its size, except for that size. Returns false if it cannot be
 /// written.
-func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
+package func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool {
     guard let out, Arguments.isAligned(UnsafePointer(out)) else { return false }
     let raw = UnsafeMutableRawPointer(out)
     let size = Int(raw.load(as: UInt32.self))
@@ -171,4 +173,4 @@ func clearStructure<T: BitwiseCopyable>(_ out: UnsafeMutablePointer<T>?) -> Bool
 }
 
 /// Converts a count, which a damaged file may make negative, without trapping.
-func count(_ number: Int) -> UInt64 { UInt64(clamping: number) }
+package func count(_ number: Int) -> UInt64 { UInt64(clamping: number) }

@@ -70,7 +70,9 @@ private func cacheOptions(
     case .max: result.maximumSnapshotAge = .max
     case let age: result.maximumSnapshotAge = Int(age)
     }
-    let flags = try Arguments.flags(options.flags, QUIRE_VERIFY_ON_OPEN, "the cache options")
+    let flags = try Arguments.flags(
+        options.flags, QUIRE_VERIFY_ON_OPEN | QUIRE_READ_ONLY, "the cache options")
+    result.isReadOnly = flags & UInt32(QUIRE_READ_ONLY) != 0
     return (result, flags & UInt32(QUIRE_VERIFY_ON_OPEN) != 0)
 }
 

@@ -2,7 +2,7 @@ import CQuire
 import Synchronization
 
 /// A type of object that has handles in the C API.
-protocol Handle: AnyObject, Sendable {
+package protocol Handle: AnyObject, Sendable {
     static var name: StaticString { get }
 }
 
@@ -14,7 +14,7 @@ protocol Handle: AnyObject, Sendable {
 ///     bits 56-63  the mark
 ///     bits 24-55  uses of the place
 ///     bits  0-23  the place
-enum Handles {
+package enum Handles {
     private struct Slot {
         var uses: UInt32 = 0
         var object: (any Handle)?
@@ -28,7 +28,7 @@ enum Handles {
     private static let table = Mutex(Table())
     private static let mark: UInt = 0x51
 
-    static func add(_ object: any Handle) throws(Failure) -> OpaquePointer {
+    package static func add(_ object: any Handle) throws(Failure) -> OpaquePointer {
         let bits = table.withLock { table -> UInt? in
             if table.free.isEmpty {
                 if table.places.count == 1 << 24 { return nil }
@@ -48,7 +48,8 @@ enum Handles {
 
     /// Returns the object of a handle. It stays alive while the caller uses it, even if the handle is
     /// released meanwhile.
-    static func object<T: Handle>(_ handle: OpaquePointer?, as: T.Type = T.self) throws(Failure) -> T {
+    package static func object<T: Handle>(_ handle: OpaquePointer?, as: T.Type = T.self) throws(Failure) -> T
+    {
         guard let handle else { throw Failure(QUIRE_BAD_HANDLE, "the \(T.name) is NULL") }
         let found = table.withLock { table in
             place(of: handle, in: table).flatMap { table.places[$0].object }
@@ -63,7 +64,7 @@ enum Handles {
     }
 
     /// Removes a handle of this type; ignores anything else.
-    static func release<T: Handle>(_ handle: OpaquePointer?, as: T.Type) {
+    package static func release<T: Handle>(_ handle: OpaquePointer?, as: T.Type) {
         guard let handle, !Process.isForked else { return }
         // The object is released outside of the lock, because it may end a transaction or close the file.
         let released = table.withLock { table -> (any Handle)? in

@@ -23,7 +23,7 @@ extension OrderClass {
         }
     }
 
-    var number: Int32 {
+    package var number: Int32 {
         switch self {
         case .stable: Int32(QUIRE_ORDER_STABLE)
         case .keyless: Int32(QUIRE_ORDER_KEYLESS)
@@ -47,7 +47,7 @@ extension Paging {
         }
     }
 
-    var number: Int32 {
+    package var number: Int32 {
         switch self {
         case .cursor: Int32(QUIRE_PAGING_CURSOR)
         case .keyset: Int32(QUIRE_PAGING_KEYSET)
@@ -69,7 +69,7 @@ extension SizePolicy {
         }
     }
 
-    var numbers: (kind: Int32, rows: UInt32) {
+    package var numbers: (kind: Int32, rows: UInt32) {
         switch self {
         case .unknown: (Int32(QUIRE_SIZES_UNKNOWN), 0)
         case .free: (Int32(QUIRE_SIZES_FREE), 0)
@@ -219,7 +219,7 @@ struct Names: @unchecked Sendable {  // created once, never changed
             (QUIRE_WOULD_DEADLOCK, "would-deadlock"), (QUIRE_TIMEOUT, "timeout"),
             (QUIRE_RESYNC, "resync"), (QUIRE_AGAIN, "again"),
             (QUIRE_WRONG_THREAD, "wrong-thread"), (QUIRE_BUSY, "busy"),
-            (QUIRE_SNAPSHOT_EXPIRED, "snapshot-expired"),
+            (QUIRE_SNAPSHOT_EXPIRED, "snapshot-expired"), (QUIRE_BAD_RESPONSE, "bad-response"),
         ].map { (Int32($0), $1) })
     static let version = Names([(0, QUIRE_VERSION_STRING)])
 }

@@ -10,16 +10,16 @@ import Quire
 #endif
 
 /// The reason for a failed call, as C sees it.
-struct Failure: Error {
+package struct Failure: Error {
     let status: quire_status
     let message: String
     var osError: Int32 = 0
 
-    init(_ status: Int, _ message: String) {
+    package init(_ status: Int, _ message: String) {
         (self.status, self.message) = (quire_status(status), message)
     }
 
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
         case let error as QuireError:
@@ -51,7 +51,7 @@ struct Failure: Error {
 
 /// Runs the work of one C function and lets no Swift error leave it. `outs` is true if all out parameters are
 /// there and have been zeroed.
-func attempt(_ outs: Bool = true, _ work: () throws -> Void) -> quire_status {
+package func attempt(_ outs: Bool = true, _ work: () throws -> Void) -> quire_status {
     do {
         if Process.isForked {
             throw Failure(QUIRE_FORKED, "the cache was opened by the parent process")
@@ -73,7 +73,7 @@ func attempt(_ outs: Bool = true, _ work: () throws -> Void) -> quire_status {
 }
 
 /// The last failure of each thread.
-enum LastError {
+package enum LastError {
     static let byteLimit = 1023
 
     private struct Record {
@@ -110,7 +110,7 @@ enum LastError {
         text.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
     }
 
-    static func get(_ out: inout quire_error) {
+    package static func get(_ out: inout quire_error) {
         guard let record else { return }
         let header = record.load(as: Record.self)
         (out.status, out.os_error) = (header.status, header.osError)

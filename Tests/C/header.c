@@ -1,7 +1,9 @@
-/* quire.h alone, as the strictest C99 or C++11 sees it; every _INIT macro; the numbers of the ABI. */
-#include <quire.h>
+/* quire_profiles.h and quire.h, as the strictest C99 or C++11 sees it; every _INIT macro; the numbers of the ABI. */
+#include <quire_profiles.h>
 
-#include <quire.h> /* twice is fine */
+#include <quire.h>          /* twice is fine */
+#include <quire_profiles.h>
+#include <stdio.h>
 
 int main(void)
 {
@@ -19,6 +21,9 @@ int main(void)
     quire_prune_result result = QUIRE_PRUNE_RESULT_INIT;
     quire_feed_info info = QUIRE_FEED_INFO_INIT;
     quire_post_info post = QUIRE_POST_INFO_INIT;
+    quire_profile_options profile_options = QUIRE_PROFILE_OPTIONS_INIT;
+    quire_response response = QUIRE_RESPONSE_INIT;
+    quire_parsed parsed = QUIRE_PARSED_INIT;
     int all = literal.size == 4 && error.struct_size == sizeof error
         && list.struct_size == sizeof list && cache_options.struct_size == sizeof cache_options
         && statistics.struct_size == sizeof statistics
@@ -27,6 +32,9 @@ int main(void)
         && request.struct_size == sizeof request && answer.struct_size == sizeof answer
         && answer.post_size == sizeof(quire_post) && outcome.struct_size == sizeof outcome
         && policy.struct_size == sizeof policy && result.struct_size == sizeof result
-        && info.struct_size == sizeof info && post.struct_size == sizeof post;
+        && info.struct_size == sizeof info && post.struct_size == sizeof post
+        && profile_options.struct_size == sizeof profile_options && response.struct_size == sizeof response
+        && parsed.struct_size == sizeof parsed;
+    printf("a " QUIRE_BYTES_FMT "\n", QUIRE_BYTES_ARG(literal));
     return all && QUIRE_WRONG_THREAD == -16 ? 0 : 1;
 }

@@ -181,7 +181,8 @@ static void cache_options(void)
         {"a structure of 4 GB", BAD, "struct_size is 4294967295", {.struct_size = UINT32_MAX}},
         {"an unknown durability", BAD, "durability 7", OPTIONS(.durability = 7)},
         {"a map larger than the address space", BAD, "map_size", OPTIONS(.map_size = UINT64_MAX)},
-        {"an unknown flag", BAD, "flags", OPTIONS(.flags = 2)},
+        {"an unknown flag", BAD, "flags", OPTIONS(.flags = 4)},
+        {"read-only while no file exists", QUIRE_IO, "no such file", OPTIONS(.flags = QUIRE_READ_ONLY)},
         {"verified while no file exists", QUIRE_OK, "", OPTIONS(.flags = QUIRE_VERIFY_ON_OPEN)},
     };
     quire_cache *out;

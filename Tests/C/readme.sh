@@ -1,5 +1,5 @@
 #!/bin/sh
-# The C programs in README.md and in the article compile without a warning, run, and print what they should.
+# The C programs in README.md, in the article and in Docs/c.md compile without a warning, run, and print what they should.
 set -eu
 folder=$1
 root=$PWD
@@ -16,10 +16,12 @@ run() {
     mkdir "$folder/$1"
     block c "$2" >"$folder/$1/main.c"
     gcc -std=c99 -pedantic -Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-missing-braces \
-        -IInclude -o "$folder/$1/main" "$folder/$1/main.c" -Lbuild -l:libquire.so.0 -Wl,-rpath,"$root/build"
+        -IInclude -o "$folder/$1/main" "$folder/$1/main.c" -Lbuild -Wl,--as-needed -l:libquire-profiles.so.0 \
+        -l:libquire.so.0 -Wl,-rpath,"$root/build"
     (cd "$folder/$1" && ./main)
 }
 
 [ "$(run readme README.md)" = "ok: 1 new" ]
 [ "$(run article $article)" = "$(block text $article)" ]
-echo "README.md and $article"
+[ "$(run profiles Docs/c.md)" = "$(block text Docs/c.md)" ]
+echo "README.md, Docs/c.md and $article"

@@ -34,12 +34,12 @@ fresh() {
     "$@" "$work/folder"
 }
 
-# link OUTPUT FLAGS... FILES...: against the shared library where it was built.
+# link OUTPUT FLAGS... FILES...: against the shared libraries where they were built.
 link() {
     output=$1
     shift
-    gcc "$@" -IInclude -D_GNU_SOURCE -Wall -Wextra -Werror -Lbuild -l:libquire.so.0 -lpthread \
-        -Wl,-rpath,"$root/build" -o "$work/$output"
+    gcc "$@" -IInclude -D_GNU_SOURCE -Wall -Wextra -Werror -Lbuild -Wl,--as-needed -l:libquire-profiles.so.0 \
+        -l:libquire.so.0 -lpthread -Wl,-rpath,"$root/build" -o "$work/$output"
 }
 
 strict="-pedantic -Wall -Wextra -Werror -IInclude -c -o $work/header.o"
@@ -73,6 +73,29 @@ if command -v valgrind >/dev/null; then
         --errors-for-leak-kinds=definite --show-leak-kinds=definite "$work/misuse"
 else
     skip "misuse, valgrind" "not installed"
+fi
+
+check "build: profiles" link profiles -std=c11 -g Tests/C/profiles.c
+check "profiles" fresh "$work/profiles"
+check "build: profiles, sanitized" link profiles-asan -std=c11 -g -fsanitize=address,undefined \
+    -fno-sanitize-recover=undefined Tests/C/profiles.c
+check "profiles, sanitized" fresh "$work/profiles-asan"
+check "build: profiles, from the archive" gcc -std=c11 -IInclude -D_GNU_SOURCE -Wall -Wextra -Werror \
+    -Wl,--gc-sections -o "$work/profiles-archive" Tests/C/profiles.c build/libquire-profiles.a -lsimdjson -lstdc++ \
+    -lm -ldl -lpthread -llmdb
+check "profiles, from the archive" fresh "$work/profiles-archive"
+if command -v valgrind >/dev/null; then
+    # With the file of suppressions nothing is left to report, not even memory that is still reachable.
+    check "profiles, valgrind" fresh valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all \
+        --errors-for-leak-kinds=all --suppressions=Packaging/quire.supp "$work/profiles"
+else
+    skip "profiles, valgrind" "not installed"
+fi
+check "build: read-only" link readonly -std=c11 -g Tests/C/readonly.c
+if [ "$(id -u)" = 0 ]; then
+    check "read-only, as another user" "$work/readonly"
+else
+    skip "read-only, as another user" "only root can become another user"
 fi
 
 for program in walkthrough client; do

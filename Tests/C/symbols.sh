@@ -1,37 +1,46 @@
 #!/bin/sh
-# The library exports exactly the functions of the header, needs nothing of Swift, and is small.
+# Each library exports exactly the functions of its header and no other name, needs nothing of Swift, and is small.
 set -eu
 cd "$(dirname "$0")/../.."
-library=build/libquire.so.0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-grep -oE '\bquire_[a-z_]+\(' Include/quire.h | tr -d '(' | sort -u >"$work/mentioned"
-# a declaration begins a line with its type; comments only mention functions
-grep -oE '^(quire_status|quire_bytes|void|uint32_t|const char \*QUIRE_NONNULL) quire_[a-z_]+\(|^const char \*QUIRE_NONNULL quire_[a-z_]+\(' \
-    Include/quire.h | grep -oE 'quire_[a-z_]+\(' | tr -d '(' | sort -u >"$work/declared"
-nm -D -g --defined-only "$library" | awk '$2 ~ /[A-Z]/ { print $3 }' | sort -u |
-    while read -r name; do
-        # gold leaves local names in the table of dynamic symbols; they are not exported
-        readelf --dyn-syms -W "$library" | awk -v n="$name" '$8 == n && $5 != "LOCAL" { print n }'
-    done | sort -u >"$work/exported"
-nm -g --defined-only build/libquire.a 2>/dev/null | awk '$2 == "T" && $3 ~ /^quire_/ { print $3 }' |
-    sort -u >"$work/archived"
+# test_library NAME HEADER SIZE LIBRARIES: those that it may need besides that of C and C++.
+test_library() {
+    library=build/$1.so.0
+    grep -oE '\bquire_[a-z_]+\(' "$2" | tr -d '(' | sort -u >"$work/mentioned"
+    # a declaration begins a line with its type; comments only mention functions
+    grep -oE '^(quire_status|quire_bytes|void|uint32_t|const char \*QUIRE_NONNULL) quire_[a-z_]+\(|^const char \*QUIRE_NONNULL quire_[a-z_]+\(' \
+        "$2" | grep -oE 'quire_[a-z_]+\(' | tr -d '(' | sort -u >"$work/$1"
+    nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u >"$work/exported"
+    diff "$work/$1" "$work/exported"
+    if comm -23 "$work/mentioned" "$work/$1" | grep -vE '^quire_(batch|ingest|push|crawl_ingest|last_error|feed_open)$'; then
+        echo "the header speaks of functions that do not exist" >&2
+        exit 1
+    fi
+    if ldd "$library" | grep -vE "linux-vdso|ld-linux|lib(c|m|pthread|dl|gcc_s|stdc\+\+|$4)\.so"; then
+        echo "$library needs more than libc, libm, libgcc_s, libstdc++ and $4" >&2
+        exit 1
+    fi
+    size=$(wc -c <"$library")
+    echo "$1: $(wc -l <"$work/$1") functions, $size bytes"
+    [ "$size" -lt "$3" ]
+}
 
-diff "$work/declared" "$work/exported"
-diff "$work/declared" "$work/archived"
-if nm -u build/libquire.a 2>/dev/null | grep ' \$s'; then
-    echo "the archive lacks a part of the Swift runtime" >&2
-    exit 1
-fi
-if comm -23 "$work/mentioned" "$work/declared" | grep -v '^quire_batch$'; then
-    echo "the header speaks of functions that do not exist" >&2
-    exit 1
-fi
-if ldd "$library" | grep -vE 'linux-vdso|ld-linux|lib(c|m|pthread|dl|gcc_s|stdc\+\+|lmdb)\.so'; then
-    echo "the library needs more than libc, libm, libgcc_s, libstdc++ and liblmdb" >&2
-    exit 1
-fi
-size=$(wc -c <"$library")
-echo "$(wc -l <"$work/declared") functions, $size bytes"
-[ "$size" -lt 9000000 ]
+# archived NAME LISTS...: the functions of the archive are those of these libraries.
+archived() {
+    archive=build/$1.a
+    shift
+    nm -g --defined-only "$archive" 2>/dev/null | awk '$2 == "T" { print $3 }' | sort -u >"$work/archived"
+    sort -u "$@" | diff - "$work/archived"
+    if nm -u "$archive" 2>/dev/null | grep ' \$s'; then
+        echo "$archive lacks a part of the Swift runtime" >&2
+        exit 1
+    fi
+}
+
+test_library libquire-profiles Include/quire_profiles.h 18000000 'lmdb|simdjson'
+test_library libquire Include/quire.h 9000000 lmdb
+archived libquire "$work/libquire"
+archived libquire-profiles "$work/libquire" "$work/libquire-profiles"
+echo "$(wc -l <"$work/libquire") and $(wc -l <"$work/libquire-profiles") functions, nothing else"

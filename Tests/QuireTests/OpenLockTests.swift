@@ -180,7 +180,7 @@ import Testing
 }
 
 /// A folder that goes with the object.
-private final class TestFolderOfOne {
+final class TestFolderOfOne {
     let path: String
     init() throws { path = try TestFolder.make() }
     deinit { try? FileManager.default.removeItem(atPath: path) }

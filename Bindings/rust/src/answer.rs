@@ -206,6 +206,15 @@ impl<'a> Answer<'a> {
         self
     }
 
+    /// # Safety
+    /// What it points to must live and not change for `'a`.
+    #[cfg(feature = "profiles")]
+    pub(crate) unsafe fn from_c(c: &sys::quire_answer) -> Self {
+        let posts = crate::bytes::slice(c.posts, c.count).to_vec();
+        let deleted = crate::bytes::slice(c.deleted.items, c.deleted.count).to_vec();
+        Answer { c: *c, posts, deleted, _texts: PhantomData }
+    }
+
     /// Valid while `self` is borrowed.
     pub(crate) fn c(&self) -> sys::quire_answer {
         let deleted = sys::quire_ids { items: self.deleted.as_ptr(), count: self.deleted.len() };

@@ -34,7 +34,7 @@ numbers! {
         DiskFull = QUIRE_DISK_FULL, NoPermission = QUIRE_NO_PERMISSION, Io = QUIRE_IO,
         WouldDeadlock = QUIRE_WOULD_DEADLOCK, Timeout = QUIRE_TIMEOUT, Resync = QUIRE_RESYNC,
         Again = QUIRE_AGAIN, WrongThread = QUIRE_WRONG_THREAD, Busy = QUIRE_BUSY,
-        SnapshotExpired = QUIRE_SNAPSHOT_EXPIRED,
+        SnapshotExpired = QUIRE_SNAPSHOT_EXPIRED, BadResponse = QUIRE_BAD_RESPONSE,
     }
 }
 

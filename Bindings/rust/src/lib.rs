@@ -41,6 +41,8 @@ mod feed;
 mod files;
 mod options;
 mod outcome;
+#[cfg(feature = "profiles")]
+pub mod profiles;
 mod rows;
 mod snapshot;
 #[allow(missing_docs)]

@@ -17,6 +17,9 @@ pub struct CacheOptions {
     /// Test the whole file first, as [`Cache::verify`](crate::Cache::verify) does. Use it for a file that you
     /// did not write.
     pub verifies_on_open: bool,
+    /// Open a cache that exists for reading only, without the right to write. `QUIRE_READ_ONLY` in `quire.h` says
+    /// what is seen of another process's writes.
+    pub is_read_only: bool,
 }
 
 impl Default for CacheOptions {
@@ -27,6 +30,7 @@ impl Default for CacheOptions {
             write_timeout_ms: 0,
             maximum_snapshot_age: 0,
             verifies_on_open: false,
+            is_read_only: false,
         }
     }
 }
@@ -40,7 +44,10 @@ impl CacheOptions {
             map_size: self.map_size,
             write_timeout_ms: self.write_timeout_ms,
             maximum_snapshot_age: self.maximum_snapshot_age,
-            flags: if self.verifies_on_open { sys::QUIRE_VERIFY_ON_OPEN } else { 0 },
+            flags: flags(&[
+                (self.verifies_on_open, sys::QUIRE_VERIFY_ON_OPEN),
+                (self.is_read_only, sys::QUIRE_READ_ONLY),
+            ]),
             ..sys::quire_cache_options::EMPTY
         }
     }

@@ -6,8 +6,12 @@
 
 mod constants;
 mod layout;
+#[cfg(feature = "profiles")]
+mod profiles;
 mod types;
 
+#[cfg(feature = "profiles")]
+pub use profiles::*;
 pub use constants::*;
 use std::ffi::{c_char, c_void};
 pub use types::*;

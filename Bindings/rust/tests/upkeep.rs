@@ -88,6 +88,21 @@ fn searches_tell_how_far_they_are() -> Result<(), Error> {
 }
 
 #[test]
+fn reading_only_writes_nothing() -> Result<(), Error> {
+    let scratch = Scratch::new("read-only");
+    let options = CacheOptions { is_read_only: true, ..CacheOptions::default() };
+    assert_eq!(status(Cache::open_with(scratch.path(), &options).map(drop)), Status::Io);
+    fill(&Cache::open(scratch.path())?.feed("f")?, None, 100, 8)?;
+    let cache = Cache::open_with(scratch.path(), &options)?;
+    let feed = cache.find_feed("f")?.unwrap();
+    assert_eq!(cache.snapshot()?.rows(&feed).count(), 100);
+    assert_eq!(status(feed.delete(None, "1")), Status::NoPermission);
+    assert_eq!(status(Cache::open(scratch.path()).map(drop)), Status::Busy);
+    drop((feed, cache));
+    Cache::open(scratch.path())?.find_feed("f")?.unwrap().delete(None, "1")
+}
+
+#[test]
 fn files_that_no_process_has_open() -> Result<(), Error> {
     let scratch = Scratch::new("files");
     fill(&Cache::open(scratch.path())?.feed("f")?, None, 100, 8)?;

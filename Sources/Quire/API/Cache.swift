@@ -9,15 +9,30 @@
 public final class Cache: Sendable {
     let environment: Environment
     let tuning: Tuning
+    /// True if this cache was opened for reading only. Everything that writes then throws `.noPermission`.
+    public let isReadOnly: Bool
 
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
     /// and `<path>-open`. The options of the first open in a process hold for all.
+    ///
+    /// With ``CacheOptions/isReadOnly`` the file must exist, and needs no right to write. What is promised while
+    /// another process writes depends on the companions:
+    /// - If this process may write to both, or may create them and owns the file, it reads in place and takes
+    ///   part in the locks. A snapshot is one commit, and the next snapshot sees what was committed meanwhile.
+    /// - If the whole file system is mounted for reading only, it reads in place without locks: no process
+    ///   can write there.
+    /// - Else writers would not notice this reader and could reuse what it reads. So the newest commit is
+    ///   copied to a temporary file without a name (`TMPDIR`), and all snapshots show that commit. What is
+    ///   written later is seen by opening the cache again. `.busy` is thrown if commits are so frequent that none
+    ///   could be copied.
     /// - Throws: ``QuireError`` with code `.notACache`, `.newerFormat`, `.corrupt`, `.noPermission`,
     ///   `.diskFull`, `.io`, or `.busy` if another copy of this library has it open in this process, or
     ///   another process with which LMDB cannot share it. A file that is not a cache is left untouched.
+    ///   `.busy` also if this process has the file open for reading only, and it is to be written.
     public init(at path: String, options: CacheOptions = CacheOptions()) throws(QuireError) {
         environment = try Environment.open(path, options)
         tuning = options.tuning
+        isReadOnly = options.isReadOnly
     }
 
     /// The path it was opened at.
@@ -71,7 +86,8 @@ public final class Cache: Sendable {
 
     /// Runs `body` in the one write transaction of all processes.
     func write<R>(commits: Bool = true, _ body: (WriteSession) throws -> R) throws -> R {
-        try environment.write(commits: commits) { transaction in
+        if isReadOnly { throw QuireError(.noPermission, "\(path): is open for reading only") }
+        return try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)
             if commits { try session.finish() }

@@ -20,12 +20,13 @@ final class Environment: @unchecked Sendable {
     let path: String
     /// What transactions know about the file.
     let cacheFile: CacheFile
-    private let options: CacheOptions
+    let options: CacheOptions
     /// That of the options, which are expensive to copy.
-    private let maximumSnapshotAge: Int
+    let maximumSnapshotAge: Int
     private let process = getpid()
     private let file: FileKey
-    private let openLock: OpenLock
+    /// Nil if it reads without locks; then it is not in the registry either.
+    private let openLock: OpenLock?
     /// Read transactions that wait for their next use: renewing one costs 13 ns, a new one 50 ns and a slot.
     private let idle = Mutex<[Idle]>([])
     private struct Idle: @unchecked Sendable {  // an idle transaction has no user
@@ -46,7 +47,7 @@ final class Environment: @unchecked Sendable {
 
     /// Only by ``open(_:_:)``.
     init(
-        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile, openLock: OpenLock,
+        handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile, openLock: OpenLock?,
         options: CacheOptions
     ) {
         (self.handle, self.path, self.file) = (handle, path, file)
@@ -60,6 +61,7 @@ final class Environment: @unchecked Sendable {
             endIdle()
             mdb_env_close(handle)
         }
+        guard let openLock else { return }
         openLock.release()
         Self.forget(file)
     }
@@ -117,20 +119,6 @@ final class Environment: @unchecked Sendable {
         alive.withLock { $0 -= 1 }
     }
 
-    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from
-    /// reuse.
-    func requireYoung(_ snapshot: Transaction) throws(QuireError) {
-        let age = age(ofTransaction: snapshot.number)
-        if age > maximumSnapshotAge { throw expired(age) }
-    }
-
-    private func expired(_ age: Int) -> QuireError {
-        QuireError(
-            .snapshotExpired,
-            "\(path): \(age) commits were made since the snapshot began; \(options.maximumSnapshotAge) are "
-                + "allowed")
-    }
-
     /// A write runs on this thread.
     var isWriting: Bool { writer.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false } }
 
@@ -161,6 +149,16 @@ final class Environment: @unchecked Sendable {
         }
     }
 
+    /// What writers take turns by.
+    private var turns: OpenLock {
+        get throws(QuireError) {
+            guard let openLock, !isReadOnly else {
+                throw QuireError(.noPermission, "\(path): is open for reading only")
+            }
+            return openLock
+        }
+    }
+
     private func writeInTurn<R>(
         _ commits: Bool, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
@@ -177,7 +175,7 @@ final class Environment: @unchecked Sendable {
         while true {
             switch queue.wait(as: waiter, until: deadline.end) {
             case nil:
-                throw openLock.busy(deadline)
+                throw try turns.busy(deadline)
             case .lead:
                 return try lead(WriteGroup(isAlone: waiter.isAlone, commits: commits), &deadline, body)
             case .run(let group):
@@ -219,8 +217,9 @@ final class Environment: @unchecked Sendable {
     private func writeOnce<R>(
         _ group: WriteGroup, _ deadline: inout Deadline, _ body: (Transaction) throws -> R
     ) throws -> R {
-        try openLock.acquireTurn(&deadline)
-        defer { openLock.releaseTurn() }
+        let turns = try turns
+        try turns.acquireTurn(&deadline)
+        defer { turns.releaseTurn() }
         try enter()
         defer { alive.withLock { $0 -= 1 } }
         var begun: OpaquePointer?
@@ -289,16 +288,6 @@ final class Environment: @unchecked Sendable {
         }
         if mark.failure == MDB_MAP_FULL { throw MapFull(isResized: false) }
         return result
-    }
-
-    /// Writes the records, without free space, to a new file.
-    func copyCompactly(to target: String) throws(QuireError) {
-        try enter()
-        defer { alive.withLock { $0 -= 1 } }
-        let status = DiskSpace.withoutSizeSignal {
-            mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
-        }
-        try check(status, "cannot copy to \(target)", path)
     }
 
     private var currentMapSize: Int {

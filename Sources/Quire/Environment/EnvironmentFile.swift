@@ -26,15 +26,11 @@ extension Environment {
     }
 
     /// Runs `body` on the newest commit of a file that `verify` has tested. Works without locks if no other
-    /// process can have it open, or if the caller may not write to it.
+    /// process can have it open.
     static func withTested<R>(_ path: String, isAlone: Bool, _ body: (Transaction) throws -> R) throws -> R {
-        let options = CacheOptions(durability: .relaxed)
-        if !isAlone {
-            do {
-                return try open(path, options).read(body)
-            } catch let error as QuireError where error.code == .noPermission {}
-        }
-        let handle = try openHandle(path, options, isReadOnly: true)
+        let options = CacheOptions(isReadOnly: true)
+        if !isAlone { return try open(path, options).read(body) }
+        let handle = try openHandle(path, options, takesLocks: false)
         defer { mdb_env_close(handle) }
         let file = try CacheFile.open(in: handle, path: path)
         defer { withExtendedLifetime(file) {} }
@@ -42,6 +38,16 @@ extension Environment {
         try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &begun), "cannot read", path)
         defer { mdb_txn_abort(begun) }
         return try body(Transaction(handle: begun!, file: file))
+    }
+
+    /// Writes the records, without free space, to a new file.
+    func copyCompactly(to target: String) throws {
+        try read { _ in
+            let status = DiskSpace.withoutSizeSignal {
+                mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT))
+            }
+            try check(status, "cannot copy to \(target)", path)
+        }
     }
 
     /// Returns the name of the draft. It is the same for all processes, since the ``OpenLock`` admits only one at
@@ -59,13 +65,13 @@ extension Environment {
         for end in ["", "-lock"] { unlink(draft(of: path) + end) }
     }
 
-    /// Opens LMDB's environment for a file, with descriptors private to this process. A read-only one takes
-    /// no locks: no process may be writing.
+    /// Opens LMDB's environment for a file, with descriptors private to this process. Without locks it only
+    /// reads, and no process may be writing.
     static func openHandle(
-        _ path: String, _ options: CacheOptions, isReadOnly: Bool = false
+        _ path: String, _ options: CacheOptions, takesLocks: Bool = true
     ) throws(QuireError) -> OpaquePointer {
         let location = FileCheck.resolved(path)
-        if !isReadOnly { try DiskSpace.allocateLockFile(of: location) }
+        if takesLocks { try DiskSpace.allocateLockFile(of: location) }
         var size = max(options.mapSize, 1 << 20)
         while true {
             var created: OpaquePointer?
@@ -75,7 +81,8 @@ extension Environment {
             mdb_env_set_mapsize(handle, Int(size))
             var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
             if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-            if isReadOnly { flags |= UInt32(MDB_RDONLY) | UInt32(MDB_NOLOCK) }
+            if options.isReadOnly || !takesLocks { flags |= UInt32(MDB_RDONLY) }
+            if !takesLocks { flags |= UInt32(MDB_NOLOCK) }
             let status = mdb_env_open(handle, location, flags, 0o600)
             if status == 0 {
                 var descriptor: mdb_filehandle_t = -1

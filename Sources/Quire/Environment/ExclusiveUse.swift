@@ -89,7 +89,7 @@ struct ExclusiveUse: ~Copyable {
 
     /// Writes the records of a sound file without free space to a new one.
     func copy(_ path: String, to target: String) throws(QuireError) {
-        let handle = try Environment.openHandle(path, CacheOptions(), isReadOnly: true)
+        let handle = try Environment.openHandle(path, CacheOptions(), takesLocks: false)
         defer { mdb_env_close(handle) }
         try check(mdb_env_copy2(handle, target, UInt32(MDB_CP_COMPACT)), "cannot copy to \(target)", path)
     }

@@ -75,6 +75,19 @@ extension Environment {
         return max(0, info.me_last_txnid &- Int(truncatingIfNeeded: number))
     }
 
+    /// Throws if the snapshot is older than `maximumSnapshotAge` commits: it keeps too much of the file from
+    /// reuse.
+    func requireYoung(_ snapshot: Transaction) throws(QuireError) {
+        let age = age(ofTransaction: snapshot.number)
+        if age > maximumSnapshotAge { throw expired(age) }
+    }
+
+    private func expired(_ age: Int) -> QuireError {
+        QuireError(
+            .snapshotExpired,
+            "\(path): \(age) commits were made since the snapshot began; \(maximumSnapshotAge) are allowed")
+    }
+
     private static let maps = Mutex<UInt64>(0)
 
     /// Returns a number that no map of this process has had.

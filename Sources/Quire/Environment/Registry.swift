@@ -55,14 +55,27 @@ extension Environment {
             let file = try FileCheck.key(path)
             if let known = registry.first(where: { $0.file == file }) {
                 if known.isReserved { throw QuireError(.busy, "\(path): is being repaired or compacted") }
+                if let open = known.environment, open.isReadOnly && !options.isReadOnly {
+                    throw QuireError(
+                        .busy, "\(path): is open for reading only in this process; close it there to write")
+                }
                 return known.environment
             }
             try FileCheck.requireCache(path)
+        } else if options.isReadOnly {
+            throw QuireError(.io, "\(path): there is no such file", osError: ENOENT)
         }
         try FileCheck.requireLocalFileSystem(path)
         // An opener that uses a link must find the same companion files.
-        let openLock = try OpenLock(FileCheck.resolved(path))
-        removeDraft(of: path)
+        let resolved = FileCheck.resolved(path)
+        if options.isReadOnly {
+            if try !mayLock(resolved) { return try openUnlocked(path, options) }
+        } else if !isMissing, !may(W_OK, resolved) {
+            // Before companions appear that would keep the owner out.
+            throw QuireError.system("cannot open the cache to write", path, errno)
+        }
+        let openLock = try OpenLock(resolved)
+        if !options.isReadOnly { removeDraft(of: path) }
         if isMissing {
             try create(path, options)
             try FileCheck.requireCache(path)

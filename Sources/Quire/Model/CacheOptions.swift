@@ -19,16 +19,20 @@ public struct CacheOptions: Sendable, Hashable {
     /// snapshot prevents the reuse of freed space, so the file grows meanwhile. Bytes that the snapshot has
     /// lent stay valid until it ends.
     public var maximumSnapshotAge: Int
+    /// True to open a cache that exists for reading only. It needs no right to write to the file or its folder;
+    /// see ``Cache/init(at:options:)``.
+    public var isReadOnly: Bool
     @_spi(Unstable) public var tuning = Tuning()
 
     /// Creates options, with defaults for what is not given.
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,
-        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000
+        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000, isReadOnly: Bool = false
     ) {
         self.durability = durability
         self.mapSize = mapSize
         self.writeTimeout = writeTimeout
         self.maximumSnapshotAge = maximumSnapshotAge
+        self.isReadOnly = isReadOnly
     }
 }

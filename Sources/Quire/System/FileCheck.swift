@@ -94,7 +94,31 @@ enum FileCheck {
         }
     }
 
-    private static func folder(of path: String) -> String {
+    /// True if the file system of the file can be written by no process: not only this mount of it is read-only.
+    /// False if that is not known.
+    static func isOnReadOnlyFileSystem(_ file: FileKey) -> Bool {
+        #if os(Linux)
+            guard let mounts = fopen("/proc/self/mountinfo", "re") else { return false }
+            defer { fclose(mounts) }
+            // The two parts of a device number, as Linux packs them.
+            let major = file.device >> 8 & 0xFFF | file.device >> 32 & ~0xFFF
+            let minor = file.device & 0xFF | file.device >> 12 & ~0xFF
+            var (line, size) = (nil as UnsafeMutablePointer<CChar>?, 0)
+            defer { free(line) }
+            while getline(&line, &size, mounts) > 0 {
+                // Number, parent, device, root, place, options of the mount, "-", type, source, options of the
+                // file system.
+                let words = String(cString: line!).split { $0 == " " || $0 == "\n" }
+                guard words.count > 5, words[2] == "\(major):\(minor)", let options = words.last else {
+                    continue
+                }
+                return options.split(separator: ",").contains("ro")
+            }
+        #endif
+        return false
+    }
+
+    static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// What was received with the body of a response: the requested address, the status, the headers.
 ///
@@ -109,8 +113,10 @@ public struct Envelope: Sendable, Hashable {
             guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
                 throw DumpError(.data, "line \(number) is not a header: \"\(printable(line, limit: 40))\"")
             }
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            add(String(line[..<colon]), value)
+            let isBlank = { (character: Character) in character == " " || character == "\t" }
+            let value = line[line.index(after: colon)...].drop(while: isBlank)
+            let end = value.lastIndex { !isBlank($0) }
+            add(String(line[..<colon]), end.map { String(value[...$0]) } ?? "")
         }
     }
 

@@ -1,6 +1,11 @@
 import CJSON
-import Foundation
 import Quire
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The response around its posts, while it is parsed.
 struct Surroundings {

@@ -1,6 +1,11 @@
-import Foundation
 import Quire
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension Profile {
     /// Reads a profile; `name` is used in messages.

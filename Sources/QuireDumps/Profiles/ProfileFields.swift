@@ -1,5 +1,10 @@
-import Foundation
 import Quire
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Reads the fields of an object. An unknown field is an error.
 struct ProfileFields {

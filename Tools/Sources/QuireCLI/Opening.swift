@@ -9,6 +9,9 @@ struct CacheArgument: ParsableArguments {
 
     /// Opens the cache, which must exist.
     func open() throws -> Cache { try openCache(cache) }
+
+    /// Opens the cache for a command that only reads: it needs no right to write.
+    func openToRead() throws -> Cache { try openCache(cache, isReadOnly: true) }
 }
 
 /// The arguments of commands for one feed.
@@ -21,6 +24,9 @@ struct FeedArguments: ParsableArguments {
 
     /// Opens the feed, which must exist.
     func open() throws -> Feed { try openFeed(feed, in: openCache(cache)) }
+
+    /// Opens the feed for a command that only reads: it needs no right to write.
+    func openToRead() throws -> Feed { try openFeed(feed, in: openCache(cache, isReadOnly: true)) }
 }
 
 struct JSONOption: ParsableArguments {
@@ -29,11 +35,11 @@ struct JSONOption: ParsableArguments {
 }
 
 /// Opens a cache that must exist. Without this check, opening would create it.
-func openCache(_ path: String) throws -> Cache {
+func openCache(_ path: String, isReadOnly: Bool = false) throws -> Cache {
     guard FileManager.default.fileExists(atPath: path) else {
         throw Failure(.noInput, "\(path): no such cache")
     }
-    return try Cache(at: path)
+    return try Cache(at: path, options: CacheOptions(isReadOnly: isReadOnly))
 }
 
 func openFeed(_ name: String, in cache: Cache) throws -> Feed {

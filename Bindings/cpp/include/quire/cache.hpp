@@ -22,6 +22,9 @@ struct cache_options {
     std::uint32_t maximum_snapshot_age = 0;
     // Tests the whole file first, as cache::verify() does. Use it for a file that you did not write.
     bool verifies_on_open = false;
+    // Opens a cache that exists for reading only, without the right to write. QUIRE_READ_ONLY in quire.h says what is
+    // seen of another process's writes.
+    bool is_read_only = false;
 };
 
 // How much cache::check() tests.
@@ -45,7 +48,8 @@ public:
         c_options.map_size = options.map_size;
         c_options.write_timeout_ms = options.write_timeout_ms;
         c_options.maximum_snapshot_age = options.maximum_snapshot_age;
-        c_options.flags = detail::flag(options.verifies_on_open, QUIRE_VERIFY_ON_OPEN);
+        c_options.flags = detail::flag(options.verifies_on_open, QUIRE_VERIFY_ON_OPEN) |
+                          detail::flag(options.is_read_only, QUIRE_READ_ONLY);
         quire_cache *c = nullptr;
         const auto code = quire_open(path.c_str(), &c_options, &c);
         return detail::finish(code, cache(c));

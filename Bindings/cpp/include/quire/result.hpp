@@ -45,7 +45,8 @@ enum class status : std::int32_t {
     again = QUIRE_AGAIN,
     wrong_thread = QUIRE_WRONG_THREAD,
     busy = QUIRE_BUSY,
-    snapshot_expired = QUIRE_SNAPSHOT_EXPIRED
+    snapshot_expired = QUIRE_SNAPSHOT_EXPIRED,
+    bad_response = QUIRE_BAD_RESPONSE
 };
 
 inline const char *name(status code) noexcept

@@ -255,6 +255,10 @@ struct post {
 // What a server answered. Borrows everything that is put in.
 class answer {
 public:
+    answer() = default;
+    // The same answer, as quire_parse() makes one.
+    explicit answer(const quire_answer &c) : c_(c), posts_(c.posts, c.posts + c.count) {}
+
     // The posts in the server's order.
     answer &add(const post &post)
     {

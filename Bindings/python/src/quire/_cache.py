@@ -184,10 +184,13 @@ class Cache:
         write_timeout_ms: int = 0,
         maximum_snapshot_age: int = 0,
         verify_on_open: bool = False,
+        read_only: bool = False,
     ) -> None:
         """Opens the cache at a path, creating it if there is none. The numbers: see quire_cache_options.
 
         verify_on_open: test the whole file first, as verify() does. Use it for a file that you did not write.
+        read_only: the file must exist, and needs no right to write. What is seen of another process's writes: see
+        QUIRE_READ_ONLY in quire.h. Everything that writes raises QuireError, NO_PERMISSION.
         """
         self.path = os.fspath(path)
         options = sized("quire_cache_options")
@@ -195,7 +198,8 @@ class Cache:
         options.map_size = number_in(map_size)
         options.write_timeout_ms = number_in(write_timeout_ms, 32)
         options.maximum_snapshot_age = number_in(maximum_snapshot_age, 32)
-        options.flags = lib.QUIRE_VERIFY_ON_OPEN if verify_on_open else 0
+        options.flags = (lib.QUIRE_VERIFY_ON_OPEN if verify_on_open else 0) | (
+            lib.QUIRE_READ_ONLY if read_only else 0)
         out = ffi.new("quire_cache **")
         check(lib.quire_open(path_in(self.path), options, out))
         self._handle = ffi.gc(out[0], lib.quire_close)

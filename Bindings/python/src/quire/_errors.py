@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from ._quire import ffi, lib
+from ._words import Word
 
 
-class Status(IntEnum):
+class Status(Word):
     """Why a call failed. Numbers below zero are the library's, the positive one is this package's."""
 
     BAD_ARGUMENT = lib.QUIRE_BAD_ARGUMENT
@@ -28,6 +27,7 @@ class Status(IntEnum):
     WRONG_THREAD = lib.QUIRE_WRONG_THREAD
     BUSY = lib.QUIRE_BUSY
     SNAPSHOT_EXPIRED = lib.QUIRE_SNAPSHOT_EXPIRED
+    BAD_RESPONSE = lib.QUIRE_BAD_RESPONSE
     BODIES_IN_USE = 1
 
 
@@ -42,7 +42,7 @@ class QuireError(Exception):
         self.os_error = os_error
 
     def __str__(self) -> str:
-        return f"{self.status.name.lower().replace('_', '-')}: {self.message}"
+        return f"{self.status}: {self.message}"
 
 
 class BadArgumentError(QuireError, ValueError):

@@ -14,7 +14,7 @@ from ._given import GivenAnswer, GivenOptions
 from ._names import Alias, CrawlKind, Place
 from ._outcome import outcome_out, request_out
 from ._quire import ffi, lib
-from ._values import Data, FeedOptions, Id, Link, Outcome, Post, PruneResult, Request
+from ._values import AnyPost, Data, FeedOptions, Id, Link, Outcome, PruneResult, Request
 
 if TYPE_CHECKING:
     from ._cache import Batch
@@ -119,7 +119,7 @@ class Feed:
     def ingest(
         self,
         request: Request | int,
-        posts: Iterable[Post | tuple[Any, ...]],
+        posts: Iterable[AnyPost],
         *,
         next: Link | str | None = None,
         previous: Link | str | None = None,
@@ -132,8 +132,8 @@ class Feed:
     ) -> Outcome:
         """Judges the answer to a request (or to its ticket) and takes it in: the whole page or nothing.
 
-        posts: in the server's order, Post or (id, body[, key[, version[, detail]]]). Bodies are borrowed until
-        the call returns.
+        posts: in the server's order, Post, (id, body[, key[, version[, detail]]]), or a dict with these names. Bodies
+        are borrowed until the call returns. quire.profiles makes them of a response.
         next, previous: what continues below and above; Link.END only if the server said so.
         fetched_at: in milliseconds since 1970; None is now.
         opaque_rows: how many rows have no id.
@@ -160,7 +160,7 @@ class Feed:
 
     def push(
         self,
-        posts: Iterable[Post | tuple[Any, ...]],
+        posts: Iterable[AnyPost],
         *,
         number: int | None = None,
         follows: Id | None = None,
@@ -349,7 +349,7 @@ class Crawl:
 
     def ingest(
         self,
-        posts: Iterable[Post | tuple[Any, ...]],
+        posts: Iterable[AnyPost],
         *,
         page: int | None = None,
         next: Link | str | None = None,

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._convert import Buffers, Ids, id_in, link_in, number_in, sized
 from ._names import Detail
 from ._quire import ffi, lib
-from ._values import Data, FeedOptions, Id, Link, Post
+from ._values import AnyPost, Data, FeedOptions, Id, Link, Post
+
+
+def fields(post: AnyPost, at: int) -> tuple[Any, ...]:
+    """The fields of a post in order. Anything that only could be one is an error: a dict of a server is no post, and
+    neither is a text."""
+    if isinstance(post, Mapping):
+        unknown = [name for name in post if name not in Post._fields]
+        if unknown:
+            raise TypeError(
+                f"post {at}: no field {unknown[0]!r}; a dict that is a post has {', '.join(Post._fields)}")
+        if "id" not in post:
+            raise TypeError(f"post {at}: there is no id")
+        return Post(**post)
+    if not isinstance(post, (tuple, list)) or not 1 <= len(post) <= len(Post._fields):
+        raise TypeError(
+            f"post {at}: a post is a Post, a tuple ({', '.join(Post._fields)}) or a dict of these, "
+            f"not {type(post).__name__}")
+    return tuple(post)
 
 
 class GivenAnswer:
     """A quire_answer that holds everything it points to."""
 
     def __init__(
-        self, buffers: Buffers, posts: Iterable[Post | tuple[Any, ...]], next: Link | str | None,
+        self, buffers: Buffers, posts: Iterable[AnyPost], next: Link | str | None,
         previous: Link | str | None, fetched_at: int | None, opaque_rows: int,
         total: int | None = None, since: str | None = None, deleted: Iterable[Id] = (),
     ) -> None:
-        self._posts = [self._post(buffers, *post) for post in posts]
+        self._posts = [self._post(buffers, *fields(post, at)) for at, post in enumerate(posts)]
         self._array = ffi.new("quire_post[]", self._posts)
         self._links = (link_in(next), link_in(previous))
         self.value = sized("quire_answer")

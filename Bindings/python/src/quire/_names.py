@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntFlag
 
 from ._quire import lib
+from ._words import Word
 
 
-class Durability(IntEnum):
+class Durability(Word):
     """What a commit promises when the power fails. A killed process loses nothing either way."""
 
     FULL = lib.QUIRE_DURABILITY_FULL
     RELAXED = lib.QUIRE_DURABILITY_RELAXED
 
 
-class Order(IntEnum):
+class Order(Word):
     """What the server promises about order."""
 
     STABLE = lib.QUIRE_ORDER_STABLE
@@ -24,7 +25,7 @@ class Order(IntEnum):
     RANKED = lib.QUIRE_ORDER_RANKED
 
 
-class Paging(IntEnum):
+class Paging(Word):
     """How the server hands out its pages."""
 
     CURSOR = lib.QUIRE_PAGING_CURSOR
@@ -36,7 +37,7 @@ class Paging(IntEnum):
     PAGES = lib.QUIRE_PAGING_PAGES
 
 
-class Sizes(IntEnum):
+class Sizes(Word):
     """Who chooses how many rows a page has, in feeds paged by offset or number."""
 
     #: Not known: the same size is asked for again and again, and what comes back is learned.
@@ -47,7 +48,7 @@ class Sizes(IntEnum):
     FIXED = lib.QUIRE_SIZES_FIXED
 
 
-class LinkKind(IntEnum):
+class LinkKind(Word):
     """What is known about the continuation at an open place of a feed."""
 
     UNKNOWN = lib.QUIRE_LINK_UNKNOWN
@@ -60,7 +61,7 @@ class LinkKind(IntEnum):
     ABOVE = lib.QUIRE_LINK_ABOVE
 
 
-class Place(IntEnum):
+class Place(Word):
     """The place for which a request asks."""
 
     HEAD = lib.QUIRE_PLACE_HEAD
@@ -75,7 +76,7 @@ class Place(IntEnum):
     DELTA = lib.QUIRE_PLACE_DELTA
 
 
-class RequestKind(IntEnum):
+class RequestKind(Word):
     """The way a request names the page it wants."""
 
     NONE = lib.QUIRE_REQUEST_NONE
@@ -88,7 +89,7 @@ class RequestKind(IntEnum):
     DELTA = lib.QUIRE_REQUEST_DELTA
 
 
-class Refusal(IntEnum):
+class Refusal(Word):
     """Why no request is possible at a place."""
 
     EMPTY = lib.QUIRE_REFUSAL_EMPTY
@@ -101,7 +102,7 @@ class Refusal(IntEnum):
     NO_SUCH_JOIN = lib.QUIRE_REFUSAL_NO_SUCH_JOIN
 
 
-class Help(IntEnum):
+class Help(Word):
     """The next step after an answer that changed no posts, or if no request is possible."""
 
     RETRY = lib.QUIRE_HELP_RETRY
@@ -113,7 +114,7 @@ class Help(IntEnum):
     LOOK_AGAIN = lib.QUIRE_HELP_LOOK_AGAIN
 
 
-class Verdict(IntEnum):
+class Verdict(Word):
     """The verdict on an answer."""
 
     OK = lib.QUIRE_VERDICT_OK
@@ -132,7 +133,7 @@ class Verdict(IntEnum):
     ISLAND = lib.QUIRE_VERDICT_ISLAND
 
 
-class CrawlKind(IntEnum):
+class CrawlKind(Word):
     """Where the first page of a crawl lies."""
 
     HEAD = lib.QUIRE_CRAWL_HEAD
@@ -140,7 +141,7 @@ class CrawlKind(IntEnum):
     GAP = lib.QUIRE_CRAWL_GAP
 
 
-class Update(IntEnum):
+class Update(Word):
     """The result of an update of a post."""
 
     CHANGED = lib.QUIRE_UPDATE_CHANGED
@@ -149,7 +150,7 @@ class Update(IntEnum):
     MISSING = lib.QUIRE_UPDATE_MISSING
 
 
-class Alias(IntEnum):
+class Alias(Word):
     """The result of joining two ids of one post."""
 
     UNITED = lib.QUIRE_ALIAS_UNITED
@@ -158,12 +159,12 @@ class Alias(IntEnum):
     MISSING = lib.QUIRE_ALIAS_MISSING
 
 
-class RowKind(IntEnum):
+class RowKind(Word):
     POST = lib.QUIRE_ROW_POST
     GAP = lib.QUIRE_ROW_GAP
 
 
-class Detail(IntEnum):
+class Detail(Word):
     """How much of a post a body holds: one of these, or another number from 0 to 255."""
 
     #: What a list shows.
@@ -187,7 +188,7 @@ class RowFlag(IntFlag):
     NUMERIC_ID = lib.QUIRE_ROW_NUMERIC_ID
 
 
-class Doubt(IntEnum):
+class Doubt(Word):
     """Why posts may be missing at a gap, or why nothing proves that a post follows the one above it."""
 
     UNFETCHED = lib.QUIRE_DOUBT_UNFETCHED
@@ -204,7 +205,7 @@ class Doubt(IntEnum):
     DAMAGE = lib.QUIRE_DOUBT_DAMAGE
 
 
-class ChangeKind(IntEnum):
+class ChangeKind(Word):
     """What happened to a row."""
 
     INSERTED = lib.QUIRE_CHANGE_INSERTED
@@ -213,7 +214,7 @@ class ChangeKind(IntEnum):
     RESET = lib.QUIRE_CHANGE_RESET
 
 
-class FindingCode(IntEnum):
+class FindingCode(Word):
     """What kind of damage a check found."""
 
     CHECKSUM = lib.QUIRE_FINDING_CHECKSUM

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Union
+from typing import Any, ClassVar, NamedTuple, Union
 
 from ._names import (
     ChangeKind, Detail, FindingCode, Help, LinkKind, Order, Paging, Refusal, RequestKind, RowKind, Sizes,
@@ -70,7 +70,7 @@ class FeedOptions:
 
 
 class Post(NamedTuple):
-    """One post of an answer. A plain tuple (id, body) does as well."""
+    """One post of an answer. A plain tuple (id, body) does as well, and a dict {"id": 1, "body": b"..."}."""
 
     id: Id
     body: Data = b""
@@ -80,6 +80,10 @@ class Post(NamedTuple):
     version: int | None = None
     #: How much of the post the body holds. It never gives way to one of less detail.
     detail: int = Detail.FULL
+
+
+#: What functions take as a post.
+AnyPost = Union[Post, tuple[Any, ...], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

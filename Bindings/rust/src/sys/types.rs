@@ -370,6 +370,8 @@ macro_rules! growing {
         };
     })* };
 }
+#[cfg(feature = "profiles")]
+pub(super) use growing;
 
 growing! {
     quire_error

@@ -14,7 +14,7 @@ struct Check: ToolCommand {
     @OptionGroup var search: SearchOptions
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         return try search.run(output) { limit, progress in
             try cache.check(quick ? .quick : .full, limit: limit, progress: progress)
         }

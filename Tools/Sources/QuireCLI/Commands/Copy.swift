@@ -15,7 +15,7 @@ struct Copy: ToolCommand {
     var to: String
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         if exists(to) { throw Failure(.cannotCreate, "\(to): exists already") }
         do {
             try cache.copy(to: to)

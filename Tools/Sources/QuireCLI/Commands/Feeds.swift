@@ -39,7 +39,7 @@ struct Feeds: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         let feeds = try cache.feeds()
         let infos = try cache.withSnapshot { snapshot in try feeds.map { try snapshot.info(of: $0) } }
         if json.isOn {

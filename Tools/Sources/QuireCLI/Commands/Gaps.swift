@@ -28,7 +28,7 @@ struct Gaps: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         let feeds = try feed.map { [try openFeed($0, in: cache)] } ?? cache.feeds()
         var lines: [GapLine] = []
         var continuity = Continuity()

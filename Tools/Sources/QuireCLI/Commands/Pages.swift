@@ -37,7 +37,7 @@ struct Pages: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.open()
+        let feed = try target.openToRead()
         let pages = try feed.cache.withSnapshot { try $0.pages(of: feed, limit: .max) }
         if json.isOn {
             let lines = JSONLines(output)

@@ -27,7 +27,7 @@ struct ReportCommand: ToolCommand {
     var withoutBodies = false
 
     func run(_ printed: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         let chosen = try feeds.isEmpty ? cache.feeds() : feeds.map { try openFeed($0, in: cache) }
         let report = Report(hasBodies: !withoutBodies, made: millisecondsNow())
         let html = try report.html(of: cache, feeds: chosen)

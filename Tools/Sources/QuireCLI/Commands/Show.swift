@@ -37,7 +37,7 @@ struct Show: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.open()
+        let feed = try target.openToRead()
         try feed.cache.withSnapshot { snapshot in
             let start = try start(in: feed, snapshot)
             if json.isOn {

@@ -27,7 +27,7 @@ struct Stat: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         let feeds = try cache.feeds()
         var continuity = Continuity()
         var sizes: [(feed: String, rows: Int)] = []

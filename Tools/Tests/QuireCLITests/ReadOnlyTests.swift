@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@Suite("Somebody else's cache", .timeLimit(.minutes(10)))
+struct ReadOnlyTests {
+    private static let stranger = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+
+    /// True if a test can become a user who may run the tool and no more.
+    private static let canBeAStranger: Bool = {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "\(stranger) test -x '\(Tool.path)' 2>/dev/null"]
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    @Test(
+        "Commands that read need no right to write, and leave nothing", .enabled(if: canBeAStranger),
+        arguments: [true, false])
+    func reads(_ hasCompanions: Bool) throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...6).filter { !$0.hasSuffix("/4.json") }
+        _ = try box.quire(["ingest", box.cache, "a"] + pages)
+        let commands = [
+            "show $C a -n 5", "show $C a --json -n 50", "feeds $C", "gaps $C a", "stat $C", "check $C",
+            "pages $C a",
+        ]
+        let own = try commands.map { try box.shell("$Q \($0)") }
+        _ = try box.shell("chmod 755 . && chmod 644 $C" + (hasCompanions ? "" : " && rm $C-lock $C-open"))
+        let files = try box.shell("ls").lines.filter { !$0.hasPrefix("run-") }
+        for (command, expected) in zip(commands, own) {
+            let run = try box.shell("\(Self.stranger) $Q \(command)")
+            #expect(run.status == 0 && run.err == expected.err, "\(command): \(run.err)")
+            if !command.hasPrefix("check") && !command.hasPrefix("stat") { #expect(run.out == expected.out) }
+        }
+        for command in ["drop $C a", "prune $C a --max-posts 3", "ingest $C a \(pages[0])"] {
+            let run = try box.shell("\(Self.stranger) $Q \(command)")
+            #expect(run.status != 0 && run.err.contains("Permission denied"), "\(command): \(run.err)")
+        }
+        #expect(try box.shell("ls").lines.filter { !$0.hasPrefix("run-") } == files)
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+}
