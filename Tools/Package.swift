@@ -27,7 +27,8 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "QuireCLI",
-            dependencies: quire("Quire", "QuireDumps", "QuireTesting") + arguments + ["QuireInspector"],
+            dependencies: quire("Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireTesting") + arguments
+                + ["QuireInspector"],
             swiftSettings: strict),
         // What `quire report` and `quire serve` show. The page is plain files, which the program holds.
         .target(
