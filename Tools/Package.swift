@@ -45,7 +45,18 @@ let package = Package(
         .executableTarget(
             name: "QuireSoak", dependencies: quire("Quire", "QuireTesting"), exclude: ["thread.suppressions"],
             swiftSettings: strict),
-        .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
+        // Servers for the tests of what asks over HTTP.
+        .target(
+            name: "LoopbackServers",
+            dependencies: [
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ], path: "Tests/LoopbackServers", swiftSettings: strict),
+        .testTarget(
+            name: "QuireCLITests",
+            dependencies: quire("Quire", "QuirePaging", "QuireTesting") + ["QuireCLI", "LoopbackServers"] + [
+                .product(name: "FlyingFox", package: "FlyingFox")
+            ], swiftSettings: strict),
         .testTarget(
             name: "QuireInspectorTests",
             dependencies: quire("Quire", "QuirePaging", "QuireTesting") + ["QuireInspector"],
@@ -54,6 +65,7 @@ let package = Package(
         .testTarget(
             name: "QuirePagingTests",
             dependencies: quire("Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireTesting") + [
+                "LoopbackServers",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ], swiftSettings: strict),

@@ -82,18 +82,24 @@ public final class HTTPProbe: PagingSource {
         }
     }
 
-    /// The failure with the words of the profile that reads most of them.
     private func failure(_ response: RawResponse) -> PageFailure {
-        let envelope = response.envelope(of: url.absoluteString)
-        let messages = Profile.builtIn.map { profile in
+        let words = response.words(from: url, limit: limit) ?? "HTTP \(response.status)"
+        return PageFailure(words, status: response.status, headers: response.headers)
+    }
+}
+
+extension RawResponse {
+    /// Returns what an error document says, by the built-in profile that reads most of it.
+    func words(from url: URL, limit: Int) -> String? {
+        let envelope = envelope(of: url.absoluteString)
+        let messages = Profile.builtIn.compactMap { profile -> String? in
             do throws(DumpError) {
                 _ = try PageParser(profile: profile, limit: limit)
-                    .read(response.body, envelope: envelope, name: "response")
-                return ""
+                    .read(body, envelope: envelope, name: "response")
+                return nil
             } catch { return error.message }
         }
-        let longest = messages.max { $0.count < $1.count } ?? ""
-        return PageFailure(longest, status: response.status, headers: response.headers)
+        return messages.max { $0.count < $1.count }
     }
 }
 

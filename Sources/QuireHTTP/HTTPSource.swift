@@ -223,7 +223,10 @@ public struct HTTPSource: PagingSource {
         } catch {
             if 200..<300 ~= status { throw PageFailure(error.message, isTransient: false) }
             let advice = parser.advice(in: envelope)
-            var failure = PageFailure(error.message, status: status, headers: headers)
+            // A profile whose items are the document finds no words in an object.
+            let hasWords = !error.message.hasSuffix("HTTP \(status)")
+            let words = hasWords ? nil : received.words(from: url, limit: limit)
+            var failure = PageFailure(words ?? error.message, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             throw failure

@@ -55,10 +55,14 @@ struct Pull: ToolCommand {
     @OptionGroup var progress: ProgressOption
     @OptionGroup var json: JSONOption
 
-    func run(_ output: Output) throws -> ExitStatus {
-        let work = PullWork(
+    func work(_ clock: PagerClock) throws -> PullWork {
+        PullWork(
             cache: target.cache, feed: target.feed, address: try url.map { try PullAddress($0) },
-            headers: try header.map { try PullHeader($0) }, options: options, limits: limits, clock: .system)
+            headers: try header.map { try PullHeader($0) }, options: options, limits: limits, clock: clock)
+    }
+
+    func run(_ output: Output) throws -> ExitStatus {
+        let work = try work(.system)
         if plan {
             try PullPlan(work).print(asJSON: json.isOn, output)
             return .ok

@@ -10,8 +10,6 @@ struct RequestLimit: Error {}
 /// the server has to answer them too.
 final class Meter: Sendable {
     private struct State {
-        var requests = 0
-        /// Requests since the limit was set anew.
         var round = 0
         var last: Int64?
         /// True if the next answer is here already.
@@ -27,7 +25,8 @@ final class Meter: Sendable {
         (self.limit, self.pause, self.clock) = (limit, pause, clock)
     }
 
-    var requests: Int { state.withLock(\.requests) }
+    /// The number of requests in this round.
+    var round: Int { state.withLock(\.round) }
 
     /// The next request is not sent, because its answer is here already.
     func skipNext() { state.withLock { $0.isPaid = true } }
@@ -48,7 +47,7 @@ final class Meter: Sendable {
                     let rest = pause - .milliseconds(now - last)
                     if rest > .zero { return rest }
                 }
-                (state.requests, state.round, state.last) = (state.requests + 1, state.round + 1, now)
+                (state.round, state.last) = (state.round + 1, now)
                 return nil
             }
             guard let wait else { return }

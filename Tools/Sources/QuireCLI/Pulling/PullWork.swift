@@ -62,12 +62,14 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = try Puller(pager, limits, meter, clock, tell: discretion.words)
         while true {
-            let line = try await puller.round()
+            var line = try await puller.round()
             log.add(.end(line))
             guard limits.follow, line.stopped != .server, line.stopped != .interrupted else { return line }
             do { try await clock.sleep(max(limits.every.duration, line.rest(at: clock.now()))) } catch {
+                line.stopped = .interrupted
                 return line
             }
+            meter.beginRound()
         }
     }
 

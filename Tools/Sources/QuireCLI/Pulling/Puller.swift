@@ -14,10 +14,15 @@ final class Puller {
     /// Places that lead nowhere in this round, and why.
     private var stuck: [Place: String] = [:]
     private var isRefused = false
+    /// How often in a row the engine has looked for a place and wants to go on looking. Only then a place is
+    /// asked for again although its last answer led nowhere.
+    private var searches: [Place: Int] = [:]
+    /// One search is many requests already (`Pager`).
+    private static let searchLimit = 8
     /// The state after the last answer, to notice that nothing changes.
     private var last: Progress?
     private var joins: [PostID]?
-    private let before: Int
+    private var before = 0
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
@@ -26,8 +31,6 @@ final class Puller {
     ) throws {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.tell) = (clock, tell)
-        let feed = pager.feed
-        before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
     }
 
     private struct Progress: Equatable {
@@ -40,8 +43,8 @@ final class Puller {
 
     /// Asks until nothing more can be asked, and says how it ended.
     func round() async throws -> EndLine {
-        (stuck, isRefused, last, joins) = ([:], false, nil, nil)
-        meter.beginRound()
+        (stuck, isRefused, last, joins, searches) = ([:], false, nil, nil, [:])
+        before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
         do {
             try note(await pager.refresh(), at: .head)
             while let place = try next() {
@@ -64,11 +67,12 @@ final class Puller {
 
     private func ask(_ place: Place) async throws {
         do {
+            let isForced = searches[place] != nil
             switch place {
-            case .gap(let gap): try note(await pager.fill(gap), at: place)
-            case .openHead: try note(await pager.prepend(), at: place)
+            case .gap(let gap): try note(await pager.fill(gap, isForced: isForced), at: place)
+            case .openHead: try note(await pager.prepend(isForced: isForced), at: place)
             case .join(let id): try note(await pager.verify(joinAbove: id), at: place)
-            default: try note(await pager.append(), at: place)
+            default: try note(await pager.append(isForced: isForced), at: place)
             }
         } catch let failure as PageFailure where !failure.isTransient && place != .tail {
             // The link into one place may have expired. A second refusal is about more than one place.
@@ -124,7 +128,12 @@ final class Puller {
 
     private func note(_ result: PageResult, at place: Place) throws {
         switch result {
+        case .loaded(let outcome) where [.drift, .replan, .stale, .confirmEnd].contains(outcome.verdict):
+            let count = (searches[place] ?? 0) + 1
+            searches[place] = count
+            if count == Self.searchLimit { try note(.stopped(outcome.verdict), at: place) }
         case .loaded:
+            searches[place] = nil
             let now = try feed.cache.withSnapshot { snapshot in
                 let info = try snapshot.info(of: feed)
                 let links = try snapshot.gaps(of: feed).flatMap { [$0.down, $0.up] }
@@ -154,7 +163,7 @@ final class Puller {
             var line = EndLine(feed: feed.name, stopped: stop ?? .whole)
             (line.gaps, line.headOpen, line.posts) = (info.gaps, info.isHeadOpen, info.posts)
             (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
-            (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.requests, isRanked)
+            (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.round, isRanked)
             line.whole = info.isInSequence && line.tailEnd && !isRanked
             line.reason = reason
             if let rest { line.opening = clock.now() + Int64(rest / .milliseconds(1)) }
