@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     "quire pull from servers that play recorded pages", .enabled(if: Shared.fixtures != nil),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(5)), .serialized)
 struct PullFixtureTests {
     @Test("no flag is needed, and the mirror is the list", arguments: PlayedAPI.all)
     func played(api: PlayedAPI) async throws {
@@ -14,14 +14,14 @@ struct PullFixtureTests {
         let box = try Sandbox()
         let run = try await box.pull("feed", server.address + api.path)
         #expect(run.status == 0 && run.err.contains("profile \(api.profile) "), "\(run)")
-        #expect(try box.rows(of: "feed") == api.posts.map(\.id), "\(run)")
+        #expect(try await box.rows(of: "feed") == api.posts.map(\.id), "\(run)")
         let ideal = (api.posts.count + api.size - 1) / api.size
         #expect(server.requests.count <= ideal + 3, "\(server.requests.map { "\($0.query)" })")
         print("\(api.profile): \(server.requests.count) requests, ideal \(ideal); \(run.err.dropLast())")
         let again = try await box.pull("feed")
         #expect(again.status == 0, "\(again)")
-        #expect(try box.rows(of: "feed") == api.posts.map(\.id), "\(again)")
-        #expect(try box.quire("check", box.cache).status == 0)
+        #expect(try await box.rows(of: "feed") == api.posts.map(\.id), "\(again)")
+        #expect(try await box.other("check", box.cache).status == 0)
     }
 
     @Test("GitHub's recorded pages, where the links of their headers lead")
@@ -49,7 +49,7 @@ struct PullFixtureTests {
         let path = "/repos/octokit-fixture-org/paginate-issues/issues?per_page=3"
         let run = try await box.pull("gh", server.address + path)
         #expect(run.status == 0 && run.out.contains("whole"), "\(run)")
-        #expect(try box.rows(of: "gh") == ids)
+        #expect(try await box.rows(of: "gh") == ids)
         #expect(server.requests.count == exchanges.count)
     }
 }

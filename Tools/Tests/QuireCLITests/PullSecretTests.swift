@@ -3,7 +3,7 @@ import Foundation
 import LoopbackServers
 import Testing
 
-@Suite("quire pull and secrets", .timeLimit(.minutes(5)))
+@Suite("quire pull and secrets", .timeLimit(.minutes(5)), .serialized)
 struct PullSecretTests {
     private static let secret = "s3cr3t/+&key"
 
@@ -57,8 +57,8 @@ struct PullSecretTests {
         #expect(plan.out.contains("{env:QUIRE_TEST_SECRET}") && plan.out.contains("&key={file:"))
         let rest = try await pull("--json")
         #expect(try rest.objects().last?["whole"] as? Bool == true, "\(rest.out)\(rest.err)")
-        #expect(try box.rows(of: "gh").count == 40)
-        try holdsNoSecret(box, cut, plan, rest, box.quire("show", box.cache, "gh", "--json"))
+        #expect(try await box.rows(of: "gh").count == 40)
+        try holdsNoSecret(box, cut, plan, rest, await box.other("show", box.cache, "gh", "--json"))
     }
 
     @Test("a server that repeats them in an error is not repeated")

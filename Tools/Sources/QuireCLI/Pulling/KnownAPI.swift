@@ -58,6 +58,8 @@ struct KnownAPI {
         "relevance",
         "rising", "score", "stars", "top", "trending", "views", "votes", "week",
     ]
+    /// Lists of Reddit that are ranked.
+    static let rankedListings: Set = ["best", "controversial", "hot", "rising", "top"]
     /// The parameters that say in which direction, and their values for "the oldest first".
     static let directions: Set = ["order", "direction", "dir", "sort_order", "sortOrder", "sort_dir", "sort"]
     static let upwards: Set = ["asc", "ascending", "oldest"]

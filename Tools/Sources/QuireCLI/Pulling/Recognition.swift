@@ -134,7 +134,7 @@ struct Recognition {
             }
         }
         let last = String(address.lastPart.prefix { $0 != "." })
-        return fit.profile.name == "reddit" && KnownAPI.rankings.contains(last) ? "/\(last)" : nil
+        return fit.profile.name == "reddit" && KnownAPI.rankedListings.contains(last) ? "/\(last)" : nil
     }
 
     /// A time may occur twice, an id cannot.
@@ -156,7 +156,7 @@ struct Recognition {
     private func descends(by key: String) -> Bool { Self.isDescending(keys(by: key)) }
 
     private static func isDescending(_ keys: [Int64?]) -> Bool {
-        guard keys.count > 1, keys.allSatisfy({ $0 != nil }) else { return false }
+        guard !keys.isEmpty, keys.allSatisfy({ $0 != nil }) else { return false }
         return zip(keys, keys.dropFirst()).allSatisfy { $0! >= $1! }
     }
 

@@ -116,8 +116,10 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
             profile: "wordpress", path: "/wp-json/wp/v2/pages", size: 4,
             posts: posts(["wordpress/wp-pages.json"], id: ["id"])
         ) {
-            let (json, _, pages) = numbered($0, $1, $2, by: "per_page", first: 1)
-            return .json(json, headers: ["X-WP-Total": "\($0.count)", "X-WP-TotalPages": "\(pages)"])
+            let (json, page, pages) = numbered($0, $1, $2, by: "per_page", first: 1)
+            let counts = ["X-WP-Total": "\($0.count)", "X-WP-TotalPages": "\(pages)"]
+            let next = page < pages ? link($1, "per_page=\($2)&page=\(page + 1)") : [:]
+            return .json(json, headers: counts.merging(next) { $1 })
         },
         PlayedAPI(
             profile: "gitlab", path: "/api/v4/projects/1/issues", size: 2,
@@ -144,7 +146,7 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
             posts: posts(["discourse/discourse_api/posts_latest.json"], at: ["latest_posts"], id: ["id"])
         ) { .json(#"{"latest_posts": \#(array(below($0, $1, $2, by: "before").shown))}"#) },
         PlayedAPI(
-            profile: "twitter2", path: "/2/users/1/tweets", size: 5,
+            profile: "twitter2", path: "/2/users/1/tweets", size: 2,
             posts: posts(
                 (1...4).map { "twitter/dart-pagination/data/tweets/dataset_\($0).json" }, at: ["data"],
                 id: ["id"])

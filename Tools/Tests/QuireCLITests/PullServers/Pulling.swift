@@ -5,15 +5,20 @@ import Testing
 
 @testable import QuireCLI
 
-/// A run of `quire pull` as a process that holds up no thread, so that the server of the test can answer.
+/// A run of the tool as a process that holds up no thread, so that the server of the test can answer.
 final class PullProcess: Sendable {
     private let process: Process
     private let out: String
     private let err: String
 
-    init(_ box: Sandbox, _ arguments: [String], environment: [String: String] = [:]) throws {
-        (process, out, err) = try box.start(
-            Tool.path, ["pull", box.cache] + arguments, environment: environment)
+    /// Runs `quire pull` on the sandbox's cache. A busy machine is no reason to ask again.
+    convenience init(_ box: Sandbox, _ arguments: [String], environment: [String: String] = [:]) throws {
+        try self.init(
+            box, command: ["pull", box.cache] + arguments + ["--timeout", "600s"], environment: environment)
+    }
+
+    init(_ box: Sandbox, command: [String], environment: [String: String] = [:]) throws {
+        (process, out, err) = try box.start(Tool.path, command, environment: environment)
     }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
@@ -51,9 +56,15 @@ extension Sandbox {
         try await PullProcess(self, arguments + ["--pause", "0s"], environment: environment).end()
     }
 
-    /// The ids of a feed, top first, and "~" for a gap.
-    func rows(of feed: String) throws -> [String] {
-        try quire("show", cache, feed, "-n", "1000000", "--json").objects().map { row in
+    /// Runs another command, which also holds up no thread.
+    func other(_ command: String...) async throws -> Run {
+        try await PullProcess(self, command: command).end()
+    }
+
+    /// The ids of a feed, top first, and "~" for a gap; none if there is no such feed.
+    func rows(of feed: String) async throws -> [String] {
+        let run = try await other("show", cache, feed, "-n", "1000000", "--json")
+        return try run.objects().map { row in
             row["type"] as? String == "post" ? row["id"] as? String ?? "" : "~"
         }
     }
@@ -77,7 +88,8 @@ struct PullInside {
                     $0.waits.append(duration)
                 }
             }, luck: { 1 })
-        let command = try #require(try QuireTool.parseAsRoot(["pull", box.cache] + arguments) as? Pull)
+        let command = try #require(
+            try QuireTool.parseAsRoot(["pull", box.cache, "--timeout", "600s"] + arguments) as? Pull)
         let log = PullLog()
         end = try await command.work(pager).run(log)
         notes = log.take().events.compactMap { if case .note(let text) = $0 { text } else { nil } }
