@@ -38,7 +38,7 @@ struct PullKillTests {
             }
         }
         var kills = 0
-        for round in 0..<20 {
+        for round in 0..<14 {
             let process = try PullProcess(box, ["so", server.url, "--pause", "0s"])
             held.hold(process)
             let run = await process.end()

@@ -144,7 +144,9 @@ struct PullWork: Sendable {
     private func create(
         _ destination: Destination, _ address: PullAddress, _ recognition: Recognition
     ) throws -> Feed {
-        guard let cache = try destination.open(for: .response) else { fatalError("responses have posts") }
+        guard let cache = try destination.open(for: .response) else {
+            throw Failure(.data, "\(self.cache): feed \(feed) cannot be created for responses")
+        }
         let parsing = try ParsingOptions(recognition.options, remembered: nil)
         let feed = try cache.batch { batch in
             let feed = try destination.feed(in: batch)
@@ -191,7 +193,8 @@ struct PullWork: Sendable {
         } catch is CancellationError {
             throw Failure(.interrupted, "stopped; nothing was changed")
         }
-        return probe.response!
+        guard let response = probe.response else { throw Failure(.data, "the server gave no answer") }
+        return response
     }
 
     private func opening(_ rest: Duration) -> String { dated(clock.now() + Int64(rest / .milliseconds(1))) }
