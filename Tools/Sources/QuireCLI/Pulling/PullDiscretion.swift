@@ -69,7 +69,9 @@ struct PullDiscretion: Sendable {
     func clock(_ clock: PagerClock) -> PagerClock {
         var telling = clock
         telling.sleep = { [log] duration in
-            if duration >= .seconds(2) { log.add(.note("waits \(Int(duration / .seconds(1))) s before it asks again")) }
+            if duration >= .seconds(2) {
+                log.add(.note("waits \(Int(duration / .seconds(1))) s before it asks again"))
+            }
             try await clock.sleep(duration)
         }
         return telling

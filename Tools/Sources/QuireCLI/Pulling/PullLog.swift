@@ -101,6 +101,8 @@ struct EndLine: Encodable, Sendable {
     var opening: Int64? {
         didSet { opensAt = opening.map { dated($0) } }
     }
+    /// True if no answer said what follows the last post.
+    var isTailUnknown = false
     /// True if the server refused something, or its answers led nowhere.
     var isRefused = false
 
@@ -127,7 +129,9 @@ struct EndLine: Encodable, Sendable {
         var missing: [String] = []
         if gaps > 0 { missing.append(counted(gaps, "gap")) }
         if headOpen { missing.append("the head is open") }
-        if !tailEnd { missing.append("the list goes on below the last post") }
+        if !tailEnd {
+            missing.append(isTailUnknown ? "the end was not seen" : "the list goes on below the last post")
+        }
         let state =
             whole
             ? "whole: no gaps, head closed, end reached"

@@ -46,8 +46,7 @@ struct PullWork: Sendable {
                 }
             return try await pull(setup, meter, discretion, log)
         } catch let error as HTTPSourceError {
-            throw Failure(
-                .usage, secrets.removed(from: "\(error); write the place into the address, as in {token}"))
+            throw Failure(.usage, discretion.words("\(error)"))
         }
     }
 

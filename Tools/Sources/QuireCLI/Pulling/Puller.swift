@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireHTTP
 import QuirePaging
 
 /// Asks for what a feed lacks, one request at a time: the head, the gaps from the top down, an open head, what
@@ -62,6 +63,8 @@ final class Puller {
             return try end(.interrupted)
         } catch let failure as PageFailure {
             return try end(failure.isTransient ? .network : .server, tell(failure.message))
+        } catch let error as HTTPSourceError {
+            return try end(.server, tell("\(error)"))
         }
     }
 
@@ -74,10 +77,9 @@ final class Puller {
             case .join(let id): try note(await pager.verify(joinAbove: id), at: place)
             default: try note(await pager.append(isForced: isForced), at: place)
             }
-        } catch let failure as PageFailure where !failure.isTransient && place != .tail {
+        } catch let error where place != .tail && error.concernsOnePlace && !isRefused {
             // The link into one place may have expired. A second refusal is about more than one place.
-            if isRefused { throw failure }
-            (isRefused, stuck[place]) = (true, tell(failure.message))
+            (isRefused, stuck[place]) = (true, tell("\(place.words): \(error)"))
         }
     }
 
@@ -94,9 +96,23 @@ final class Puller {
             if info.tail == .end || stuck[.tail] != nil { return nil }
             return try isDeepEnough(before: nil, snapshot) ? nil : .tail
         }
+        if place == .tail, try asksForHeadAgain() {
+            stuck[.tail] = "the server does not say how the list goes on"
+            return try next()
+        }
         if place != nil || !limits.verify { return place }
         if joins == nil { joins = try unverified() }
         return joins!.popLast().map { .join(above: $0) }
+    }
+
+    /// True if no answer said what follows the last post, so that only the first page could be asked for again.
+    private func asksForHeadAgain() throws -> Bool {
+        let feed = feed
+        guard try feed.cache.withSnapshot({ try $0.info(of: feed).tail }) == .unknown else { return false }
+        let plan = try feed.cache.dryRun { [size = pager.options.pageSize] in
+            try $0[feed].plan(.tail, limit: size)
+        }
+        return plan.request?.target == .link(.head)
     }
 
     /// True if the post above a row, or the last post, is as old as `--until`.
@@ -163,6 +179,7 @@ final class Puller {
             var line = EndLine(feed: feed.name, stopped: stop ?? .whole)
             (line.gaps, line.headOpen, line.posts) = (info.gaps, info.isHeadOpen, info.posts)
             (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
+            line.isTailUnknown = info.tail == .unknown
             (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.round, isRanked)
             line.whole = info.isInSequence && line.tailEnd && !isRanked
             line.reason = reason
@@ -174,6 +191,14 @@ final class Puller {
             line.isRefused = isRefused
             return line
         }
+    }
+}
+
+extension Error {
+    /// True if another request may succeed.
+    fileprivate var concernsOnePlace: Bool {
+        if let failure = self as? PageFailure { return !failure.isTransient }
+        return self is HTTPSourceError
     }
 }
 
