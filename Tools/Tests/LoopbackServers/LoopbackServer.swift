@@ -46,7 +46,9 @@ package final class LoopbackServer: Sendable {
 }
 
 extension HTTPResponse {
-    package static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> HTTPResponse {
+    package static func json(_ text: String, status: Int = 200, headers: [String: String] = [:])
+        -> HTTPResponse
+    {
         HTTPResponse(
             statusCode: HTTPStatusCode(status, phrase: "Status \(status)"),
             headers: HTTPHeaders(
