@@ -20,6 +20,15 @@ struct PullTests {
         #expect(try await box.other("check", box.cache).status == 0)
     }
 
+    @Test("the program names the version of the header")
+    func version() throws {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { folder.deleteLastPathComponent() }
+        let header = try String(contentsOf: folder.appending(path: "Include/quire.h"), encoding: .utf8)
+        let version = PullDiscretion.agent.dropFirst("quire/".count)
+        #expect(header.contains("#define QUIRE_VERSION_STRING \"\(version)\""))
+    }
+
     @Test("the next call asks for the head with its tag, and needs no address")
     func notModified() async throws {
         let (box, server) = (try Sandbox(), try await ListServer.start(posts: 50, hasTags: true))
