@@ -16,7 +16,8 @@ struct PullFixtureTests {
         #expect(run.status == 0 && run.err.contains("profile \(api.profile) "), "\(run)")
         #expect(try await box.rows(of: "feed") == api.posts.map(\.id), "\(run)")
         let ideal = (api.posts.count + api.size - 1) / api.size
-        #expect(server.requests.count <= ideal + 3, "\(server.requests.map { "\($0.query)" })")
+        // An end that the server does not say takes up to five requests to be sure of.
+        #expect(server.requests.count <= ideal + 5, "\(server.requests.map { "\($0.query)" })")
         print("\(api.profile): \(server.requests.count) requests, ideal \(ideal); \(run.err.dropLast())")
         let again = try await box.pull("feed")
         #expect(again.status == 0, "\(again)")

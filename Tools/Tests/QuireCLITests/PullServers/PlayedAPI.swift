@@ -44,6 +44,21 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
         return posts
     }
 
+    /// Reads the posts of recorded pages that hold them in an object, and their order beside it.
+    private static func channel(_ files: [String]) -> [PlayedPost] {
+        guard let folder = Shared.fixtures else { return [] }
+        return files.flatMap { file -> [PlayedPost] in
+            let data = FileManager.default.contents(atPath: "\(folder)/\(file)") ?? Data()
+            let page = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+            let posts = page?["posts"] as? [String: Any] ?? [:]
+            return (page?["order"] as? [String] ?? []).compactMap { id in
+                guard let post = posts[id], let bytes = try? JSONSerialization.data(withJSONObject: post)
+                else { return nil }
+                return PlayedPost(id: id, json: String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
     // MARK: Manners
 
     /// Pages by number, counted from `first`.
@@ -163,6 +178,35 @@ struct PlayedAPI: Sendable, CustomTestStringConvertible {
         ) {
             let (json, _, pages) = numbered($0, $1, $2, by: "none", first: 1)
             return .json(#"{"count": \#($0.count), "pages": \#(pages), "questions": \#(json)}"#)
+        },
+        PlayedAPI(
+            profile: "matrix", path: "/_matrix/client/v3/rooms/r/messages?dir=b", size: 2,
+            posts: posts(["matrix/nio/room_messages.json"], at: ["chunk"], id: ["event_id"])
+        ) {
+            let (shown, more) = below($0, $1, $2, by: "from")
+            let end = more ? #", "end": "\#(shown.last!.id)""# : ""
+            return .json(#"{"chunk": \#(array(shown)), "start": "\#($1.query["from"] ?? "t0")"\#(end)}"#)
+        },
+        PlayedAPI(
+            profile: "mattermost", path: "/api/v4/channels/c/posts", size: 4,
+            posts: channel([
+                "mattermost/perceval/mattermost_posts.json", "mattermost/perceval/mattermost_posts_next.json",
+            ])
+        ) {
+            let size = $1.query["per_page"].flatMap { Int($0) } ?? $2
+            let page = $1.query["page"].flatMap { Int($0) } ?? 0
+            let shown = $0.dropFirst(page * size).prefix(size)
+            let order = shown.map { "\"\($0.id)\"" }.joined(separator: ",")
+            let bodies = shown.map { "\"\($0.id)\": \($0.json)" }.joined(separator: ",")
+            return .json("{\"order\": [\(order)], \"posts\": {\(bodies)}}")
+        },
+        PlayedAPI(
+            profile: "itunes", path: "/search?term=x", size: 20,
+            posts: posts(["itunes/http_service/itunes.json"], at: ["results"], id: ["trackId"])
+        ) {
+            let size = $1.query["limit"].flatMap { Int($0) } ?? $2
+            let shown = $0.dropFirst($1.query["offset"].flatMap { Int($0) } ?? 0).prefix(size)
+            return .json(#"{"resultCount": \#(shown.count), "results": \#(array(shown))}"#)
         },
     ]
 }
