@@ -21,15 +21,18 @@ struct Pull: ToolCommand {
             quotas and conditional requests as the server wants them. --plan says what would be asked.
 
             Secrets come from the environment or from a file that only its owner may read, in a header or in a \
-            parameter of the address, and are never stored or shown:
-              quire pull gh.quire issues https://api.github.com/repos/o/r/issues \
-            --header 'Authorization: Bearer {env:GITHUB_TOKEN}'
-              quire pull so.quire new 'https://api.stackexchange.com/2.3/questions?site=stackoverflow&key={file:key}'
+            parameter of the address: {env:NAME}, {file:PATH}. They are never stored or shown.
 
             The closing line says whether the mirror is whole, or what is missing and why the work ended. The \
             exit code is 0 if it is whole, or the limit or --until was reached; 65 if the server refused a \
             request or its answers led nowhere; 75 after a spent quota, a long pause or a lost network; 130 \
             after Ctrl-C.
+
+            Examples:
+              quire pull so.quire new 'https://api.stackexchange.com/2.3/questions?site=superuser&key={file:se.key}'
+              quire pull gh.quire issues https://api.github.com/repos/o/r/issues \
+            --header 'Authorization: Bearer {env:TOKEN}'
+              quire pull so.quire new --follow --every 5m
             """)
 
     @OptionGroup var target: FeedArguments

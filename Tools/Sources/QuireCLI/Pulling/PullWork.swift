@@ -118,16 +118,16 @@ struct PullWork: Sendable {
     ) async throws -> Setup {
         let response = try await firstResponse(address, meter, discretion)
         meter.skipNext()  // it answers the first request for the head
-        let recognition = try Recognition(response, from: address, recognising(destination))
-        log.add(.note("\(destination.name): \(discretion.words(recognition.words))"))
+        let first = try FirstAnswer(response, from: address, recognising(destination))
+        log.add(.note("\(destination.name): \(discretion.words(first.words))"))
         var (destination, feed) = (destination, destination.feed)
         if feed == nil {
-            destination = try Destination(cache: cache, feed: destination.name, recognition.options)
-            feed = try create(destination, address, recognition)
+            destination = try Destination(cache: cache, feed: destination.name, first.options)
+            feed = try create(destination, address, first)
         }
         let plan = try address.plan(for: destination.profile, feed!.options)
         let memory = PullMemory(
-            address: address.text, pageSize: plan.pageSize ?? Self.size(of: recognition.answer))
+            address: address.text, pageSize: plan.pageSize ?? Self.size(of: first.answer))
         try feed!.cache.batch { try memory.remember(with: $0[feed!]) }
         return try setup(feed!, destination, memory, address, first: response, discretion.prepare)
     }
@@ -141,17 +141,17 @@ struct PullWork: Sendable {
     }
 
     private func create(
-        _ destination: Destination, _ address: PullAddress, _ recognition: Recognition
+        _ destination: Destination, _ address: PullAddress, _ first: FirstAnswer
     ) throws -> Feed {
         guard let cache = try destination.open(for: .response) else {
             throw Failure(.data, "\(self.cache): feed \(feed) cannot be created for responses")
         }
-        let parsing = try ParsingOptions(recognition.options, remembered: nil)
+        let parsing = try ParsingOptions(first.options, remembered: nil)
         let feed = try cache.batch { batch in
             let feed = try destination.feed(in: batch)
             let plan = try address.plan(for: destination.profile, feed.options)
             var options = feed.options
-            options.pageSize = plan.pageSize ?? Self.size(of: recognition.answer)
+            options.pageSize = plan.pageSize ?? Self.size(of: first.answer)
             if options.sizes == .free && !plan.namesSize { options.sizes = .unknown }
             if options == feed.options { return feed }
             let changed = try batch[feed].setOptions(options)

@@ -4,7 +4,7 @@ import QuireHTTP
 
 /// How the responses of a list are to be read, and in which order its posts stand: as the options say, else as
 /// the first response and its request show.
-struct Recognition {
+struct FirstAnswer {
     /// The options, completed.
     private(set) var options: IngestOptions
     /// What was found, in a line for people.
