@@ -9,7 +9,7 @@ struct DocumentOpening {
 
     func open(_ window: ByteWindow, _ parser: PageParser) -> any DocumentReader {
         window.extend()
-        let mark = window.bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let mark = byteOrderMark(window)
         guard let start = firstToken(window, from: mark) else {
             return response(window, parser)
         }
@@ -25,14 +25,62 @@ struct DocumentOpening {
             return ResponseReader(window, parser, .always, place: place)
         case .responses, .items:
             window.drop(mark)
-            let isArray = window.bytes[start - mark] == UInt8(ascii: "[")
-            let layout = isArray && !hasLines(window, start - mark) ? ElementReader.Layout.array : .lines
             return ListReader(
-                window, parser, options, layout: layout,
+                window, parser, options, layout: layout(window, start - mark),
                 content: options.format == .items ? .items : .responses, place: place)
         case .auto:
             return json(window, parser, from: start, mark: mark)
         }
+    }
+
+    /// Recognises the API without taking anything from the window. Returns nil if the document needs no profile,
+    /// or nothing is in it.
+    func recognise(_ window: ByteWindow, _ wishes: Recognition.Wishes) throws(DumpError) -> Recognition? {
+        window.extend()
+        let mark = byteOrderMark(window)
+        guard let start = firstToken(window, from: mark), window.bytes[start] != UInt8(ascii: "<") else {
+            return nil
+        }
+        switch options.format {
+        case .rows, .syndication: return nil
+        case .responses, .items: return try elements(window, start, layout(window, start), wishes)
+        case .auto where hasLines(window, start): return try elements(window, start, .lines, wishes)
+        case .auto, .response: break
+        }
+        window.extend(to: options.recordLimit + 1)
+        let isFirstOfSeveral =
+            window.startOfSecondValue.map { [0x7B, 0x5B].contains(window.bytes[$0]) } ?? false
+        if isFirstOfSeveral { return try elements(window, start, .values, wishes) }
+        if window.count > options.recordLimit {
+            let isArray = window.bytes[start] == UInt8(ascii: "[")
+            return isArray ? try elements(window, start, .array, wishes) : nil
+        }
+        return try Recognition(
+            of: Array(window.bytes), envelope: file?.envelope(), name: place, wishes: wishes)
+    }
+
+    /// Recognises a list by its first elements.
+    private func elements(
+        _ window: ByteWindow, _ start: Int, _ layout: ElementReader.Layout, _ wishes: Recognition.Wishes
+    ) throws(DumpError) -> Recognition {
+        let reader = ElementReader(window, layout, limit: options.recordLimit)
+        var documents: [[UInt8]] = []
+        var at = start
+        while documents.count < 40, at < options.pageBytes + start, let element = reader.next(from: at) {
+            documents.append(Array(window.part(element.range)))
+            at = element.next
+        }
+        return try Recognition(ofEach: documents, name: place, wishes: wishes)
+    }
+
+    private func byteOrderMark(_ window: ByteWindow) -> Int {
+        window.bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    }
+
+    /// How a document is laid out that is said to be a list.
+    private func layout(_ window: ByteWindow, _ start: Int) -> ElementReader.Layout {
+        let isArray = window.bytes[start] == UInt8(ascii: "[")
+        return isArray && !hasLines(window, start) ? .array : .lines
     }
 
     private func json(
@@ -50,7 +98,7 @@ struct DocumentOpening {
         if !parser.profile.items.keys.isEmpty { return list(.array, nil) }
         // A response that is an array, or a list of items too long to be one.
         window.extend(to: parser.limit + 1)
-        if window.count > parser.limit { return list(.array, .items) }
+        if window.count > parser.limit, window.startOfSecondValue == nil { return list(.array, .items) }
         return response(window, parser)
     }
 
@@ -63,24 +111,41 @@ struct DocumentOpening {
         }
     }
 
-    /// Returns true if a JSON value ends on its first line, and something follows on later lines.
+    /// Returns true if there is a JSON value on each line, or at least on the second one, and no value goes on from
+    /// one line to the next.
     private func hasLines(_ window: ByteWindow, _ start: Int) -> Bool {
-        var at = start
-        while window.index(of: UInt8(ascii: "\n"), from: at) == nil {
-            at = window.count
-            if at > options.recordLimit || !window.extend() { return false }
+        guard let newline = newline(window, from: start), let second = firstToken(window, from: newline)
+        else {
+            return false
         }
-        let newline = window.index(of: UInt8(ascii: "\n"), from: start)!
         var scanner = ElementScanner(at: start)
-        guard let end = scanner.end(in: window.bytes), end <= newline, end > start,
-            window.token(from: end).map({ $0 > newline }) ?? true
+        if let end = scanner.end(in: window.bytes), end <= newline, end > start {
+            return window.token(from: end).map { $0 > newline } ?? true
+        }
+        // The first line may be odd. It is more than the bracket of a value that goes on, and the next one is whole.
+        guard window.token(from: start + 1).map({ $0 < newline }) ?? false,
+            [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(window.bytes[second])
         else { return false }
-        return firstToken(window, from: newline) != nil
+        let end = self.newline(window, from: second) ?? window.count
+        var next = ElementScanner(at: second)
+        guard let last = next.end(in: window.bytes), last <= end else { return false }
+        guard let third = window.token(from: last) else { return true }
+        return third > end && window.bytes[third] == window.bytes[second]
+    }
+
+    private func newline(_ window: ByteWindow, from start: Int) -> Int? {
+        var at = start
+        while true {
+            if let found = window.index(of: UInt8(ascii: "\n"), from: at) { return found }
+            at = window.count
+            if at > options.recordLimit || !window.extend() { return nil }
+        }
     }
 
     private func response(_ window: ByteWindow, _ parser: PageParser) -> ResponseReader {
         ResponseReader(
-            window, parser, options.recognisesJSONFeed ? .ifItSaysSo : .never, sidecar: file, place: place)
+            window, parser, options.recognisesJSONFeed ? .ifItSaysSo : .never, options: options,
+            sidecar: file, place: place)
     }
 }
 

@@ -101,8 +101,11 @@ public final class PageParser {
             throw DumpError(.data, "\(path) is there twice")
         }
         if let field = profile.error { try checkForError(field, in: document) }
-        if let mark = profile.mark { try check(mark, self.document(mark.path)) }
         let items = scanner.document(self.items!)
+        // The mark tells a page without items from a foreign document. Where there are items, they tell.
+        if let mark = profile.mark, !mark.texts.isEmpty || items.isAbsent {
+            try check(mark, self.document(mark.path))
+        }
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
         if items.isAbsent && !profile.mayOmitItems { throw items.absence(profile.items) }
         let (kind, noun) = profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")

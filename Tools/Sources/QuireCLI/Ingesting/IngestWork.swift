@@ -25,8 +25,15 @@ struct IngestWork {
             return .noInput
         }
         let began = ContinuousClock.now
-        let (point, run) = try start(inputs, destination, beginning(inputs, destination))
         Interruption.watch()
+        var (first, reader): ([InputPage], PageReader?) = ([], nil)
+        if destination.recognises {
+            // Where the run starts depends on the profile.
+            let ahead = PageReader(inputs, reading(for: destination))
+            first = try recognised(ahead, destination)
+            reader = ahead
+        }
+        let (point, run) = try start(inputs, destination, beginning(inputs, destination))
         let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
         var ingestion = try Ingestion(
@@ -36,13 +43,25 @@ struct IngestWork {
         if !point.isDone {
             // The rest of the memory is for the document being read, and the engine.
             let share = input.memory << 20 / 4
-            let queue = PageQueue.reading(
-                inputs, reading(for: destination), from: point.position, limit: share)
+            let queue = PageQueue.passing(
+                first, then: reader ?? PageReader(inputs, reading(for: destination), from: point.position),
+                limit: share)
             try ingestion.take(queue, batchBytes: share)
         }
         let line = try report(ingestion, destination, took: began.duration(to: .now), output)
         let status = status(of: ingestion)
         return status == .ok && runOptions.exitCode && !line.isFine ? .findings : status
+    }
+
+    /// Reads on until the profile is found, or a page needs none. Returns the pages.
+    private func recognised(_ reader: PageReader, _ destination: Destination) throws -> [InputPage] {
+        var pages: [InputPage] = []
+        while reader.recognition == nil, Interruption.received == 0, let page = reader.next() {
+            pages.append(page)
+            if page.response != nil { break }
+        }
+        if let recognition = reader.recognition { try destination.adopt(recognition) }
+        return pages
     }
 
     /// The resume point of the same inputs, or the start.
@@ -70,6 +89,7 @@ struct IngestWork {
         options.recordLimit = input.recordLimit << 20
         options.recognisesJSONFeed = destination.recognisesJSONFeed
         options.keyIsVersion = destination.keyIsVersion
+        options.wishes = destination.wishes
         return options
     }
 
@@ -98,6 +118,9 @@ struct IngestWork {
             let continuity = info.map { Continuity($0) } ?? Continuity()
             for text in line.summary(feed: destination.name, continuity) {
                 try output.line(text)
+            }
+            if info != nil, let recognition = destination.recognition {
+                try output.line("  " + recognition.sentence)
             }
         }
         return line

@@ -20,14 +20,13 @@ final class PageQueue: @unchecked Sendable {
         case end
     }
 
-    /// Reads all pages of these inputs on a thread of its own.
-    static func reading(
-        _ inputs: [Input], _ options: InputOptions, from start: InputPage.Position, limit: Int
-    ) -> PageQueue {
+    /// Passes on these pages and the rest of the reader's, which are read on a thread of its own.
+    static func passing(_ first: [InputPage], then reader: PageReader, limit: Int) -> PageQueue {
         let queue = PageQueue(limit: limit)
+        nonisolated(unsafe) let reader = reader  // from here on, only the thread uses it
         let thread = Thread {
-            let reader = PageReader(inputs, options, from: start)
-            while let page = reader.next(), queue.push(page) {}
+            var rest = first[...]
+            while let page = rest.popFirst() ?? reader.next(), queue.push(page) {}
             queue.end()
         }
         thread.name = "parsing"
