@@ -36,33 +36,40 @@ struct DocumentOpening {
     /// Recognises the API without taking anything from the window. Returns nil if the document needs no profile,
     /// or nothing is in it.
     func recognise(_ window: ByteWindow, _ wishes: Recognition.Wishes) throws(DumpError) -> Recognition? {
-        window.extend()
-        let mark = byteOrderMark(window)
-        guard let start = firstToken(window, from: mark), window.bytes[start] != UInt8(ascii: "<") else {
-            return nil
+        switch try form(window) {
+        case .response(let bytes, let envelope):
+            if bytes.isEmpty || bytes.count > options.recordLimit { return nil }  // its reader says so
+            return try Recognition(of: bytes, envelope: envelope, name: place, wishes: wishes)
+        case .list(let documents): return try Recognition(ofEach: documents, name: place, wishes: wishes)
+        case .xml: return nil
         }
-        switch options.format {
-        case .rows, .syndication: return nil
-        case .responses, .items: return try elements(window, start, layout(window, start), wishes)
-        case .auto where hasLines(window, start): return try elements(window, start, .lines, wishes)
-        case .auto, .response: break
-        }
-        window.extend(to: options.recordLimit + 1)
-        let isFirstOfSeveral =
-            window.startOfSecondValue.map { [0x7B, 0x5B].contains(window.bytes[$0]) } ?? false
-        if isFirstOfSeveral { return try elements(window, start, .values, wishes) }
-        if window.count > options.recordLimit {
-            let isArray = window.bytes[start] == UInt8(ascii: "[")
-            return isArray ? try elements(window, start, .array, wishes) : nil
-        }
-        return try Recognition(
-            of: Array(window.bytes), envelope: file?.envelope(), name: place, wishes: wishes)
     }
 
-    /// Recognises a list by its first elements.
+    /// Says what the document is without taking anything from the window.
+    func form(_ window: ByteWindow) throws(DumpError) -> FirstDocument.Form {
+        window.extend()
+        guard let start = firstToken(window, from: byteOrderMark(window)) else { return .response([], nil) }
+        if window.bytes[start] == UInt8(ascii: "<") { return .xml }
+        switch options.format {
+        case .rows: return .xml
+        case .responses, .items: return elements(window, start, layout(window, start))
+        case .auto where hasLines(window, start): return elements(window, start, .lines)
+        case .auto, .response, .syndication: break
+        }
+        window.extend(to: options.recordLimit + 1)
+        if let second = window.startOfSecondValue, [0x7B, 0x5B].contains(window.bytes[second]) {
+            return elements(window, start, .values)
+        }
+        if window.count > options.recordLimit, window.bytes[start] == UInt8(ascii: "[") {
+            return elements(window, start, .array)
+        }
+        return .response(Array(window.bytes), try file?.envelope())
+    }
+
+    /// Returns the first elements of a list.
     private func elements(
-        _ window: ByteWindow, _ start: Int, _ layout: ElementReader.Layout, _ wishes: Recognition.Wishes
-    ) throws(DumpError) -> Recognition {
+        _ window: ByteWindow, _ start: Int, _ layout: ElementReader.Layout
+    ) -> FirstDocument.Form {
         let reader = ElementReader(window, layout, limit: options.recordLimit)
         var documents: [[UInt8]] = []
         var at = start
@@ -70,7 +77,7 @@ struct DocumentOpening {
             documents.append(Array(window.part(element.range)))
             at = element.next
         }
-        return try Recognition(ofEach: documents, name: place, wishes: wishes)
+        return .list(documents)
     }
 
     private func byteOrderMark(_ window: ByteWindow) -> Int {

@@ -97,7 +97,9 @@ public final class PageReader {
                 endInput()
                 return nil
             }
-            if position.inputs == start.inputs && position.entries < start.entries || !isWanted(entry) {
+            if position.inputs == start.inputs && position.entries < start.entries
+                || !Self.isWanted(entry, options)
+            {
                 endDocument()
                 return nil
             }
@@ -137,7 +139,7 @@ public final class PageReader {
     }
 
     /// Returns true for entries of an archive that match the options, or by default look like pages.
-    private func isWanted(_ entry: String) -> Bool {
+    static func isWanted(_ entry: String, _ options: InputOptions) -> Bool {
         if entry.isEmpty { return true }
         let file = PageFile(path: entry)
         if let pattern = options.entries {

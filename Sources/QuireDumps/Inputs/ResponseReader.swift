@@ -46,8 +46,17 @@ final class ResponseReader: DocumentReader {
                     window, parser, options, layout: .values, content: nil, place: place)
                 return list?.next()
             }
-            return InputPage(.failure(error), kind: .response, place: place)
+            return InputPage(.failure(hinted(error)), kind: .response, place: place)
         }
+    }
+
+    /// Returns the error with the profile that would read the document, if there is one.
+    private func hinted(_ error: DumpError) -> DumpError {
+        guard error.kind == .data, !error.message.contains("error document"),
+            let other = try? Recognition(of: Array(window.bytes), name: place).profile,
+            other.name != parser.profile.name, other.name != "unknown"
+        else { return error }
+        return DumpError(.data, "\(error.message); it looks like a response for --profile \(other.name)")
     }
 
     /// True if another object or array follows the first one.

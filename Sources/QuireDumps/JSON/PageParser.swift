@@ -107,7 +107,10 @@ public final class PageParser {
             try check(mark, self.document(mark.path))
         }
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
-        if items.isAbsent && !profile.mayOmitItems { throw items.absence(profile.items) }
+        if items.isAbsent && !profile.mayOmitItems {
+            let absence = items.absence(profile.items)
+            throw DumpError(.data, "\(absence.message), where profile \(profile.name) has its list")
+        }
         let (kind, noun) = profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
         guard items.isAbsent || items.kind == kind else {
             let path = profile.items.keys.isEmpty ? "the document" : profile.items.description

@@ -12,6 +12,8 @@ final class Destination {
     private(set) var recognition: Recognition?
     /// True if the profile is to be found from the first response.
     let recognises: Bool
+    /// True if the responses are to be read in another way than when the feed was last written.
+    let readsOtherwise: Bool
     private var parsing: ParsingOptions
     private let asked: IngestOptions
     private let place: String
@@ -34,7 +36,9 @@ final class Destination {
             feed = try cache?.existingFeed(named: name)
         }
         let remembered = try feed.flatMap { try ParsingOptions(of: $0) }
-        parsing = try ParsingOptions(asked, remembered: remembered)
+        let parsing = try ParsingOptions(asked, remembered: remembered)
+        self.parsing = parsing
+        readsOtherwise = remembered.map { $0 != parsing } ?? false
         recognises = asked.profile == nil && asked.profileFile == nil && remembered == nil
         profile = try parsing.loadProfile()
         if let feed, let difference = difference(from: feed.options) {

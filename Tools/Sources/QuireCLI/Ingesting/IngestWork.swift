@@ -15,14 +15,14 @@ struct IngestWork {
     func run(
         _ files: [String], _ output: Output,
         beginning: ([Input], Destination) throws -> Beginning
-    ) throws -> ExitStatus {
+    ) throws -> (status: ExitStatus, line: ClosingLine?) {
         let inputs = Input.list(files)
         let copy = runOptions.dryRun ? try DryRun(of: target.cache) : nil
         defer { withExtendedLifetime(copy) {} }
         let destination = try Destination(cache: target.cache, at: copy?.path, feed: target.feed, options)
         if inputs.allSatisfy({ $0.problem != nil }) {
             for input in inputs { Messages.write(input.problem?.message ?? "") }
-            return .noInput
+            return (.noInput, nil)
         }
         let began = ContinuousClock.now
         Interruption.watch()
@@ -50,7 +50,7 @@ struct IngestWork {
         }
         let line = try report(ingestion, destination, took: began.duration(to: .now), output)
         let status = status(of: ingestion)
-        return status == .ok && runOptions.exitCode && !line.isFine ? .findings : status
+        return (status == .ok && runOptions.exitCode && !line.isFine ? .findings : status, line)
     }
 
     /// Reads on until the profile is found, or a page needs none. Returns the pages.
@@ -69,17 +69,43 @@ struct IngestWork {
         _ inputs: [Input], _ destination: Destination, _ beginning: Beginning
     ) throws -> (ResumePoint, Crawl) {
         let identity = ResumePoint.identity(of: inputs, beginning.start)
-        if runOptions.resume, let feed = destination.feed,
-            let (point, run) = try ResumePoint.read(of: feed), point.inputs == identity
-        {
-            Messages.write(
-                "\(point.isDone ? "done already" : "going on") after \(counted(point.totals.pages, "page"))")
-            return (point, run)
+        if runOptions.resume {
+            let stored = try destination.feed.flatMap { try ResumePoint.read(of: $0) }
+            if let (point, run) = stored, point.inputs == identity {
+                try requireSameOptions(as: point, destination)
+                Messages.write(
+                    "\(point.isDone ? "done already" : "going on") after \(counted(point.totals.pages, "page"))"
+                )
+                return (point, run)
+            }
+            let reason =
+                stored == nil
+                ? "feed \(destination.name) has had no run yet"
+                : "the last run had other files, or they have changed"
+            Messages.write("nothing to resume: \(reason); starting at the beginning")
         }
         return (
-            ResumePoint(inputs: identity, numbering: beginning.numbering),
+            ResumePoint(inputs: identity, numbering: beginning.numbering, reading: input.words),
             Crawl(startingAt: beginning.start)
         )
+    }
+
+    /// A run goes on as it began; what was read before would have been read in another way.
+    private func requireSameOptions(as point: ResumePoint, _ destination: Destination) throws {
+        if destination.readsOtherwise {
+            throw Failure(
+                .usage,
+                "--resume: the run was started with another profile, --items, --id or --key; give the same, or "
+                    + "start anew without --resume")
+        }
+        guard let before = point.reading, before != input.words else { return }
+        func list(_ words: [String]) -> String {
+            words.isEmpty ? "none of these" : words.joined(separator: " ")
+        }
+        throw Failure(
+            .usage,
+            "--resume: the run was started with \(list(before)), not with \(list(input.words)); give the same "
+                + "options, or start anew without --resume")
     }
 
     private func reading(for destination: Destination) -> InputOptions {
@@ -116,11 +142,9 @@ struct IngestWork {
             try JSONLines(output).print(line)
         } else {
             let continuity = info.map { Continuity($0) } ?? Continuity()
-            for text in line.summary(feed: destination.name, continuity) {
+            let recognition = info == nil ? nil : destination.recognition
+            for text in line.summary(feed: destination.name, continuity, recognition) {
                 try output.line(text)
-            }
-            if info != nil, let recognition = destination.recognition {
-                try output.line("  " + recognition.sentence)
             }
         }
         return line

@@ -48,7 +48,10 @@ struct Ingestion {
     /// Commits the pages of the queue in batches of limited size, until its end, an interruption, or too many
     /// errors.
     mutating func take(_ queue: PageQueue, batchBytes: Int) throws {
-        defer { progress.clear() }
+        defer {
+            progress.clear()
+            errors.conclude()
+        }
         var waiting = Waiting(numbering: point.numbering)
         while Interruption.received == 0 && !hasGivenUp {
             switch queue.pop(patience: 0.2) {
