@@ -8,7 +8,7 @@ struct DocumentOpening {
     let file: PageFile?
 
     func open(_ window: ByteWindow, _ parser: PageParser) -> any DocumentReader {
-        window.extend()
+        if window.count == 0 { window.extend() }
         let mark = byteOrderMark(window)
         guard let start = firstToken(window, from: mark) else {
             return response(window, parser)
@@ -47,7 +47,7 @@ struct DocumentOpening {
 
     /// Says what the document is without taking anything from the window.
     func form(_ window: ByteWindow) throws(DumpError) -> FirstDocument.Form {
-        window.extend()
+        if window.count == 0 { window.extend() }
         guard let start = firstToken(window, from: byteOrderMark(window)) else { return .response([], nil) }
         if window.bytes[start] == UInt8(ascii: "<") { return .xml }
         switch options.format {
@@ -66,7 +66,7 @@ struct DocumentOpening {
         return .response(Array(window.bytes), try file?.envelope())
     }
 
-    /// Returns the first elements of a list.
+    /// Returns the first elements of a list, as far as they have arrived.
     private func elements(
         _ window: ByteWindow, _ start: Int, _ layout: ElementReader.Layout
     ) -> FirstDocument.Form {
@@ -76,6 +76,7 @@ struct DocumentOpening {
         while documents.count < 40, at < options.pageBytes + start, let element = reader.next(from: at) {
             documents.append(Array(window.part(element.range)))
             at = element.next
+            reader.waits = false  // a pipe may bring the next one much later
         }
         return .list(documents)
     }

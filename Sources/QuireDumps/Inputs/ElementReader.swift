@@ -27,6 +27,8 @@ final class ElementReader {
     }
 
     let layout: Layout
+    /// False to read only what has arrived already.
+    var waits = true
     /// Why the list ended too early.
     private(set) var failure: (kind: DumpError.Kind, message: String)?
     private let window: ByteWindow
@@ -136,6 +138,7 @@ final class ElementReader {
 
     /// Reads more if the element that starts here is not above the limit yet.
     private func goOn(from start: Int) -> Bool {
+        if !waits { return false }
         if window.count - start > limit {
             failure = (.limit, "\(layout.noun) \(count + 1) is above the limit of \(megabytes(limit)) MB")
             return false

@@ -26,12 +26,14 @@ struct IngestWork {
         }
         let began = ContinuousClock.now
         Interruption.watch()
-        var (first, reader): ([InputPage], PageReader?) = ([], nil)
+        // The rest of the memory is for the document being read, and the engine.
+        let share = input.memory << 20 / 4
+        var (first, ahead): ([InputPage], PageQueue?) = ([], nil)
         if destination.recognises {
             // Where the run starts depends on the profile.
-            let ahead = PageReader(inputs, reading(for: destination))
-            first = try recognised(ahead, destination)
-            reader = ahead
+            let queue = PageQueue.reading(inputs, reading(for: destination), from: .init(), limit: share)
+            first = try recognised(queue, destination)
+            ahead = queue
         }
         let (point, run) = try start(inputs, destination, beginning(inputs, destination))
         let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
@@ -41,26 +43,30 @@ struct IngestWork {
             ErrorReporter(runOptions, after: point.totals.pagesFailed),
             Progress(runOptions.progress.mode, total: total))
         if !point.isDone {
-            // The rest of the memory is for the document being read, and the engine.
-            let share = input.memory << 20 / 4
-            let queue = PageQueue.passing(
-                first, then: reader ?? PageReader(inputs, reading(for: destination), from: point.position),
-                limit: share)
-            try ingestion.take(queue, batchBytes: share)
+            let queue =
+                ahead
+                ?? PageQueue.reading(
+                    inputs, reading(for: destination), from: point.position, limit: share)
+            try ingestion.take(queue, after: first, batchBytes: share)
         }
         let line = try report(ingestion, destination, took: began.duration(to: .now), output)
         let status = status(of: ingestion)
         return (status == .ok && runOptions.exitCode && !line.isFine ? .findings : status, line)
     }
 
-    /// Reads on until the profile is found, or a page needs none. Returns the pages.
-    private func recognised(_ reader: PageReader, _ destination: Destination) throws -> [InputPage] {
+    /// Takes pages until the profile is found, or a page needs none. Returns the pages.
+    private func recognised(_ queue: PageQueue, _ destination: Destination) throws -> [InputPage] {
         var pages: [InputPage] = []
-        while reader.recognition == nil, Interruption.received == 0, let page = reader.next() {
-            pages.append(page)
-            if page.response != nil { break }
+        search: while Interruption.received == 0 {
+            switch queue.pop(patience: 0.2) {
+            case .nothingYet: continue
+            case .end: break search
+            case .page(let page):
+                pages.append(page)
+                if page.response != nil || queue.recognition != nil { break search }
+            }
         }
-        if let recognition = reader.recognition { try destination.adopt(recognition) }
+        if let recognition = queue.recognition { try destination.adopt(recognition) }
         return pages
     }
 

@@ -8,6 +8,7 @@ final class PageQueue: @unchecked Sendable {
     private let condition = NSCondition()
     private var pages: [InputPage] = []
     private var bytes = 0
+    private var found: Recognition?
     private var hasEnded = false
     private var isCancelled = false
     private let limit: Int
@@ -20,13 +21,14 @@ final class PageQueue: @unchecked Sendable {
         case end
     }
 
-    /// Passes on these pages and the rest of the reader's, which are read on a thread of its own.
-    static func passing(_ first: [InputPage], then reader: PageReader, limit: Int) -> PageQueue {
+    /// Reads all pages of these inputs on a thread of its own.
+    static func reading(
+        _ inputs: [Input], _ options: InputOptions, from start: InputPage.Position, limit: Int
+    ) -> PageQueue {
         let queue = PageQueue(limit: limit)
-        nonisolated(unsafe) let reader = reader  // from here on, only the thread uses it
         let thread = Thread {
-            var rest = first[...]
-            while let page = rest.popFirst() ?? reader.next(), queue.push(page) {}
+            let reader = PageReader(inputs, options, from: start)
+            while let page = reader.next(), queue.push(page, reader.recognition) {}
             queue.end()
         }
         thread.name = "parsing"
@@ -34,9 +36,13 @@ final class PageQueue: @unchecked Sendable {
         return queue
     }
 
+    /// What the first response was found to be, once it has been read.
+    var recognition: Recognition? { condition.withLock { found } }
+
     /// Adds a page. Returns false if no more pages are wanted.
-    private func push(_ page: InputPage) -> Bool {
+    private func push(_ page: InputPage, _ recognition: Recognition?) -> Bool {
         condition.withLock {
+            found = recognition
             while !isCancelled && !pages.isEmpty && bytes + page.size > limit { condition.wait() }
             if isCancelled { return false }
             pages.append(page)
