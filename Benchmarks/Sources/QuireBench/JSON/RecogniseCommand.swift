@@ -22,20 +22,23 @@ struct RecogniseCommand: ParsableCommand {
     var rounds = 5
 
     func run() throws {
-        print(pad("API", 16) + pad("FILES", 8, left: true) + pad("MB/s", 10, left: true)
-            + pad("GROWN MB/s", 14, left: true))
+        print(
+            pad("API", 16) + pad("FILES", 8, left: true) + pad("MB/s", 10, left: true)
+                + pad("GROWN MB/s", 14, left: true))
         var lowest = Double.infinity
         for folder in folders {
             let files = Self.files(in: folder)
             if files.isEmpty { continue }
             let bytes = files.reduce(0) { $0 + $1.count }
             let plain = Double(bytes) / 1e6 / seconds(for: files)
-            let large = files.sorted { $0.count > $1.count }.lazy.compactMap { Self.repeated($0, to: grown) }.first
+            let large = files.sorted { $0.count > $1.count }.lazy.compactMap { Self.repeated($0, to: grown) }
+                .first
             let rate = large.map { Double($0.count) / 1e6 / seconds(for: [$0]) }
             if let rate { lowest = min(lowest, rate) }
             print(
                 pad(URL(fileURLWithPath: folder).lastPathComponent, 16) + pad("\(files.count)", 8, left: true)
-                    + pad(number(plain), 10, left: true) + pad(rate.map { number($0) } ?? "-", 14, left: true))
+                    + pad(number(plain), 10, left: true) + pad(rate.map { number($0) } ?? "-", 14, left: true)
+            )
         }
         print("lowest of the grown: \(number(lowest)) MB/s (target 200 or more)")
     }
@@ -53,7 +56,9 @@ struct RecogniseCommand: ParsableCommand {
 
     private static func files(in folder: String) -> [[UInt8]] {
         let walk = FileManager.default.enumerator(atPath: folder)
-        let names = (walk?.allObjects as? [String] ?? []).filter { !$0.hasSuffix(".xml") && !$0.hasSuffix(".gz") }
+        let names = (walk?.allObjects as? [String] ?? []).filter {
+            !$0.hasSuffix(".xml") && !$0.hasSuffix(".gz")
+        }
         return names.sorted().compactMap { name in
             guard let bytes = try? PageFile(path: "\(folder)/\(name)").read(),
                 let first = bytes.first(where: { $0 > 0x20 }), [0x5B, 0x7B, 0xEF].contains(first)
