@@ -88,8 +88,9 @@ struct PullFaultTests {
     func foreign() async throws {
         let answers = [
             ("<html><body>hello</body></html>", "HTML"),
-            (#"{"rows": [{"x": 1}, {"x": 2}]}"#, #""rows" of 2"#),
-            (#"{"items": [], "has_more": false}"#, "no posts"), ("not json", "no profile"),
+            (#"{"rows": [{"x": 1}, {"x": 2}]}"#, #"items of "rows""#),
+            (#"{"items": [], "has_more": false}"#, "the page is empty"),
+            ("not json", "neither an object nor a list"),
         ]
         for (answer, words) in answers {
             let server = try await ListServer.start(posts: 1) { _, _, _ in .json(answer) }

@@ -13,7 +13,7 @@ struct PullFixtureTests {
         let server = try await LoopbackServer.start { api.answer(api.posts, $0, api.size) }
         let box = try Sandbox()
         let run = try await box.pull("feed", server.address + api.path)
-        #expect(run.status == 0 && run.err.contains("profile \(api.profile) "), "\(run)")
+        #expect(run.status == 0 && run.err.contains("read as \(api.profile): "), "\(run)")
         #expect(try await box.rows(of: "feed") == api.posts.map(\.id), "\(run)")
         let ideal = (api.posts.count + api.size - 1) / api.size
         // An end that the server does not say takes up to five requests to be sure of.

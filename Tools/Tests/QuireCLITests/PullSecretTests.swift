@@ -19,7 +19,7 @@ struct PullSecretTests {
             }
             let items = (0..<10).map { row in
                 let id = 1_000 - (page - 1) * 10 - row
-                return #"{"id": \#(id), "created_at": "2024-01-01T00:\#(10 + id % 50):00Z", "title": "x"}"#
+                return #"{"id": \#(id), "created_at": "2024-01-01T00:\#(10 + (id - 960)):00Z", "title": "x"}"#
             }
             let next = "http://\(request.headers[.host] ?? "")/issues?key=s3cr3t%2F%2B%26key&page=\(page + 1)"
             return .json(

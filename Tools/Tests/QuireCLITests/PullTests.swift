@@ -13,7 +13,7 @@ struct PullTests {
         let (box, server) = (try Sandbox(), try await ListServer.start(posts: 95))
         let run = try await box.pull("so", server.url)
         #expect(run.status == 0 && run.errLines.count == 1)
-        #expect(run.err.contains("profile stackexchange") && run.err.contains("bump by last_activity_date"))
+        #expect(run.err.contains("read as stackexchange") && run.err.contains("bump by last_activity_date"))
         #expect(run.out == "so: 95 posts (95 new, 4 requests), whole: no gaps, head closed, end reached\n")
         #expect(try await box.rows(of: "so") == server.ids)
         #expect(server.requests.allSatisfy { $0.headers[HTTPHeader("User-Agent")] == "quire/0.1.0" })

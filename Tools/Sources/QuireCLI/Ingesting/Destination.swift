@@ -47,6 +47,9 @@ final class Destination {
         }
     }
 
+    /// True if the caller said the order of the posts.
+    var saysOrder: Bool { asked.order != nil || asked.key != nil }
+
     /// What is known of the responses before one is read.
     var wishes: Recognition.Wishes? {
         recognises ? parsing.wishes(asked.order ?? feed?.options.order) : nil

@@ -118,26 +118,14 @@ struct PullWork: Sendable {
     ) async throws -> Setup {
         let response = try await firstResponse(address, meter, discretion)
         meter.skipNext()  // it answers the first request for the head
-        let first = try FirstAnswer(response, from: address, recognising(destination))
+        let first = try FirstAnswer(response, from: address, to: destination)
         log.add(.note("\(destination.name): \(discretion.words(first.words))"))
-        var (destination, feed) = (destination, destination.feed)
-        if feed == nil {
-            destination = try Destination(cache: cache, feed: destination.name, first.options)
-            feed = try create(destination, address, first)
-        }
-        let plan = try address.plan(for: destination.profile, feed!.options)
+        let feed = try destination.feed ?? create(destination, address, first)
+        let plan = try address.plan(for: destination.profile, feed.options)
         let memory = PullMemory(
             address: address.text, pageSize: plan.pageSize ?? Self.size(of: first.answer))
-        try feed!.cache.batch { try memory.remember(with: $0[feed!]) }
-        return try setup(feed!, destination, memory, address, first: response, discretion.prepare)
-    }
-
-    /// The options for reading the first response: of a feed that exists, its own.
-    private func recognising(_ destination: Destination) -> IngestOptions {
-        guard let feed = destination.feed else { return options }
-        var options = options
-        (options.profile, options.order) = (destination.profile.name, feed.options.order)
-        return options
+        try feed.cache.batch { try memory.remember(with: $0[feed]) }
+        return try setup(feed, destination, memory, address, first: response, discretion.prepare)
     }
 
     private func create(
@@ -146,8 +134,9 @@ struct PullWork: Sendable {
         guard let cache = try destination.open(for: .response) else {
             throw Failure(.data, "\(self.cache): feed \(feed) cannot be created for responses")
         }
-        let parsing = try ParsingOptions(first.options, remembered: nil)
-        let feed = try cache.batch { batch in
+        var parsing = try ParsingOptions(options, remembered: nil)
+        if let found = destination.recognition { parsing.adopt(found.profile) }
+        let feed = try cache.batch { [parsing] batch in
             let feed = try destination.feed(in: batch)
             let plan = try address.plan(for: destination.profile, feed.options)
             var options = feed.options
