@@ -22,7 +22,7 @@ struct QuireTool: ParsableCommand {
             """,
         subcommands: [
             Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
-            ReportCommand.self, Serve.self,
+            Pull.self, ReportCommand.self, Serve.self,
             Drop.self, Rename.self, Reset.self, Prune.self, Check.self, Verify.self, Repair.self,
             Compact.self, Stat.self, Copy.self,
             Profiles.self,

@@ -11,6 +11,10 @@ struct Ingest: ToolCommand {
             plain, packed with gzip, zstd, bzip2 or xz, or in a tar or 7z archive. - is standard input. A \
             folder or an archive means its files with pages in natural order, 2.json before 10.json.
 
+            The profile of the API is found from the first response, and with it by what the list is ordered: \
+            a line says so, and what the response leaves open. --profile, --order and --key say it instead. \
+            What was found is remembered with the feed. quire profiles --explain shows more.
+
             The first page is a refresh (or continues at the tail, with --place tail), and each \
             following page continues directly below the page before it. If all files are named by page \
             number (17.json, page-17.json, p17.json), their numbers count; others are numbered in the \
@@ -27,7 +31,8 @@ struct Ingest: ToolCommand {
             named after it. --collection says that the ids of several feeds are from one server: what is \
             known of a post is then stored once and shown by all of them. quire feeds lists the collections.
 
-            A failed page is one line on stderr; the others go in, and the exit code is 65. If there is \
+            A failed page is one line on stderr, the fourth and later ones of a kind are counted together; the \
+            others go in, and the exit code is 65. If there is \
             no file at all, it is 66. Ctrl-C ends the work after the current batch, with exit code 130, \
             and --resume goes on there. The cache and the feed are created when they do not exist.
             """)
@@ -65,7 +70,7 @@ struct Ingest: ToolCommand {
                 let tail = try destination.info()?.tail
                 return (.tail, Numbering(inputs, otherwise: .continuing(tail)))
             }
-        }
+        }.status
     }
 }
 
@@ -94,14 +99,29 @@ struct Fill: ToolCommand {
     func run(_ output: Output) throws -> ExitStatus {
         let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
         let feed = try target.open()
-        return try work.run(files, output) { inputs, _ in
-            let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
-            let row = gaps.first { $0.id == gap }
-            if row == nil && !runOptions.resume {
-                throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
-            }
-            return (.gap(gap), Numbering(inputs, otherwise: .continuing(row?.down)))
+        func row() throws -> GapRow? {
+            try feed.cache.withSnapshot { try $0.gaps(of: feed) }.first { $0.id == gap }
         }
+        let before = try row()
+        if before == nil && !runOptions.resume {
+            throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
+        }
+        let (status, line) = try work.run(files, output) { inputs, _ in
+            (.gap(gap), Numbering(inputs, otherwise: .continuing(before?.down)))
+        }
+        if let line, !runOptions.dryRun, let after = try row() {
+            Messages.write(
+                "gap \(gap) is still open: \(reason(line)), and it goes on with \(shown(after.down))")
+        }
+        return status
+    }
+
+    /// Why the pages did not close the gap.
+    private func reason(_ line: ClosingLine) -> String {
+        if line.new > 0 { return "\(counted(line.new, "post")) came in" }
+        if line.pages == 0 { return line.pagesFailed == 0 ? "no page came" : "no page could be taken in" }
+        if line.received == 0 { return "the pages had no posts" }
+        return "all \(grouped(line.received)) posts of the pages were known already"
     }
 }
 

@@ -49,3 +49,5 @@ struct OrNull<Value: Encodable>: Encodable {
         }
     }
 }
+
+extension OrNull: Sendable where Value: Sendable {}

@@ -1,0 +1,53 @@
+import Quire
+import QuireDumps
+import QuireHTTP
+
+/// The first answer of a list that is not known yet: how it is read, and what it holds.
+struct FirstAnswer {
+    let answer: Answer
+    /// What was found, in a line for people.
+    let words: String
+
+    /// Reads the response as the destination does, which takes over what is found where nothing was said. Throws
+    /// if the response cannot be read, or the list begins with its oldest post.
+    init(_ response: RawResponse, from address: PullAddress, to destination: Destination) throws {
+        let (place, envelope) = (address.first, response.envelope(of: address.first))
+        if let name = KnownAPI.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {
+            throw Failure(
+                .usage,
+                "\(shown(name))=\(shown(address[name] ?? "")): the list begins with the oldest post, "
+                    + "so new ones would come at its end, where nothing is asked again: ask for the newest "
+                    + "first, or say --order")
+        }
+        if let first = response.body.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }),
+            first == UInt8(ascii: "<")
+        {
+            throw Failure(
+                .data,
+                "\(shown(place, limit: 200)): the answer is HTML or XML, and quire pull reads JSON "
+                    + "(for RSS and Atom: curl -s URL | quire ingest CACHE FEED -)")
+        }
+        if let wishes = destination.wishes {
+            let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
+            try destination.adopt(found)
+            words = found.sentence
+        } else {
+            words = "read as \(destination.profile.name), as was said"
+        }
+        let profile = destination.profile
+        do throws(DumpError) {
+            answer = try PageParser(profile: profile).read(
+                response.body, envelope: envelope, name: profile.name
+            )
+            .answer
+        } catch {
+            throw Failure(.data, "\(shown(place, limit: 200)): read as \(error.message)")
+        }
+    }
+}
+
+extension PullAddress {
+    fileprivate func isUpwards(_ parameter: String) -> Bool {
+        self[parameter].map { KnownAPI.upwards.contains($0.lowercased()) } ?? false
+    }
+}
