@@ -37,10 +37,9 @@ func openCache(_ path: String) throws -> Cache {
 }
 
 func openFeed(_ name: String, in cache: Cache) throws -> Feed {
-    guard let feed = try cache.existingFeed(named: name) else {
-        throw Failure(.data, "\(cache.path): no feed \(name)")
-    }
-    return feed
+    if let feed = try cache.existingFeed(named: name) { return feed }
+    let hint = Suggestion.words(for: name, in: try cache.feeds().map(\.name))
+    throw Failure(.data, "\(cache.path): no feed \(name)\(hint)")
 }
 
 /// Creates a cache at a path where there is none.

@@ -15,6 +15,11 @@ struct Profiles: ToolCommand {
             which fit and why, the best first, and what the best one finds. Headers are taken from \
             FILE.headers or from the response itself, as quire ingest does. The exit code is 65 if none \
             fits.
+
+            Examples:
+              quire profiles
+              quire profiles mastodon --source
+              quire profiles --explain page.json
             """)
 
     @Argument(help: "The name of a profile.")

@@ -8,6 +8,12 @@ final class ErrorReporter {
     private let file: FileHandle?
     private let encoder = JSONEncoder()
     private var count: Int
+    private var told = 0
+    /// What came after the errors that were told one by one.
+    private var rest = ErrorKinds()
+
+    /// So many errors are told one by one.
+    private static let toldLimit = 10
 
     private struct Line: Encodable {
         let message: String
@@ -37,11 +43,24 @@ final class ErrorReporter {
 
     func tell(_ message: String, at place: String) throws {
         count += 1
-        guard let file, let path else { return Messages.write(message) }
+        guard let file, let path else {
+            if told == Self.toldLimit { return rest.add(message, at: place) }
+            told += 1
+            return Messages.writeError(message, at: place)
+        }
         do {
             try file.write(contentsOf: encoder.encode(Line(message: message, place: place)) + Data("\n".utf8))
         } catch {
             throw Failure(.io, "\(path): writing failed")
         }
+    }
+
+    /// Tells the errors that were not told one by one, by kind.
+    func summarise() {
+        if rest.count == 0 { return }
+        Messages.write(
+            "\(counted(rest.count, "more error")), by kind; --errors-to FILE writes down each of them")
+        for (count, message, place) in rest.summary { Messages.write(message, times: count, at: place) }
+        rest = ErrorKinds()
     }
 }

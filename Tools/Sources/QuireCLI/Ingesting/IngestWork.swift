@@ -29,13 +29,14 @@ struct IngestWork {
         Interruption.watch()
         let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
+        let errors = try ErrorReporter(runOptions, after: point.totals.pagesFailed)
+        defer { errors.summarise() }
         var ingestion = try Ingestion(
-            to: destination, from: point, run,
-            ErrorReporter(runOptions, after: point.totals.pagesFailed),
+            to: destination, from: point, run, errors,
             Progress(runOptions.progress.mode, total: total))
         if !point.isDone {
             // The rest of the memory is for the document being read, and the engine.
-            let share = input.memory << 20 / 4
+            let share = input.memory.bytes / 4
             let queue = PageQueue.reading(
                 inputs, reading(for: destination), from: point.position, limit: share)
             try ingestion.take(queue, batchBytes: share)
@@ -67,7 +68,7 @@ struct IngestWork {
         var options = InputOptions(profile: destination.profile)
         (options.format, options.packing) = (input.format, input.packing)
         (options.entries, options.ratioLimit) = (input.entries, input.ratioLimit)
-        options.recordLimit = input.recordLimit << 20
+        options.recordLimit = input.recordLimit.bytes
         options.recognisesJSONFeed = destination.recognisesJSONFeed
         options.keyIsVersion = destination.keyIsVersion
         return options
