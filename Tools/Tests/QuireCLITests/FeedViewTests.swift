@@ -147,6 +147,35 @@ struct FeedViewTests {
         #expect(try [0, 65].contains(terminal.end(of: process)) && terminal.isCooked)
     }
 
+    @Test("It reads what it shows: a feed 100 times as long costs no more memory pages")
+    func lazy() throws {
+        var faults: [Int] = []
+        for (feed, pages) in [("short", 4), ("long", 400)] {
+            let lines = (0..<pages).map { page in
+                let first = 100_000 - page * 100
+                let items = (first - 99...first).reversed().map {
+                    #"{"question_id": \#($0), "title": "post"}"#
+                }
+                return
+                    #"{"page": \#(page + 1), "items": [\#(items.joined(separator: ","))], "has_more": true}"#
+            }
+            try box.write("\(feed).ndjson", lines.joined(separator: "\n"))
+            let run = try box.quire("ingest", box.path(feed), feed, box.path("\(feed).ndjson"))
+            try #require(run.status == 0, "\(run.err)")
+            let terminal = try PseudoTerminal(rows: 24, columns: 80)
+            let process = try terminal.start(Tool.path, ["show", box.path(feed), feed])
+            try terminal.wait("the first picture") { !$0.isEmpty }
+            terminal.type("G")
+            try terminal.wait("the end") { Self.ids($0).last == 100_001 - pages * 100 }
+            let stat = try String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+            let fields = try #require(stat.split(separator: ")").last).split(separator: " ")
+            faults.append(try #require(Int(fields[7])))  // minflt
+            terminal.type("q")
+            #expect(try terminal.end(of: process) == 0)
+        }
+        #expect(faults[1] < faults[0] + 300, "\(faults)")
+    }
+
     @Test("It begins where it is told; with -n, --json or TERM=dumb it prints")
     func beginning() throws {
         let process = try show([:], "--after", "900")

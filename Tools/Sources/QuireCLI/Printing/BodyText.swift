@@ -4,7 +4,7 @@ import Quire
 /// What a post holds, as people and programs read it.
 enum BodyText {
     /// Larger bodies are not searched for a title.
-    private static let titleLimit = 1 << 20
+    private static let titleLimit = 1 << 18
 
     /// The title of the post if it has one, else the start of its body; on one line.
     static func excerpt(of body: [UInt8]) -> String {

@@ -15,6 +15,8 @@ struct FeedView {
     private var message: String?
     private var frame = FeedScreen.Frame()
     private var generation: UInt64 = 0
+    /// The size of the picture that stands on the screen.
+    private var drawn = (height: 0, columns: 0)
     /// The first post on the screen, how many items below the top: it stays where it is when others come in
     /// above it.
     private var anchor: (id: PostID, offset: Int)?
@@ -98,9 +100,13 @@ struct FeedView {
     private mutating func draw(_ isMoved: Bool) throws {
         let size = size
         let (seen, anchor) = (generation, anchor)
+        if !isMoved && size == drawn {
+            let now = try screen.feed.cache.withSnapshot { try $0.generation }
+            if now == seen { return }
+        }
         var (screen, top, marked) = (screen, top, marked)
-        let drawn: (FeedScreen.Frame, FeedInfo, UInt64, (id: PostID, offset: Int)?)?
-        drawn = try screen.feed.cache.withSnapshot { snapshot in
+        let result: (FeedScreen.Frame, FeedInfo, UInt64, (id: PostID, offset: Int)?)
+        result = try screen.feed.cache.withSnapshot { snapshot in
             let now = try snapshot.generation
             let feed = screen.feed
             let info = try snapshot.info(of: feed)
@@ -121,18 +127,12 @@ struct FeedView {
             }
             return (frame, info, now, next)
         }
-        guard let (frame, info, now, next) = drawn else { return }
-        let isSame =
-            !isMoved && now == seen && frame.lines.count == self.frame.lines.count && isDrawn == size.columns
+        let (frame, info, now, next) = result
         (self.screen, self.top, self.marked) = (screen, frame.top, marked)
         (self.frame, generation, self.anchor) = (frame, now, next)
-        if isSame { return }
-        isDrawn = size.columns
+        drawn = size
         try terminal.write(picture(frame, info, size.columns))
     }
-
-    /// How wide the picture is that stands on the screen.
-    private var isDrawn = 0
 
     private func picture(_ frame: FeedScreen.Frame, _ info: FeedInfo, _ columns: Int) -> String {
         var text = "\u{1B}[H"
