@@ -117,6 +117,22 @@ struct MessageTests {
         #expect(try box.quire("ingest", box.cache, "b", page, "--record-limit", "2GiB").status == 64)
     }
 
+    @Test("fill says why a gap is still there")
+    func fill() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...6)
+        _ = try box.quire("ingest", box.cache, "a", pages[0], pages[5])
+        let known = try box.quire("fill", box.cache, "a", "g1", pages[0])
+        #expect(
+            known.err.contains(
+                "quire: gap g1 is as it was: no page brought posts that continue below post 991 or above post "
+                    + "950; the answer to page=2 would\n"), "\(known.err)")
+        let part = try box.quire("fill", box.cache, "a", "g1", pages[1])
+        #expect(part.err == "quire: gap g1 is still there, and smaller: page=3 leads in now\n", "\(part.err)")
+        let rest = try box.quire(["fill", box.cache, "a", "g1"] + pages[2...4])
+        #expect(rest.status == 0 && rest.err.isEmpty)
+    }
+
     @Test("The columns of gaps and the members of its objects name the same")
     func gapNames() throws {
         let box = try Sandbox()

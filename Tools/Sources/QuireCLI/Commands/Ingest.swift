@@ -103,14 +103,34 @@ struct Fill: ToolCommand {
     func run(_ output: Output) throws -> ExitStatus {
         let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
         let feed = try target.open()
-        return try work.run(files, output) { inputs, _ in
-            let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
-            let row = gaps.first { $0.id == gap }
+        let before = try row(in: feed)
+        let status = try work.run(files, output) { inputs, _ in
+            let row = try row(in: feed)
             if row == nil && !runOptions.resume {
                 throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
             }
             return (.gap(gap), Numbering(inputs, otherwise: .continuing(row?.down)))
         }
+        if let before, !runOptions.dryRun { try tell(what: before, in: feed) }
+        return status
+    }
+
+    private func row(in feed: Feed) throws -> GapRow? {
+        try feed.cache.withSnapshot { try $0.gaps(of: feed) }.first { $0.id == gap }
+    }
+
+    /// Says why the gap is still there.
+    private func tell(what before: GapRow, in feed: Feed) throws {
+        guard let after = try row(in: feed) else { return }
+        if (after.down, after.up) != (before.down, before.up) {
+            return Messages.write("gap \(gap) is still there, and smaller: \(after.down) leads in now")
+        }
+        let line = try feed.cache.withSnapshot { try GapLine(after, in: feed, $0) }
+        let upper = line.belowPost.map { " below post \($0)" } ?? ""
+        let lower = line.abovePost.map { " or above post \($0)" } ?? ""
+        Messages.write(
+            "gap \(gap) is as it was: no page brought posts that continue\(upper)\(lower); the answer to "
+                + "\(after.down) would")
     }
 }
 

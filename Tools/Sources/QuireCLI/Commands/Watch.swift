@@ -6,7 +6,7 @@ struct Watch: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Follow the commits of a cache, of all processes, as they are made.",
         discussion: """
-            Each line is a JSON object: what one commit changed in one feed, in the order in which the changes \
+            Each line is a JSON object, with and without --json: what one commit changed in one feed, in the order in which the changes \
             apply to the rows of quire show.
 
             inserted: the row is now directly below another one; below is null at the top. removed: the row is \
@@ -29,6 +29,8 @@ struct Watch: ToolCommand {
         help: ArgumentHelp(
             "Begin with what came after this commit (default: with the next one).", valueName: "commit"))
     var since: UInt64?
+
+    @OptionGroup var json: JSONOption
 
     @Option(name: .short, help: ArgumentHelp("End after this many lines.", valueName: "number"))
     var number: Int?
