@@ -88,15 +88,23 @@ struct InstallTests {
         let path = box.path("opt/share/" + name)
         #expect(try box.shell("command -v \(shell) >/dev/null || exit 0; \(shell) -n '\(path)'").status == 0)
         guard shell == "bash" else { return }
-        try box.write(
-            "complete.sh",
-            """
-            source '\(path)'
-            COMP_WORDS=(quire sho) COMP_CWORD=1 COMP_LINE='quire sho' COMP_POINT=9
-            $(complete -p quire | sed 's/.*-F \\([^ ]*\\).*/\\1/') quire sho quire
-            echo "${COMPREPLY[*]}"
-            """)
-        let run = try box.shell("bash complete.sh")
-        #expect(run.out == "show\n", "\(run.out)\(run.err)")
+        // A shell would run what stands in a name.
+        for feed in ["so/active", "so/old", "$(touch caught)", "`touch caught`", "two words"] {
+            _ = try box.quire("ingest", box.cache, feed, box.page("1.json", [1]))
+        }
+        for (line, expected) in [("quire sho", "show"), ("quire show test.quire so", "so/active so/old")] {
+            let words = line.split(separator: " ").map(String.init)
+            try box.write(
+                "complete.sh",
+                """
+                source '\(path)'
+                COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE='\(line)' COMP_POINT=\(line.count)
+                $(complete -p quire | sed 's/.*-F \\([^ ]*\\).*/\\1/') quire \(words.last!) \(words[words.count - 2])
+                echo "${COMPREPLY[*]}"
+                """)
+            let run = try box.shell("PATH=\"$PWD/opt/bin:$PATH\" bash complete.sh")
+            #expect(run.out == expected + "\n", "\(line): \(run.out)\(run.err)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: box.path("caught")))
     }
 }

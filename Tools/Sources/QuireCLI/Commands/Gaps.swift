@@ -20,7 +20,7 @@ struct Gaps: ToolCommand {
 
     @OptionGroup var target: CacheArgument
 
-    @Argument(help: "The name of the feed; all feeds if none is named.")
+    @Argument(help: "The name of the feed; all feeds if none is named.", completion: .feeds)
     var feed: String?
 
     @Flag(help: "Exit with 1 if there are gaps, or if a head is open.")

@@ -22,7 +22,7 @@ struct Get: ToolCommand {
     @Argument(help: "The id of the post.")
     var id: String
 
-    @Option(help: ArgumentHelp("Only as this feed shows it.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only as this feed shows it.", valueName: "name"), completion: .feeds)
     var feed: String?
 
     @Flag(help: "Write only the body, byte for byte as received.")

@@ -19,7 +19,7 @@ struct ReportCommand: ToolCommand {
 
     @OptionGroup var target: CacheArgument
 
-    @Argument(help: "The feeds to show; all if none is named.")
+    @Argument(help: "The feeds to show; all if none is named.", completion: .feeds)
     var feeds: [String] = []
 
     @Option(name: .shortAndLong, help: "The file to write.", completion: .file(extensions: ["html"]))

@@ -22,7 +22,7 @@ struct Watch: ToolCommand {
 
     @OptionGroup var target: CacheArgument
 
-    @Argument(help: "The feeds to follow; all if none is named.")
+    @Argument(help: "The feeds to follow; all if none is named.", completion: .feeds)
     var feeds: [String] = []
 
     @Option(
