@@ -42,7 +42,22 @@ struct DoctorTests {
         process.waitUntilExit()
     }
 
-    @Test("It says what is missing, and finds damage")
+    @Test("It names who holds a snapshot, and since when")
+    func snapshots() throws {
+        let box = try Sandbox()
+        _ = try box.quire(["ingest", box.cache, "a"] + box.pages(1...300, top: 9_000))
+        // export waits for its reader, and for that long its snapshot is open
+        let run = try box.shell(
+            """
+            $Q export $C a | { read line; $Q pin $C a 9000; $Q doctor $C; $Q doctor $C --json; cat >/dev/null; }
+            """)
+        #expect(run.out.contains("1 snapshot held by other programs; the oldest, of process "), "\(run.out)")
+        #expect(run.out.contains(", began 1 commit ago\n") && run.out.contains("(quire)"))
+        #expect(run.out.contains(#""snapshots":1,"#) && run.out.contains(#""oldest_snapshot_age":1,"#))
+        #expect(try box.quire("doctor", box.cache).out.contains("no other program holds a snapshot"))
+    }
+
+    @Test("It says what is missing")
     func findings() throws {
         let box = try Sandbox()
         let pages = try box.pages(1...6).filter { !$0.hasSuffix("/4.json") }

@@ -45,24 +45,10 @@ final class Terminal {
 
     private static func handleSignals() {
         (_, _) = (signal.load(ordering: .relaxed), isResized.load(ordering: .relaxed))
-        handle([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) { Terminal.signal.store($0, ordering: .relaxed) }
-        handle([SIGWINCH, SIGCONT]) { _ in Terminal.isResized.store(true, ordering: .relaxed) }
-    }
-
-    private static func handle(_ numbers: [Int32], _ handler: @convention(c) (Int32) -> Void) {
-        var watched = sigset_t()
-        sigemptyset(&watched)
-        for number in numbers {
-            sigaddset(&watched, number)
-            var action = sigaction()
-            #if canImport(Darwin)
-                action.__sigaction_u.__sa_handler = handler
-            #else
-                action.__sigaction_handler.sa_handler = handler
-            #endif
-            sigaction(number, &action, nil)
+        Interruption.handle([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
+            Terminal.signal.store($0, ordering: .relaxed)
         }
-        pthread_sigmask(SIG_UNBLOCK, &watched, nil)  // the parent process may have blocked them
+        Interruption.handle([SIGWINCH, SIGCONT]) { _ in Terminal.isResized.store(true, ordering: .relaxed) }
     }
 
     // MARK: Entering and leaving
