@@ -146,7 +146,7 @@ private func breaks(_ answer: Answer) -> Int {
 }
 
 /// The ids of a response by the paths of a profile, nil if it is no page: read with Foundation.
-private func independentIDs(_ bytes: [UInt8], _ profile: Profile) -> [String]? {
+func independentIDs(_ bytes: [UInt8], _ profile: Profile) -> [String]? {
     if profile.isLines {
         let lines = bytes.split(separator: UInt8(ascii: "\n"))
         return lines.reduce([] as [String]?) { ids, line in
@@ -161,7 +161,7 @@ private func independentIDs(_ bytes: [UInt8], _ profile: Profile) -> [String]? {
     {
         return nil
     }
-    if let mark = profile.mark {
+    if let mark = profile.mark, !mark.texts.isEmpty || follow(profile.items.keys, root) == nil {
         guard let value = follow(mark.path.keys, root), !(value is NSNull) else { return nil }
         let text = value as? String ?? ""
         if !mark.texts.isEmpty, !mark.texts.contains(where: text.contains) { return nil }
@@ -232,7 +232,7 @@ private struct SetTotals {
     }
 }
 
-private func aligned(_ rows: [[String]]) -> String {
+func aligned(_ rows: [[String]]) -> String {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
         row.enumerated().map { column, cell in
@@ -243,7 +243,7 @@ private func aligned(_ rows: [[String]]) -> String {
 }
 
 extension FixtureSet {
-    fileprivate func has(_ file: Manifest.File) -> Bool {
+    func has(_ file: Manifest.File) -> Bool {
         paths.contains { path in
             let parts = path.split(separator: "?")
             let isBelow = file.path == parts[0] || file.path.hasPrefix(parts[0] + "/")
@@ -257,7 +257,7 @@ extension FixtureSet {
         return places[0] == places[1] ? precedesNaturally(first, second) : places[0] < places[1]
     }
 
-    fileprivate func loadProfile() throws -> Profile {
+    func loadProfile() throws -> Profile {
         var profile = try Profile.named(profile) ?? Profile(json: Array(profile.utf8), name: name)
         if let items { try profile.setItems(path: items) }
         if let id { try profile.setID(path: id) }
@@ -267,7 +267,7 @@ extension FixtureSet {
 }
 
 /// MANIFEST.tsv: what each file is, and how many items another program counted in it.
-private struct Manifest {
+struct Manifest {
     struct File {
         let path: String
         let items: Int?

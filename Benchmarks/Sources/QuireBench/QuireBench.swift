@@ -6,6 +6,6 @@ struct QuireBench: ParsableCommand {
         commandName: "quire-bench",
         abstract: "Measures Quire beside other ways to cache feeds, on the same data.",
         subcommands: [
-            RunCommand.self, JSONCommand.self, ReportCommand.self, WorkerCommand.self,
+            RunCommand.self, JSONCommand.self, RecogniseCommand.self, ReportCommand.self, WorkerCommand.self,
         ])
 }

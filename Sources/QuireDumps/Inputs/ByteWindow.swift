@@ -53,6 +53,14 @@ final class ByteWindow {
         return at < count ? at : nil
     }
 
+    /// Returns where the second of several JSON values begins; nil if there is none in the window.
+    var startOfSecondValue: Int? {
+        guard let start = token(from: 0) else { return nil }
+        var scanner = ElementScanner(at: start)
+        guard let end = scanner.end(in: bytes), end > start else { return nil }
+        return token(from: end)
+    }
+
     /// Extends the window by up to `more` bytes that have arrived. Returns false if there are none.
     @discardableResult
     func extend(by more: Int = step) -> Bool {

@@ -5,8 +5,16 @@ final class ElementReader {
         case lines
         /// The values of one array.
         case array
+        /// One value after the other, with or without white space between them.
+        case values
 
-        var noun: String { self == .lines ? "line" : "item" }
+        var noun: String {
+            switch self {
+            case .lines: "line"
+            case .array: "item"
+            case .values: "value"
+            }
+        }
     }
 
     struct Element {
@@ -19,6 +27,8 @@ final class ElementReader {
     }
 
     let layout: Layout
+    /// False to read only what has arrived already.
+    var waits = true
     /// Why the list ended too early.
     private(set) var failure: (kind: DumpError.Kind, message: String)?
     private let window: ByteWindow
@@ -33,7 +43,11 @@ final class ElementReader {
     /// Returns the next element, from this place in the window on. Returns nil at the end; ``failure`` tells
     /// if it came too early.
     func next(from start: Int) -> Element? {
-        layout == .lines ? line(from: start) : element(from: start)
+        switch layout {
+        case .lines: line(from: start)
+        case .array: element(from: start)
+        case .values: value(from: start)
+        }
     }
 
     /// Starts again at the first element, if nothing has been dropped since.
@@ -58,6 +72,11 @@ final class ElementReader {
         }
     }
 
+    private func value(from start: Int) -> Element? {
+        guard let at = token(from: start) else { return nil }
+        return scanned(from: at)
+    }
+
     private func element(from start: Int) -> Element? {
         guard var at = token(from: start) else { return cut() }
         if !isInArray {
@@ -73,6 +92,10 @@ final class ElementReader {
             guard let next = token(from: at + 1) else { return cut() }
             at = next
         }
+        return scanned(from: at)
+    }
+
+    private func scanned(from at: Int) -> Element? {
         var scanner = ElementScanner(at: at)
         while true {
             if let end = scanner.end(in: window.bytes) {
@@ -104,7 +127,8 @@ final class ElementReader {
     }
 
     private func cut() -> Element? {
-        failure == nil ? broken("it ends within the array", window.count) : nil
+        failure == nil
+            ? broken("it ends within the \(layout == .array ? "array" : "value")", window.count) : nil
     }
 
     private func broken(_ reason: String, _ at: Int) -> Element? {
@@ -114,6 +138,7 @@ final class ElementReader {
 
     /// Reads more if the element that starts here is not above the limit yet.
     private func goOn(from start: Int) -> Bool {
+        if !waits { return false }
         if window.count - start > limit {
             failure = (.limit, "\(layout.noun) \(count + 1) is above the limit of \(megabytes(limit)) MB")
             return false

@@ -11,7 +11,7 @@ final class ListReader: DocumentReader {
     private let window: ByteWindow
     private let options: InputOptions
     private let place: String
-    /// The kind of elements; the first one decides, unless it is given.
+    /// The kind of elements. The first of a kind decides, unless it is given.
     private var content: Content?
     private let responses: PageParser
     private let items: PageParser
@@ -72,23 +72,35 @@ final class ListReader: DocumentReader {
 
     // MARK: What it holds
 
-    /// Decides by the first element whether these are responses or items.
+    /// The number of elements that decide what the list holds.
+    private static let trials = 32
+
+    /// Decides by the first element that is a response or an item. Odd ones before it do not decide.
     private func decide() {
-        guard let first = elements.next(from: 0) else { return refuse(nil) }
-        let (bytes, name) = (bytes(of: first), name(of: first))
-        do throws(DumpError) {
-            _ = try responses.parse(bytes, name: name)
-            content = .responses
-        } catch {
-            if error.message.contains(": error document") {
-                content = .responses
-            } else if let reason = reasonAgainstItem(bytes, name) {
-                return refuse(reason)
-            } else {
-                content = .items
+        var at = 0
+        var reason: DumpError?
+        for _ in 0..<Self.trials {
+            guard at <= options.recordLimit, let element = elements.next(from: at) else { break }
+            let (bytes, name) = (bytes(of: element), name(of: element))
+            if let kind = kind(of: bytes, name) {
+                content = kind
+                break
             }
+            if reason == nil { reason = reasonAgainstItem(bytes, name) }
+            at = element.next
         }
+        if content == nil { return refuse(reason) }
         elements.rewind()
+    }
+
+    private func kind(of element: [UInt8], _ name: String) -> Content? {
+        do throws(DumpError) {
+            _ = try responses.parse(element, name: name)
+            return .responses
+        } catch {
+            if error.message.contains(": error document") { return .responses }
+            return reasonAgainstItem(element, name) == nil ? .items : nil
+        }
     }
 
     private func reasonAgainstItem(_ item: [UInt8], _ name: String) -> DumpError? {

@@ -8,9 +8,12 @@ import Quire
 ///     let reader = PageReader(Input.list(["dump.7z"]), InputOptions(profile: profile))
 ///     while let page = reader.next() { … }
 public final class PageReader {
+    /// What the first response was found to be, if the options asked for that and it has been read.
+    public private(set) var recognition: Recognition?
+
     private let inputs: [Input]
-    private let options: InputOptions
-    private let parser: PageParser
+    private var options: InputOptions
+    private var parser: PageParser
     /// Pages before this position are read again, but not returned.
     private let start: InputPage.Position
     private var position = InputPage.Position()
@@ -94,7 +97,9 @@ public final class PageReader {
                 endInput()
                 return nil
             }
-            if position.inputs == start.inputs && position.entries < start.entries || !isWanted(entry) {
+            if position.inputs == start.inputs && position.entries < start.entries
+                || !Self.isWanted(entry, options)
+            {
                 endDocument()
                 return nil
             }
@@ -112,16 +117,46 @@ public final class PageReader {
         let opening = DocumentOpening(
             options: options, isOneOfMany: input.isFromFolder || !entry.isEmpty, place: place,
             file: entry.isEmpty && !input.isStandardInput ? input.file : nil)
-        document = opening.open(ByteWindow(file!), parser)
+        let window = ByteWindow(file!)
+        if let wishes = options.wishes, recognition == nil {
+            do throws(DumpError) {
+                if let found = try opening.recognise(window, wishes) { adopt(found) }
+            } catch {
+                document = RefusedDocument(InputPage(.failure(error), kind: .response, place: place))
+                return
+            }
+        }
+        document = DocumentOpening(
+            options: options, isOneOfMany: opening.isOneOfMany, place: place, file: opening.file
+        ).open(window, parser)
+    }
+
+    private func adopt(_ found: Recognition) {
+        recognition = found
+        options.profile = found.profile
+        if found.profile.name == "jsonfeed" { options.format = .syndication }
+        parser = PageParser(profile: found.profile, limit: options.recordLimit)
     }
 
     /// Returns true for entries of an archive that match the options, or by default look like pages.
-    private func isWanted(_ entry: String) -> Bool {
+    static func isWanted(_ entry: String, _ options: InputOptions) -> Bool {
         if entry.isEmpty { return true }
         let file = PageFile(path: entry)
         if let pattern = options.entries {
             return fnmatch(pattern, entry, 0) == 0 || fnmatch(pattern, file.name, 0) == 0
         }
         return file.hasPages
+    }
+}
+
+/// A document of which nothing tells what it is.
+private final class RefusedDocument: DocumentReader {
+    private var page: InputPage?
+
+    init(_ page: InputPage) { self.page = page }
+
+    func next() -> InputPage? {
+        defer { page = nil }
+        return page
     }
 }

@@ -101,10 +101,16 @@ public final class PageParser {
             throw DumpError(.data, "\(path) is there twice")
         }
         if let field = profile.error { try checkForError(field, in: document) }
-        if let mark = profile.mark { try check(mark, self.document(mark.path)) }
         let items = scanner.document(self.items!)
+        // The mark tells a page without items from a foreign document. Where there are items, they tell.
+        if let mark = profile.mark, !mark.texts.isEmpty || items.isAbsent {
+            try check(mark, self.document(mark.path))
+        }
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
-        if items.isAbsent && !profile.mayOmitItems { throw items.absence(profile.items) }
+        if items.isAbsent && !profile.mayOmitItems {
+            let absence = items.absence(profile.items)
+            throw DumpError(.data, "\(absence.message), where profile \(profile.name) has its list")
+        }
         let (kind, noun) = profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
         guard items.isAbsent || items.kind == kind else {
             let path = profile.items.keys.isEmpty ? "the document" : profile.items.description

@@ -45,6 +45,8 @@ public struct Profile: Sendable {
 
     /// A value that responses of this API have; with lines, each line.
     var mark: Mark?
+    /// Texts of which nearly every response has one. Without one, a response is not taken for one of this API.
+    var signs: [String]
     var items: FieldPath
     /// True if a response without the array of items is an empty page.
     var mayOmitItems: Bool
@@ -67,6 +69,8 @@ public struct Profile: Sendable {
     var deleted: FieldPath?
     /// The request parameters that name a place, unless the links tell.
     var request: RequestField?
+    /// How a request says by what the list is sorted.
+    var sort: SortField?
     /// The sources of the page number. The first one that has a value is used.
     var page: [Source]
     var pages: Source?
@@ -230,6 +234,23 @@ struct RequestField: Sendable {
     var above: [String]?
     var newer: [String]?
     var around: [String]?
+}
+
+/// The request parameter that says by what the server sorts.
+struct SortField: Sendable {
+    /// What a value of the parameter means.
+    struct Way: Sendable {
+        var order: OrderClass
+        /// The field that descends; nil if none does.
+        var key: FieldPath?
+    }
+
+    var query: String
+    /// The value that counts if the request has none.
+    var usual: String?
+    var ways: [String: Way]
+    /// The parameter and value that turn the list around: `order=asc`.
+    var ascending: String?
 }
 
 /// A value that only an error document has.

@@ -51,6 +51,7 @@ private struct Contents: Decodable {
                     path: try $0.path("path") ?? $0.missing("path"),
                     texts: try $0.value("contains", [String].self) ?? [])
             },
+            signs: try fields.value("signs", [String].self) ?? [],
             items: try fields.path("items") ?? .here,
             mayOmitItems: try fields.choice("items_absent", among: ItemsAbsence.allCases) == .empty,
             isLines: try fields.value("lines", Bool.self) ?? false,
@@ -67,6 +68,7 @@ private struct Contents: Decodable {
             own: try fields.source("self"), since: try fields.source("since"),
             deleted: try fields.path("deleted"),
             request: try fields.object("request", Self.request),
+            sort: try fields.object("sort", Self.sort),
             page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
             pageSize: try fields.source("page_size"), backoff: try fields.source("backoff"),
@@ -92,8 +94,7 @@ private struct Contents: Decodable {
         }
         let outside = [
             "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages",
-            "total",
-            "page_size", "backoff", "quota", "quota_renewal", "error",
+            "total", "sort", "page_size", "backoff", "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
@@ -133,6 +134,27 @@ private struct Contents: Decodable {
             }
         }
         return request
+    }
+
+    private static func sort(_ fields: ProfileFields) throws -> SortField {
+        var ways: [String: SortField.Way] = [:]
+        for order in [OrderClass.bump, .stable] {
+            for (value, path) in try fields.value(order.rawValue, [String: String].self) ?? [:] {
+                do throws(DumpError) {
+                    ways[value] = SortField.Way(order: order, key: try FieldPath(path))
+                } catch { throw fields.problem(order.rawValue, error.message) }
+            }
+        }
+        for value in try fields.value("ranked", [String].self) ?? [] {
+            ways[value] = SortField.Way(order: .ranked, key: nil)
+        }
+        let usual = try fields.value("usual", String.self)
+        if let usual, ways[usual] == nil {
+            throw fields.problem("usual", "\"\(printable(usual))\" is not one of the ways to sort")
+        }
+        return SortField(
+            query: try fields.string("query"), usual: usual, ways: ways,
+            ascending: try fields.value("ascending", String.self))
     }
 
     private static func isName(_ text: String) -> Bool {

@@ -10,7 +10,8 @@ struct ProfileFields {
 
     /// Every field, and the fields of those that are objects.
     static let known: [String: Set<String>] = [
-        "name": [], "title": [], "mark": ["path", "contains"], "items": [], "items_absent": [], "lines": [],
+        "name": [], "title": [], "mark": ["path", "contains"], "signs": [], "items": [], "items_absent": [],
+        "lines": [],
         "sequence": [], "post": [], "opaque_rows": [], "id": ["path", "type"], "key": ["path", "type"],
         "version": ["path", "type"], "next": links, "previous": links,
         "self": places.union(["query", "request"]),
@@ -18,6 +19,7 @@ struct ProfileFields {
         "since": places, "deleted": [],
         "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
         "error": ["path", "name", "message"],
+        "sort": ["query", "usual", "bump", "stable", "ranked", "ascending"],
         "order": [], "paging": [], "first_page": [], "sizes": [],
     ]
 

@@ -32,9 +32,12 @@ public struct ProfileFit: Sendable {
 
     /// Tries all these profiles, and returns the best first.
     public static func of(_ profiles: [Profile], to bytes: [UInt8], envelope: Envelope?) -> [ProfileFit] {
-        profiles.map { ProfileFit($0, to: bytes, envelope: envelope) }.sorted { first, second in
-            (first.rank, second.profile.name) > (second.rank, first.profile.name)
-        }
+        ranked(profiles.map { ProfileFit($0, to: bytes, envelope: envelope) })
+    }
+
+    /// Returns these, the best first.
+    static func ranked(_ fits: [ProfileFit]) -> [ProfileFit] {
+        fits.sorted { ($0.rank, $1.profile.name) > ($1.rank, $0.profile.name) }
     }
 
     /// Higher for evidence that is less likely by chance. A page without posts proves little.

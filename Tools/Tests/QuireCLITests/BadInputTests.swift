@@ -23,7 +23,8 @@ struct BadInputTests {
         let (_, text, reason) = Self.bad[index]
         let box = try Sandbox()
         try box.write("bad.json", text)
-        let fresh = try box.quire("ingest", box.cache, "a", box.path("bad.json"), "--json")
+        let fresh = try box.quire(
+            "ingest", box.cache, "a", box.path("bad.json"), "--json", "--profile", "stackexchange")
         #expect(fresh.status == 65 && fresh.errLines.count == 1)
         #expect(!FileManager.default.fileExists(atPath: box.cache))
         _ = try box.quire(["ingest", box.cache, "a"] + box.pages(1...2))

@@ -150,7 +150,7 @@ private final class World {
         try box.write("world/page.json.headers", Self.headers)
         let setUp = [
             "quire ingest so.quire so/active pages/ --order bump --key last_activity_date --collection so",
-            "quire ingest so.quire so/old pages/1.json --collection so",
+            "quire ingest so.quire so/old pages/1.json --collection so --order keyless",
             "quire ingest gh.quire issues pages/ --profile github", "quire copy so.quire stranger.quire",
         ]
         for line in setUp {

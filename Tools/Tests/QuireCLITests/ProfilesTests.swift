@@ -43,7 +43,10 @@ struct ProfilesTests {
         let run = try box.quire("profiles", "--explain", box.path("r.json"))
         #expect(run.status == 0 && run.lines[1].hasPrefix("reddit "))
         #expect(run.lines[1].hasSuffix("yes       2  has items, id, mark, next; no previous"))
-        #expect(run.lines.contains { $0.hasPrefix("bluesky ") && $0.hasSuffix("no feed") })
+        #expect(
+            run.lines.contains {
+                $0.hasPrefix("bluesky ") && $0.hasSuffix("no feed, where profile bluesky has its list")
+            })
         #expect(run.lines.contains(#"  ids        t3_b, t3_a\u{1B}[2J"#))
         #expect(run.lines.contains(#"  next       t3_a\u{202E}"#))
         let lines = try box.quire("profiles", "--explain", box.path("r.json"), "--json").objects()

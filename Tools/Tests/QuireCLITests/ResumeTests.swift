@@ -120,6 +120,22 @@ struct ResumeTests {
         _ = try box.quire(["ingest", box.cache, "a", "--resume"] + pages)
         try box.page("3.json", [980, 979, 1, 0])
         let run = try box.quire(["ingest", box.cache, "a", "--resume", "--json"] + pages)
-        #expect(try run.object()["new"] == 2 && run.err.isEmpty)
+        #expect(try run.object()["new"] == 2)
+        #expect(
+            run.errLines.count == 1 && run.err.contains("nothing to resume: the last run had other files"))
+    }
+
+    @Test("with nothing to resume it says so, and it goes on only as the run began")
+    func otherOptions() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...3)
+        let first = try box.quire(["ingest", box.cache, "a", "--resume"] + pages)
+        #expect(first.status == 0 && first.err.contains("nothing to resume: feed a has had no run yet"))
+        let again = try box.quire(["ingest", box.cache, "a", "--resume"] + pages)
+        #expect(again.status == 0 && again.err.contains("done already after 3 pages"))
+        for other in [["--format", "responses"], ["--key", "question_id"], ["--profile", "github"]] {
+            let run = try box.quire(["ingest", box.cache, "a", "--resume"] + pages + other)
+            #expect(run.status == 64 && run.err.contains("--resume: the run was started with"), "\(other)")
+        }
     }
 }

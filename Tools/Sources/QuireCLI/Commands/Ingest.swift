@@ -11,6 +11,10 @@ struct Ingest: ToolCommand {
             plain, packed with gzip, zstd, bzip2 or xz, or in a tar or 7z archive. - is standard input. A \
             folder or an archive means its files with pages in natural order, 2.json before 10.json.
 
+            The profile of the API is found from the first response, and with it by what the list is ordered: \
+            a line says so, and what the response leaves open. --profile, --order and --key say it instead. \
+            What was found is remembered with the feed. quire profiles --explain shows more.
+
             The first page is a refresh (or continues at the tail, with --place tail), and each \
             following page continues directly below the page before it. If all files are named by page \
             number (17.json, page-17.json, p17.json), their numbers count; others are numbered in the \
@@ -27,7 +31,8 @@ struct Ingest: ToolCommand {
             named after it. --collection says that the ids of several feeds are from one server: what is \
             known of a post is then stored once and shown by all of them. quire feeds lists the collections.
 
-            A failed page is one line on stderr; the others go in, and the exit code is 65. If there is \
+            A failed page is one line on stderr, the fourth and later ones of a kind are counted together; the \
+            others go in, and the exit code is 65. If there is \
             no file at all, it is 66. Ctrl-C ends the work after the current batch, with exit code 130, \
             and --resume goes on there. The cache and the feed are created when they do not exist.
 
@@ -71,7 +76,7 @@ struct Ingest: ToolCommand {
                 let tail = try destination.info()?.tail
                 return (.tail, Numbering(inputs, otherwise: .continuing(tail)))
             }
-        }
+        }.status
     }
 }
 
@@ -103,34 +108,29 @@ struct Fill: ToolCommand {
     func run(_ output: Output) throws -> ExitStatus {
         let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
         let feed = try target.open()
-        let before = try row(in: feed)
-        let status = try work.run(files, output) { inputs, _ in
-            let row = try row(in: feed)
-            if row == nil && !runOptions.resume {
-                throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
-            }
-            return (.gap(gap), Numbering(inputs, otherwise: .continuing(row?.down)))
+        func row() throws -> GapRow? {
+            try feed.cache.withSnapshot { try $0.gaps(of: feed) }.first { $0.id == gap }
         }
-        if let before, !runOptions.dryRun { try tell(what: before, in: feed) }
+        let before = try row()
+        if before == nil && !runOptions.resume {
+            throw Failure(.data, "\(target.cache): feed \(feed.name) has no gap \(gap)")
+        }
+        let (status, line) = try work.run(files, output) { inputs, _ in
+            (.gap(gap), Numbering(inputs, otherwise: .continuing(before?.down)))
+        }
+        if let line, !runOptions.dryRun, let after = try row() {
+            Messages.write(
+                "gap \(gap) is still open: \(reason(line)), and it goes on with \(shown(after.down))")
+        }
         return status
     }
 
-    private func row(in feed: Feed) throws -> GapRow? {
-        try feed.cache.withSnapshot { try $0.gaps(of: feed) }.first { $0.id == gap }
-    }
-
-    /// Says why the gap is still there.
-    private func tell(what before: GapRow, in feed: Feed) throws {
-        guard let after = try row(in: feed) else { return }
-        if (after.down, after.up) != (before.down, before.up) {
-            return Messages.write("gap \(gap) is still there, and smaller: \(after.down) leads in now")
-        }
-        let line = try feed.cache.withSnapshot { try GapLine(after, in: feed, $0) }
-        let upper = line.belowPost.map { " below post \($0)" } ?? ""
-        let lower = line.abovePost.map { " or above post \($0)" } ?? ""
-        Messages.write(
-            "gap \(gap) is as it was: no page brought posts that continue\(upper)\(lower); the answer to "
-                + "\(after.down) would")
+    /// Why the pages did not close the gap.
+    private func reason(_ line: ClosingLine) -> String {
+        if line.new > 0 { return "\(counted(line.new, "post")) came in" }
+        if line.pages == 0 { return line.pagesFailed == 0 ? "no page came" : "no page could be taken in" }
+        if line.received == 0 { return "the pages had no posts" }
+        return "all \(grouped(line.received)) posts of the pages were known already"
     }
 }
 

@@ -12,9 +12,10 @@ struct Profiles: ToolCommand {
             where things are, and need none.
 
             --explain FILE reads a response with every profile (or only the one that is named) and says \
-            which fit and why, the best first, and what the best one finds. Headers are taken from \
-            FILE.headers or from the response itself, as quire ingest does. The exit code is 65 if none \
-            fits.
+            which fit and why, the best first, what the best one finds, and what quire ingest would do \
+            without --profile. It reads what quire ingest reads: a packed file, the first file of an archive or \
+            folder, a list, or - for standard input, with headers from FILE.headers or from the response \
+            itself. The exit code is 65 if none fits.
 
             Examples:
               quire profiles
@@ -32,7 +33,7 @@ struct Profiles: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A response. Tells which profiles fit it, and why the others do not.", valueName: "file"),
+            "A response, or -. Tells which profiles fit it, and why the others do not.", valueName: "file"),
         completion: .file())
     var explain: String?
 

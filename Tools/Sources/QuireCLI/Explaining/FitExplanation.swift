@@ -3,23 +3,50 @@ import QuireDumps
 
 /// Explains which profiles fit a response, and why.
 struct FitExplanation {
-    private let file: PageFile
+    private let document: FirstDocument
     private let bytes: [UInt8]
-    /// The profiles tried, best first.
+    /// The profiles tried, best first; none for XML, which says itself what it is.
     private let candidates: [ProfileFit]
+    /// What `ingest` would make of it, or why nothing.
+    private let recognition: Result<Recognition?, DumpError>
 
+    /// Reads what `ingest` would read first.
     init(of path: String, profiles: [Profile]) throws {
-        file = PageFile(path: path)
-        bytes = try file.read()
-        candidates = ProfileFit.of(profiles, to: bytes, envelope: try file.envelope())
+        guard let input = Input.list([path]).first else {
+            throw Failure(.noInput, "\(path): nothing to read")
+        }
+        document = try FirstDocument(of: input, InputOptions(profile: profiles[0]))
+        recognition = Result { [document] () throws(DumpError) in try document.recognition() }
+        switch document.form {
+        case .xml: (bytes, candidates) = ([], [])
+        case .response(let bytes, let envelope):
+            self.bytes = bytes
+            candidates = ProfileFit.of(profiles, to: bytes, envelope: envelope)
+        case .list(let documents):
+            // The first sound one stands for all; messages of a relay are read line by line.
+            let sound = documents.first { !ArrayPlace.list(in: $0).isEmpty } ?? documents.first ?? []
+            bytes = sound
+            candidates = ProfileFit.of(profiles, to: sound, envelope: nil)
+        }
     }
 
-    /// True if any profile fits.
-    var fits: Bool { candidates.first?.fits ?? false }
+    /// True if any profile fits, or none is needed.
+    var fits: Bool {
+        if case .xml = document.form { return true }
+        return candidates.first?.fits ?? false || (try? recognition.get()) != nil && candidates.count > 1
+    }
 
     // MARK: For people
 
     func print(to output: Output) throws {
+        if case .xml = document.form {
+            return try output.line(
+                "\(shown(document.place)) is XML, which says itself what it is: no profile is needed")
+        }
+        if case .list(let documents) = document.form {
+            try output.line(
+                "\(shown(document.place)) is a list; of its elements, \(documents.count) were looked at")
+        }
         var table = Table("PROFILE", "FITS", " POSTS", "WHY")
         for fit in candidates {
             table.add(
@@ -29,12 +56,17 @@ struct FitExplanation {
         try table.print(to: output)
         try output.line("")
         if let best = candidates.first, let response = try? best.result.get() {
-            try output.line("\(shown(file.path)) as \(shown(best.profile.name)) reads it:")
+            try output.line("\(shown(document.place)) as \(shown(best.profile.name)) reads it:")
             for (field, text) in findings(response) {
                 try output.line("  " + padded(field) + shown(text, limit: 200))
             }
         }
         if candidates.allSatisfy({ $0.posts == 0 }) { try printPlaces(to: output) }
+        switch recognition {
+        case .success(let found):
+            if let found { try output.line("quire ingest without --profile: \(shown(found.sentence))") }
+        case .failure(let error): try output.line("quire ingest without --profile: \(shown(error.message))")
+        }
     }
 
     private func reason(_ fit: ProfileFit) -> String {

@@ -1,4 +1,5 @@
 import Quire
+import QuireDumps
 
 /// The final lines of `ingest` and `fill`.
 struct ClosingLine: Encodable {
@@ -57,9 +58,10 @@ struct ClosingLine: Encodable {
     var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 }
 
     /// Returns the lines for people.
-    func summary(feed name: String, _ continuity: Continuity) -> [String] {
+    func summary(feed name: String, _ continuity: Continuity, _ recognition: Recognition?) -> [String] {
         let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
-        let end = evidence + ["  now \(continuity.sentence)"]
+        let end =
+            (recognition.map { ["  " + $0.sentence] } ?? []) + evidence + ["  now \(continuity.sentence)"]
         if received + updated + moved + removed + gapsOpened + gapsClosed + pagesFailed == 0 {
             return dryRun + ["\(shown(name)): \(counted(pages, "page"))", "  nothing new"] + end
         }

@@ -7,7 +7,13 @@ final class Destination {
     /// The path as given; a dry run works on a copy elsewhere.
     let path: String
     let name: String
-    let profile: Profile
+    private(set) var profile: Profile
+    /// What the first response was found to be; nil if the profile was named or is remembered.
+    private(set) var recognition: Recognition?
+    /// True if the profile is to be found from the first response.
+    let recognises: Bool
+    /// True if the responses are to be read in another way than when the feed was last written.
+    let readsOtherwise: Bool
     private var parsing: ParsingOptions
     private let asked: IngestOptions
     private let place: String
@@ -29,12 +35,28 @@ final class Destination {
             cache = try Cache(at: self.place)
             feed = try cache?.existingFeed(named: name)
         }
-        parsing = try ParsingOptions(asked, remembered: feed.flatMap { try ParsingOptions(of: $0) })
+        let remembered = try feed.flatMap { try ParsingOptions(of: $0) }
+        let parsing = try ParsingOptions(asked, remembered: remembered)
+        self.parsing = parsing
+        readsOtherwise = remembered.map { $0 != parsing } ?? false
+        recognises = asked.profile == nil && asked.profileFile == nil && remembered == nil
         profile = try parsing.loadProfile()
         if let feed, let difference = difference(from: feed.options) {
             if try !info(of: feed).isEmpty { throw Failure(.usage, "\(path): feed \(name) \(difference)") }
             (empty, self.feed) = (feed, nil)
         }
+    }
+
+    /// What is known of the responses before one is read.
+    var wishes: Recognition.Wishes? {
+        recognises ? parsing.wishes(asked.order ?? feed?.options.order) : nil
+    }
+
+    /// Reads the responses as the first one was found to be.
+    func adopt(_ recognition: Recognition) throws {
+        self.recognition = recognition
+        parsing.adopt(recognition.profile)
+        profile = try parsing.loadProfile()
     }
 
     /// Returns the requested options that a feed with posts cannot change to, in words.

@@ -2,18 +2,20 @@ import Foundation
 import QuireDumps
 
 /// Reports and counts what could not be taken in, and ends the run if there are too many errors.
+///
+/// On stderr the first errors of each kind have a line each, with their place. The others are counted by kind.
 final class ErrorReporter {
     private let limit: Int?
     private let path: String?
     private let file: FileHandle?
     private let encoder = JSONEncoder()
     private var count: Int
-    private var told = 0
-    /// What came after the errors that were told one by one.
-    private var rest = ErrorKinds()
+    /// How often each kind came, and how many of it were not shown.
+    private var kinds: [String: (count: Int, hidden: Int)] = [:]
+    private var hidden = 0
 
-    /// So many errors are told one by one.
-    private static let toldLimit = 10
+    /// The errors of a kind that are shown, the kinds that are told apart, and the errors that are shown of all.
+    private static let (examples, kindLimit, shownLimit) = (3, 20, 30)
 
     private struct Line: Encodable {
         let message: String
@@ -43,11 +45,7 @@ final class ErrorReporter {
 
     func tell(_ message: String, at place: String) throws {
         count += 1
-        guard let file, let path else {
-            if told == Self.toldLimit { return rest.add(message, at: place) }
-            told += 1
-            return Messages.writeError(message, at: place)
-        }
+        guard let file, let path else { return show(message, at: place) }
         do {
             try file.write(contentsOf: encoder.encode(Line(message: message, place: place)) + Data("\n".utf8))
         } catch {
@@ -55,12 +53,34 @@ final class ErrorReporter {
         }
     }
 
-    /// Tells the errors that were not told one by one, by kind.
-    func summarise() {
-        if rest.count == 0 { return }
-        Messages.write(
-            "\(counted(rest.count, "more error")), by kind; --errors-to FILE writes down each of them")
-        for (count, message, place) in rest.summary { Messages.write(message, times: count, at: place) }
-        rest = ErrorKinds()
+    private func show(_ message: String, at place: String) {
+        var kind = Self.kind(of: message, at: place)
+        if kinds[kind] == nil && kinds.count == Self.kindLimit { kind = "other" }
+        var entry = kinds[kind] ?? (0, 0)
+        entry.count += 1
+        if entry.count <= Self.examples && count - hidden <= Self.shownLimit {
+            Messages.writeError(message, at: place)
+        } else {
+            entry.hidden += 1
+            hidden += 1
+        }
+        kinds[kind] = entry
+    }
+
+    /// Says how many errors of each kind there were, if some were not shown.
+    func conclude() {
+        if hidden == 0 { return }
+        Messages.write("\(grouped(hidden)) more failed; all by kind, and --errors-to FILE takes each:")
+        for (kind, entry) in kinds.sorted(by: { ($0.value.count, $1.key) > ($1.value.count, $0.key) }) {
+            Messages.write(kind, times: entry.count)
+        }
+    }
+
+    /// Returns the message without its place, and with a letter for each number.
+    private static func kind(of message: String, at place: String) -> String {
+        var kind = message[...]
+        let start = "\(shown(place)): "
+        if kind.hasPrefix(start) { kind = kind.dropFirst(start.count) }
+        return String(kind.prefix(200)).replacing(#/[0-9]+/#, with: "N").replacing(#/"[^"]*"/#, with: "\"…\"")
     }
 }

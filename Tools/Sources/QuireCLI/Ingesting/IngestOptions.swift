@@ -10,7 +10,8 @@ struct IngestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The profile of the API: where a response has its fields (default: the profile with which the "
-                + "feed was created, else stackexchange). quire profiles lists them.", valueName: "name"))
+                + "feed was created, else the one that the first response fits). quire profiles lists them.",
+            valueName: "name"))
     var profile: String?
 
     @Option(
@@ -20,8 +21,8 @@ struct IngestOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the server promises about order (default: that of the profile). Fixed when the "
-                + "feed is created.", valueName: "class"))
+            "What the server promises about order (default: that of the profile, or what the first response "
+                + "shows if the profile is not named). Fixed when the feed is created.", valueName: "class"))
     var order: OrderClass?
 
     @Option(
@@ -103,6 +104,18 @@ struct InputArguments: ParsableArguments {
             throw ValidationError(
                 "--memory is from 1 MiB on, --record-limit from 1 to 1024 MiB, --ratio-limit from 1 on.")
         }
+    }
+}
+
+extension InputArguments {
+    /// The options by which the same files give other pages, as far as they are not the default.
+    var words: [String] {
+        var words: [String] = []
+        if format != .auto { words.append("--format \(format.rawValue)") }
+        if packing != .auto { words.append("--packing \(packing.rawValue)") }
+        if let entries { words.append("--entries \(entries)") }
+        if recordLimit.bytes != 16 << 20 { words.append("--record-limit \(recordLimit)") }
+        return words
     }
 }
 

@@ -15,35 +15,59 @@ struct IngestWork {
     func run(
         _ files: [String], _ output: Output,
         beginning: ([Input], Destination) throws -> Beginning
-    ) throws -> ExitStatus {
+    ) throws -> (status: ExitStatus, line: ClosingLine?) {
         let inputs = Input.list(files)
         let copy = runOptions.dryRun ? try DryRun(of: target.cache) : nil
         defer { withExtendedLifetime(copy) {} }
         let destination = try Destination(cache: target.cache, at: copy?.path, feed: target.feed, options)
         if inputs.allSatisfy({ $0.problem != nil }) {
             for input in inputs { Messages.write(input.problem?.message ?? "") }
-            return .noInput
+            return (.noInput, nil)
         }
         let began = ContinuousClock.now
-        let (point, run) = try start(inputs, destination, beginning(inputs, destination))
         Interruption.watch()
+        // The rest of the memory is for the document being read, and the engine.
+        let share = input.memory.bytes / 4
+        var (first, ahead): ([InputPage], PageQueue?) = ([], nil)
+        if destination.recognises {
+            // Where the run starts depends on the profile.
+            let queue = PageQueue.reading(inputs, reading(for: destination), from: .init(), limit: share)
+            first = try recognised(queue, destination)
+            ahead = queue
+        }
+        let (point, run) = try start(inputs, destination, beginning(inputs, destination))
         let sizes = inputs.map { $0.problem == nil ? $0.size : 0 }
         let total = sizes.contains(nil) ? nil : sizes.compactMap(\.self).reduce(0, +)
-        let errors = try ErrorReporter(runOptions, after: point.totals.pagesFailed)
-        defer { errors.summarise() }
         var ingestion = try Ingestion(
-            to: destination, from: point, run, errors,
+            to: destination, from: point, run,
+            ErrorReporter(runOptions, after: point.totals.pagesFailed),
             Progress(runOptions.progress.mode, total: total))
         if !point.isDone {
-            // The rest of the memory is for the document being read, and the engine.
-            let share = input.memory.bytes / 4
-            let queue = PageQueue.reading(
-                inputs, reading(for: destination), from: point.position, limit: share)
-            try ingestion.take(queue, batchBytes: share)
+            let queue =
+                ahead
+                ?? PageQueue.reading(
+                    inputs, reading(for: destination), from: point.position, limit: share)
+            try ingestion.take(queue, after: first, batchBytes: share)
         }
         let line = try report(ingestion, destination, took: began.duration(to: .now), output)
         let status = status(of: ingestion)
-        return status == .ok && runOptions.exitCode && !line.isFine ? .findings : status
+        return (status == .ok && runOptions.exitCode && !line.isFine ? .findings : status, line)
+    }
+
+    /// Takes pages until the profile is found, or a page needs none. Returns the pages.
+    private func recognised(_ queue: PageQueue, _ destination: Destination) throws -> [InputPage] {
+        var pages: [InputPage] = []
+        search: while Interruption.received == 0 {
+            switch queue.pop(patience: 0.2) {
+            case .nothingYet: continue
+            case .end: break search
+            case .page(let page):
+                pages.append(page)
+                if page.response != nil || queue.recognition != nil { break search }
+            }
+        }
+        if let recognition = queue.recognition { try destination.adopt(recognition) }
+        return pages
     }
 
     /// The resume point of the same inputs, or the start.
@@ -51,17 +75,43 @@ struct IngestWork {
         _ inputs: [Input], _ destination: Destination, _ beginning: Beginning
     ) throws -> (ResumePoint, Crawl) {
         let identity = ResumePoint.identity(of: inputs, beginning.start)
-        if runOptions.resume, let feed = destination.feed,
-            let (point, run) = try ResumePoint.read(of: feed), point.inputs == identity
-        {
-            Messages.write(
-                "\(point.isDone ? "done already" : "going on") after \(counted(point.totals.pages, "page"))")
-            return (point, run)
+        if runOptions.resume {
+            let stored = try destination.feed.flatMap { try ResumePoint.read(of: $0) }
+            if let (point, run) = stored, point.inputs == identity {
+                try requireSameOptions(as: point, destination)
+                Messages.write(
+                    "\(point.isDone ? "done already" : "going on") after \(counted(point.totals.pages, "page"))"
+                )
+                return (point, run)
+            }
+            let reason =
+                stored == nil
+                ? "feed \(destination.name) has had no run yet"
+                : "the last run had other files, or they have changed"
+            Messages.write("nothing to resume: \(reason); starting at the beginning")
         }
         return (
-            ResumePoint(inputs: identity, numbering: beginning.numbering),
+            ResumePoint(inputs: identity, numbering: beginning.numbering, reading: input.words),
             Crawl(startingAt: beginning.start)
         )
+    }
+
+    /// A run goes on as it began; what was read before would have been read in another way.
+    private func requireSameOptions(as point: ResumePoint, _ destination: Destination) throws {
+        if destination.readsOtherwise {
+            throw Failure(
+                .usage,
+                "--resume: the run was started with another profile, --items, --id or --key; give the same, or "
+                    + "start anew without --resume")
+        }
+        guard let before = point.reading, before != input.words else { return }
+        func list(_ words: [String]) -> String {
+            words.isEmpty ? "none of these" : words.joined(separator: " ")
+        }
+        throw Failure(
+            .usage,
+            "--resume: the run was started with \(list(before)), not with \(list(input.words)); give the same "
+                + "options, or start anew without --resume")
     }
 
     private func reading(for destination: Destination) -> InputOptions {
@@ -71,6 +121,7 @@ struct IngestWork {
         options.recordLimit = input.recordLimit.bytes
         options.recognisesJSONFeed = destination.recognisesJSONFeed
         options.keyIsVersion = destination.keyIsVersion
+        options.wishes = destination.wishes
         return options
     }
 
@@ -97,7 +148,8 @@ struct IngestWork {
             try JSONLines(output).print(line)
         } else {
             let continuity = info.map { Continuity($0) } ?? Continuity()
-            for text in line.summary(feed: destination.name, continuity) {
+            let recognition = info == nil ? nil : destination.recognition
+            for text in line.summary(feed: destination.name, continuity, recognition) {
                 try output.line(text)
             }
         }

@@ -45,23 +45,30 @@ struct Ingestion {
         var failures = 0
     }
 
-    /// Commits the pages of the queue in batches of limited size, until its end, an interruption, or too many
-    /// errors.
-    mutating func take(_ queue: PageQueue, batchBytes: Int) throws {
-        defer { progress.clear() }
+    /// Commits these pages and those of the queue in batches of limited size, until its end, an interruption, or
+    /// too many errors.
+    mutating func take(_ queue: PageQueue, after first: [InputPage], batchBytes: Int) throws {
+        defer {
+            progress.clear()
+            errors.conclude()
+        }
         var waiting = Waiting(numbering: point.numbering)
+        for page in first where !hasGivenUp { try take(page, &waiting, batchBytes) }
         while Interruption.received == 0 && !hasGivenUp {
             switch queue.pop(patience: 0.2) {
             case .nothingYet: break
             case .end: return try commit(waiting.pages, waiting.numbering, isLast: true)
-            case .page(let page):
-                progress.show(read: page.consumed, posts: point.totals.new)
-                try add(page, to: &waiting)
-                let isFull = waiting.pages.count == Self.batchPages || waiting.bytes >= batchBytes
-                if isFull && !hasGivenUp { try commit(&waiting) }
+            case .page(let page): try take(page, &waiting, batchBytes)
             }
         }
         queue.cancel()
+    }
+
+    private mutating func take(_ page: InputPage, _ waiting: inout Waiting, _ batchBytes: Int) throws {
+        progress.show(read: page.consumed, posts: point.totals.new)
+        try add(page, to: &waiting)
+        let isFull = waiting.pages.count == Self.batchPages || waiting.bytes >= batchBytes
+        if isFull && !hasGivenUp { try commit(&waiting) }
     }
 
     private mutating func add(_ page: InputPage, to waiting: inout Waiting) throws {

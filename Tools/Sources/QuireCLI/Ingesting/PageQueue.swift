@@ -8,6 +8,7 @@ final class PageQueue: @unchecked Sendable {
     private let condition = NSCondition()
     private var pages: [InputPage] = []
     private var bytes = 0
+    private var found: Recognition?
     private var hasEnded = false
     private var isCancelled = false
     private let limit: Int
@@ -27,7 +28,7 @@ final class PageQueue: @unchecked Sendable {
         let queue = PageQueue(limit: limit)
         let thread = Thread {
             let reader = PageReader(inputs, options, from: start)
-            while let page = reader.next(), queue.push(page) {}
+            while let page = reader.next(), queue.push(page, reader.recognition) {}
             queue.end()
         }
         thread.name = "parsing"
@@ -35,9 +36,13 @@ final class PageQueue: @unchecked Sendable {
         return queue
     }
 
+    /// What the first response was found to be, once it has been read.
+    var recognition: Recognition? { condition.withLock { found } }
+
     /// Adds a page. Returns false if no more pages are wanted.
-    private func push(_ page: InputPage) -> Bool {
+    private func push(_ page: InputPage, _ recognition: Recognition?) -> Bool {
         condition.withLock {
+            found = recognition
             while !isCancelled && !pages.isEmpty && bytes + page.size > limit { condition.wait() }
             if isCancelled { return false }
             pages.append(page)

@@ -32,6 +32,20 @@ struct ParsingOptions: Codable, Equatable {
         key = options.key ?? key
     }
 
+    /// What the first response was found to be. Other feeds with the profile of that name read as before.
+    mutating func adopt(_ found: Profile) {
+        if let known = Profile.named(found.name), known.source == found.source {
+            (profile, ownProfile) = (found.name, nil)
+        } else {
+            ownProfile = found.source
+        }
+    }
+
+    /// What the caller has said of the responses, besides the profile.
+    func wishes(_ order: OrderClass?) -> Recognition.Wishes {
+        Recognition.Wishes(items: items, id: id, key: key, order: order)
+    }
+
     /// The caller did not say what the responses are.
     var isByDefault: Bool {
         var plain = ParsingOptions()

@@ -13,6 +13,8 @@ struct ResumePoint: Codable {
     var shift: Int?
     var totals = IngestTotals()
     var isDone = false
+    /// The options that say how the inputs are read: `--format items`.
+    var reading: [String]? = nil
 
     /// The attributes of the feed: this as JSON, and the checkpoint of the crawl.
     private static let attribute = "quire.resume"

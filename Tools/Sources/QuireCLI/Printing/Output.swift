@@ -79,12 +79,11 @@ enum Messages {
         write("quire: " + message, Line(message: message, place: place, type: "error"))
     }
 
-    /// Writes how often something went wrong, and where first.
-    static func write(_ message: String, times count: Int, at place: String) {
-        let first = place.isEmpty ? "" : ", first \(place)"
+    /// Writes how often something went wrong.
+    static func write(_ message: String, times count: Int) {
         write(
-            "quire:   \(counted(count, "time")): \(message)\(first)",
-            Line(count: count, message: message, place: place, type: "error"))
+            "quire:   \(counted(count, "time")): \(message)",
+            Line(count: count, message: message, type: "error"))
     }
 
     /// Writes why the tool ends. `text` is what people read.

@@ -1,0 +1,122 @@
+/// A list in a document that may be a feed: where it is, and what identifies its items.
+struct ListPlace {
+    /// The path of the array, escaped as in a profile.
+    let path: String
+    let keys: [String]
+    /// The node of the array.
+    let node: Int
+    let count: Int
+    /// The path of what looks like the id of an item, and how much it looks like one; nil if nothing does.
+    let id: (path: String, score: Int)?
+
+    /// Names of arrays that hold what a response is about, rather than what belongs to it.
+    private static let usualNames: Set<String> = [
+        "items", "data", "results", "result", "posts", "entries", "entry", "nodes", "edges", "hits",
+        "statuses", "feed", "records", "children", "values", "objects", "messages", "events", "rows",
+        "orderedItems", "list", "docs", "documents", "chunk", "content", "elements",
+    ]
+
+    /// How likely this is the list that the response is about.
+    var score: Int {
+        let name = keys.last.map(Self.usualNames.contains) ?? true
+        return (id?.score ?? 0) + min(count, 20) * 2 + (name ? 60 : 0) - 8 * keys.count
+    }
+
+    /// Returns the lists of objects that are not in other lists, the likeliest first.
+    static func all(in outline: JSONOutline) -> [ListPlace] {
+        var places: [ListPlace] = []
+        func visit(_ node: Int, _ keys: [String]) {
+            switch outline.nodes[node].kind {
+            case .array:
+                let items = outline.children(of: node)
+                guard items.contains(where: { outline.nodes[$0].kind == .object }) else { return }
+                places.append(
+                    ListPlace(
+                        path: keys.map(escaped).joined(separator: "."), keys: keys, node: node,
+                        count: outline.nodes[node].count, id: identity(of: items, keys.last, outline)))
+            case .object where keys.count < 6:
+                for child in outline.children(of: node) where !outline.nodes[child].key.isEmpty {
+                    visit(child, keys + [outline.key(child)])
+                }
+            default: return
+            }
+        }
+        visit(0, [])
+        return places.sorted { ($0.score, $1.path) > ($1.score, $0.path) }
+    }
+
+    /// Returns a key as a part of a path.
+    static func escaped(_ key: String) -> String {
+        key.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
+    }
+
+    // MARK: The id
+
+    /// Objects that are wrapped around a post.
+    private static let wrappers: Set<String> = [
+        "node", "data", "post", "item", "resource", "attributes", "actor", "member", "object", "record", "id",
+    ]
+
+    private static let scores: [String: Int] = [
+        "id": 100, "_id": 95, "Id": 95, "ID": 95, "id_str": 94, "guid": 92, "uuid": 92, "uri": 91,
+        "objectID": 90, "event_id": 90, "did": 88, "sha": 86, "databaseId": 80, "number": 72, "key": 60,
+        "pk": 80, "pageid": 70, "revid": 74, "rcid": 76, "post": 50, "url": 40, "link": 38,
+        "html_url": 42, "permalink": 44, "nameWithOwner": 36, "full_name": 35, "slug": 30, "username": 28,
+        "login": 28, "name": 20, "title": 12, "label": 40,
+    ]
+
+    private static func score(_ key: String, in list: String?) -> Int? {
+        if let known = scores[key] { return known }
+        let lower = key.lowercased()
+        guard lower.hasSuffix("_id") || key.hasSuffix("Id") || key.hasSuffix("ID") else { return nil }
+        let stem = lower.dropLast(lower.hasSuffix("_id") ? 3 : 2)
+        // questions have a question_id
+        return list?.lowercased().hasPrefix(stem) == true ? 89 : 55
+    }
+
+    /// Returns the field with a value of its own for each item.
+    private static func identity(
+        of items: [Int], _ list: String?, _ outline: JSONOutline
+    ) -> (path: String, score: Int)? {
+        let objects = items.filter { outline.nodes[$0].kind == .object }
+        guard objects.count * 10 >= items.count * 9 else { return nil }
+        // The first may be a row that is not a post.
+        guard let first = objects.dropFirst().first ?? objects.first else { return nil }
+        var best: (path: String, score: Int)?
+        func consider(_ keys: [String], _ score: Int) {
+            guard best.map({ score > $0.score }) ?? true, isDistinct(keys, objects, outline) else { return }
+            best = (keys.map(escaped).joined(separator: "."), score)
+        }
+        for member in outline.children(of: first) {
+            let key = outline.key(member)
+            if let score = score(key, in: list) { consider([key], score) }
+            guard outline.nodes[member].kind == .object, wrappers.contains(key) else { continue }
+            for inner in outline.children(of: member) {
+                if let score = score(outline.key(inner), in: list) {
+                    consider([key, outline.key(inner)], score - 15)
+                }
+            }
+        }
+        return best
+    }
+
+    private static func isDistinct(_ keys: [String], _ items: [Int], _ outline: JSONOutline) -> Bool {
+        var seen: Set<String> = []
+        var missing = 0
+        for item in items {
+            guard let node = outline.find(keys, from: item), outline.nodes[node].kind != .null else {
+                missing += 1
+                continue
+            }
+            switch outline.nodes[node].kind {
+            case .string, .integer: break
+            default: return false
+            }
+            let text = outline.text(node)
+            if text.isEmpty { return false }
+            seen.insert(text)
+        }
+        // A row need not be a post, and a server may show a post twice.
+        return missing * 10 <= items.count && seen.count * 4 >= (items.count - missing) * 3
+    }
+}

@@ -1,0 +1,224 @@
+public import Quire
+
+/// What a response is: the profile that reads it, and by what its list is ordered.
+///
+/// Found from the first response of a feed, when the caller does not say which API it comes from.
+///
+///     let recognition = try Recognition(of: bytes, envelope: envelope, name: "1.json")
+///     let parser = PageParser(profile: recognition.profile)
+public struct Recognition: Sendable {
+    /// What the caller has said about the feed already.
+    public struct Wishes: Sendable {
+        /// The path of the array of items, from the document.
+        public var items: String?
+        /// The path of the id, from the item.
+        public var id: String?
+        /// The path of the sort key, from the item.
+        public var key: String?
+        /// The order class.
+        public var order: OrderClass?
+
+        /// Creates wishes; nil leaves the answer to the response.
+        public init(
+            items: String? = nil, id: String? = nil, key: String? = nil, order: OrderClass? = nil
+        ) {
+            (self.items, self.id, self.key, self.order) = (items, id, key, order)
+        }
+    }
+
+    /// The profile, with the order class and sort key that were found, and what the caller wished for.
+    ///
+    /// Its ``Profile/source`` is that of a built-in profile, if nothing in it had to be changed.
+    public let profile: Profile
+    /// Why it is this profile, as the rest of a sentence: `"items" and "has_more" are there`.
+    public let reason: String
+    /// Why it is this order, as the rest of a sentence: `created_at descends`.
+    public let orderReason: String
+    /// What the response does not say, and which option settles it; nil if nothing is open.
+    public let advice: String?
+
+    /// The recognition in one line.
+    public var sentence: String {
+        let isSorted = [.stable, .bump].contains(profile.order)
+        let key = isSorted ? profile.key.map { " by \($0.path)" } ?? "" : ""
+        let name = profile.name == "unknown" ? "without a profile" : "as \(profile.name)"
+        return "read \(name): \(reason); order \(profile.order.rawValue)\(key): \(orderReason)"
+            + (advice.map { "; \($0)" } ?? "")
+    }
+}
+
+extension Recognition {
+    /// Recognises a response. `envelope` was received with the body; a recorded exchange has its own. `name` is
+    /// used in messages. The time does not depend on the number of profiles, but on the size of the response.
+    ///
+    /// Throws `.data` with what is missing and which option would help: the bytes are not JSON, it is an error
+    /// document, no list is in it, or several.
+    public init(
+        of bytes: [UInt8], envelope: Envelope? = nil, name: String, wishes: Wishes = Wishes()
+    ) throws(DumpError) {
+        do throws(DumpError) {
+            var (document, envelope) = (bytes[...], envelope)
+            if Envelope.leads(document) { (envelope, document) = try Envelope.split(document) }
+            if document.starts(with: [0xEF, 0xBB, 0xBF]) { document = document.dropFirst(3) }
+            if let status = envelope?.status, !(200..<300 ~= status) {
+                throw DumpError(.data, "error document: HTTP \(status)")
+            }
+            guard let outline = JSONOutline(document) else {
+                try Scanner(depth: PageParser.depthLimit).read(document)
+                throw DumpError(.data, "not JSON: it is cut off")
+            }
+            if outline.root.kind == .array, let found = try Self.ofElements(outline, wishes) {
+                self = found
+                return
+            }
+            let recognizer = Recognizer(wishes: wishes, envelope: envelope, outline: outline)
+            let found = try recognizer.find()
+            let items = outline.find(found.profile.items.keys) ?? 0
+            self.init(found, wishes, envelope, outline, outline.children(of: items))
+        } catch {
+            throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
+        }
+    }
+
+    /// Recognises a list of documents, one after the other in a file: responses, or items without their response.
+    ///
+    /// Odd ones among them are passed over. Throws as ``init(of:envelope:name:wishes:)`` does.
+    init(ofEach documents: [[UInt8]], name: String, wishes: Wishes) throws(DumpError) {
+        do throws(DumpError) {
+            let scanner = Scanner(depth: PageParser.depthLimit)
+            var problem: DumpError?
+            let sound = documents.filter { document in
+                do throws(DumpError) {
+                    try scanner.read(document[...])
+                    return true
+                } catch {
+                    problem = problem ?? error
+                    return false
+                }
+            }
+            if sound.isEmpty { throw problem ?? DumpError(.data, "nothing in it") }
+            let array =
+                [UInt8(ascii: "[")] + Array(sound.joined(separator: [UInt8(ascii: ",")])) + [
+                    UInt8(ascii: "]")
+                ]
+            guard let outline = JSONOutline(array[...]) else { throw DumpError(.data, "not JSON") }
+            let items = outline.children(of: 0)
+            for profile in Profile.builtIn where profile.isLines {
+                let fitting = items.filter { Self.marks(profile, $0, outline) }
+                if fitting.count * 2 > items.count {
+                    let shifted = profile.shifted(to: fitting, in: outline)
+                    let found = Recognizer.Found(profile: shifted, reason: "its lines are such messages")
+                    self.init(found, wishes, nil, outline, [])
+                    return
+                }
+            }
+            if let found = try Self.ofElements(outline, wishes) {
+                self = found
+                return
+            }
+            let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: outline)
+            let found = try recognizer.find()
+            self.init(found, wishes, nil, outline, outline.children(of: 0))
+        } catch {
+            throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
+        }
+    }
+
+    /// Recognises the elements of an array that are responses, or items of an API whose ids have a name of their
+    /// own. Returns nil if they are neither.
+    private static func ofElements(_ outline: JSONOutline, _ wishes: Wishes) throws(DumpError) -> Recognition?
+    {
+        let items = outline.children(of: 0)
+        guard let first = items.first, outline.nodes[first].kind == .object else { return nil }
+        let own = Profile.builtIn.filter { profile in
+            guard !profile.isLines, profile.post.keys.isEmpty, profile.id.path.keys.count == 1,
+                !profile.items.keys.isEmpty, let name = profile.id.path.keys.first
+            else { return false }
+            return name.count > 2 && outline.find([name], from: first) != nil
+                && (profile.key.map { outline.find($0.path.keys, from: first) != nil } ?? true)
+        }
+        if let profile = own.first, wishes.id == nil, wishes.items == nil {
+            let reason = "they are items with \"\(profile.id.path)\""
+            return Recognition(
+                Recognizer.Found(profile: profile, reason: reason), wishes, nil, outline, items)
+        }
+        for item in items.prefix(8) {
+            guard let inner = JSONOutline(outline.slice(outline.nodes[item].range)) else { continue }
+            let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: inner)
+            guard let found = recognizer.known(), !found.profile.items.keys.isEmpty else { continue }
+            let list = inner.find(found.profile.items.keys).map(inner.children) ?? []
+            return Recognition(found, wishes, nil, inner, list)
+        }
+        return nil
+    }
+
+    private static func marks(_ profile: Profile, _ item: Int, _ outline: JSONOutline) -> Bool {
+        guard let mark = profile.mark, let node = outline.find(mark.path.keys, from: item) else {
+            return false
+        }
+        return mark.texts.isEmpty || mark.texts.contains(outline.text(node))
+    }
+
+    private init(
+        _ found: Recognizer.Found, _ wishes: Wishes, _ envelope: Envelope?, _ outline: JSONOutline,
+        _ items: [Int]
+    ) {
+        let decision = OrderDecision(
+            found: found, wishes: wishes, envelope: envelope, outline: outline, items: items)
+        var verdict = decision.verdict()
+        var profile = Self.profile(found.profile, verdict, wishes)
+        if wishes.order == nil, [.stable, .bump].contains(verdict.order),
+            !Self.descends(profile, in: outline, beyond: items.count)
+        {
+            let key = profile.key.map { "\($0.path)" } ?? "its key"
+            verdict = OrderDecision.Verdict(order: .ranked, reason: "\(key) descends on the first rows only")
+            profile = Self.profile(found.profile, verdict, wishes)
+        }
+        (self.profile, reason) = (profile, found.reason)
+        (orderReason, advice) = (verdict.reason, verdict.advice)
+    }
+
+    /// Returns the profile with the order, and what was wished for.
+    private static func profile(
+        _ found: Profile, _ verdict: OrderDecision.Verdict, _ wishes: Wishes
+    ) -> Profile {
+        var changes: [String: Any] = [:]
+        if verdict.order != found.order { changes["order"] = verdict.order.rawValue }
+        if let key = verdict.key, key.path != found.key?.path.text || key.type == .number {
+            changes["key"] = ["path": key.path, "type": key.type.rawValue]
+            if found.version == nil { changes["version"] = ["path": key.path, "type": key.type.rawValue] }
+        }
+        var profile = changes.isEmpty ? found : found.changed(by: changes) ?? found
+        // These were found to be possible.
+        if let items = wishes.items { try? profile.setItems(path: items) }
+        if let id = wishes.id { try? profile.setID(path: id) }
+        if let key = wishes.key { try? profile.setKey(path: key) }
+        return profile
+    }
+
+    /// Returns true if the keys descend on the whole page, of which `count` rows are known to.
+    private static func descends(_ profile: Profile, in outline: JSONOutline, beyond count: Int) -> Bool {
+        guard !profile.isLines, let items = outline.find(profile.items.keys),
+            outline.nodes[items].count > count,
+            let answer = try? PageParser(profile: profile, limit: .max).parse(Array(outline.bytes), name: "")
+        else { return true }
+        let keys = answer.posts.compactMap(\.key)
+        return zip(keys, keys.dropFirst()).allSatisfy { $0 >= $1 }
+    }
+}
+
+extension Profile {
+    /// Returns the profile for messages that have the post at another place of their array.
+    fileprivate func shifted(to messages: [Int], in outline: JSONOutline) -> Profile {
+        guard let message = messages.first, let from = post.keys.first,
+            outline.find(id.path.keys, from: message) == nil,
+            let place = outline.children(of: message).firstIndex(where: { outline.nodes[$0].kind == .object })
+        else { return self }
+        func moved(_ path: FieldPath) -> String {
+            path.keys.first == from ? "\(place)" + path.text.dropFirst(from.count) : path.text
+        }
+        var changes: [String: Any] = ["post": moved(post), "id": ["path": moved(id.path)]]
+        if let key { changes["key"] = ["path": moved(key.path), "type": key.type.rawValue] }
+        return changed(by: changes) ?? self
+    }
+}
