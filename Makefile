@@ -61,8 +61,9 @@ cost: deps                  ## instructions and bytes written against the baseli
 lib: deps                   ## build/libquire.so.0 and build/libquire.a, for programs without Swift
 	@SWIFT="$(SWIFT)" Packaging/build-library
 
-install: lib                ## header, libraries, pkg-config, CMake and man page under DESTDIR/PREFIX
+install: lib                ## library and tool under DESTDIR/PREFIX, with what C, CMake, man and shells need
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install-library
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SWIFT="$(SWIFT)" Packaging/install-tool
 
 sbom: deps                  ## build/quire.cdx.json: what the library and the tool are made of, with licences
 	@mkdir -p build

@@ -10,18 +10,23 @@ enum Interruption {
 
     static func watch() {
         _ = received  // the handler must not be the one that creates the variable
+        handle([SIGINT, SIGTERM], flags: Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_RESTART)) {
+            Interruption.signal.store($0, ordering: .relaxed)
+        }
+    }
+
+    /// Lets a function handle signals.
+    static func handle(_ numbers: [Int32], flags: Int32 = 0, _ handler: @convention(c) (Int32) -> Void) {
         var watched = sigset_t()
         sigemptyset(&watched)
-        for number in [SIGINT, SIGTERM] {
+        for number in numbers {
             sigaddset(&watched, number)
             var action = sigaction()
-            action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_RESTART)
+            action.sa_flags = flags
             #if canImport(Darwin)
-                action.__sigaction_u.__sa_handler = { Interruption.signal.store($0, ordering: .relaxed) }
+                action.__sigaction_u.__sa_handler = handler
             #else
-                action.__sigaction_handler.sa_handler = {
-                    Interruption.signal.store($0, ordering: .relaxed)
-                }
+                action.__sigaction_handler.sa_handler = handler
             #endif
             sigaction(number, &action, nil)
         }

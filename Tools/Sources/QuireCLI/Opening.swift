@@ -19,7 +19,7 @@ struct FeedArguments: ParsableArguments {
     @Argument(help: "The file of the cache.", completion: .file())
     var cache: String
 
-    @Argument(help: "The name of the feed.")
+    @Argument(help: "The name of the feed.", completion: .feeds)
     var feed: String
 
     /// Opens the feed, which must exist.
@@ -27,6 +27,17 @@ struct FeedArguments: ParsableArguments {
 
     /// Opens the feed for a command that only reads: it needs no right to write.
     func openToRead() throws -> Feed { try openFeed(feed, in: openCache(cache, isReadOnly: true)) }
+}
+
+extension CompletionKind {
+    /// The feeds of the cache that stands on the command line.
+    static let feeds = CompletionKind.custom { words, _, _ in
+        let path = words.dropFirst(2).first { !$0.hasPrefix("-") && exists($0) }
+        guard let path, let cache = try? openCache(path) else { return [] }
+        // A shell would carry out what a name contains. The cache may be a stranger's.
+        let harmless = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:=")
+        return ((try? cache.feeds()) ?? []).map(\.name).filter { $0.allSatisfy(harmless.contains) }
+    }
 }
 
 struct JSONOption: ParsableArguments {
@@ -43,10 +54,9 @@ func openCache(_ path: String, isReadOnly: Bool = false) throws -> Cache {
 }
 
 func openFeed(_ name: String, in cache: Cache) throws -> Feed {
-    guard let feed = try cache.existingFeed(named: name) else {
-        throw Failure(.data, "\(cache.path): no feed \(name)")
-    }
-    return feed
+    if let feed = try cache.existingFeed(named: name) { return feed }
+    let hint = Suggestion.words(for: name, in: try cache.feeds().map(\.name))
+    throw Failure(.data, "\(cache.path): no feed \(name)\(hint)")
 }
 
 /// Creates a cache at a path where there is none.

@@ -15,17 +15,21 @@ struct QuireTool: ParsableCommand {
             Data goes to stdout, messages go to stderr. Listings are tables for people; with --json they \
             are one object per line, whose names do not change.
 
+            With --json, what goes to stderr is objects, too: a message, its type (error or note), the place, \
+            and in the last one the exit_code.
+
             Exit codes: 0 fine, 1 findings or gaps, 64 wrong usage, 65 wrong data (a page that was \
             refused; a feed, gap or post that the cache does not have; a file that is no cache), 66 a \
             file or cache does not exist or may not be read, 73 a file cannot be created, 74 reading or \
             writing failed, 75 try again later, 130 stopped by Ctrl-C.
             """,
+        version: "0.1.0",
         subcommands: [
-            Demo.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self, Export.self,
-            Pull.self, ReportCommand.self, Serve.self,
-            Drop.self, Rename.self, Reset.self, Prune.self, Check.self, Verify.self, Repair.self,
-            Compact.self, Stat.self, Copy.self,
-            Profiles.self,
+            Demo.self, Pull.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self,
+            Get.self, Export.self, Watch.self, ReportCommand.self, Serve.self,
+            Delete.self, Pin.self, Unpin.self, Drop.self, Rename.self, Reset.self, Prune.self,
+            Doctor.self, Stat.self, Check.self, Verify.self, Repair.self, Compact.self, Copy.self,
+            Profiles.self, Manual.self,
         ])
 
     static func main() {
@@ -33,6 +37,7 @@ struct QuireTool: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         occupyStandardStreams()
         do {
+            try CommandNames.require(Array(CommandLine.arguments.dropFirst()))
             var command = try parseAsRoot()
             try command.run()
         } catch {
@@ -56,17 +61,19 @@ struct QuireTool: ParsableCommand {
         case let code as ExitCode:
             return code.rawValue
         case let failure as Failure:
-            Messages.write(failure.message)
-            return failure.status.rawValue
+            return report(failure.message, failure.status)
         case let error as QuireError:
-            Messages.write(error.message)
-            return ExitStatus(error).rawValue
+            return report(error.message, ExitStatus(error))
         case let error as DumpError:
-            Messages.write(error.message)
-            return ExitStatus(error).rawValue
+            return report(error.message, ExitStatus(error))
         default:
             return reportUsage(error)
         }
+    }
+
+    private static func report(_ message: String, _ status: ExitStatus) -> Int32 {
+        Messages.writeEnd(message, status.rawValue)
+        return status.rawValue
     }
 
     /// Help, and what ArgumentParser does not understand.
@@ -78,7 +85,7 @@ struct QuireTool: ParsableCommand {
             try? output.line(message)
             try? output.flush()
         } else {
-            Messages.writeLines(message)
+            Messages.writeEnd(Self.message(for: error), code, text: message)
         }
         return code
     }

@@ -39,8 +39,12 @@ struct BadInputTests {
             let run = try box.quire(
                 "ingest", box.cache, "a", box.path("bad.json"), "--json", "--place", place)
             #expect(run.status == 65 && run.errLines.count == 1)
-            #expect(run.err.hasPrefix("quire: \(box.path("bad.json")): "))
-            #expect(run.err.contains(reason), "\(run.err)")
+            let error = JSONObject(
+                values: try #require(
+                    JSONSerialization.jsonObject(with: Data(run.err.utf8)) as? [String: Any]))
+            #expect(error.text("message")?.hasPrefix("\(box.path("bad.json")): ") == true)
+            #expect(error.text("message")?.contains(reason) == true, "\(run.err)")
+            #expect(error.text("place") == box.path("bad.json") && error.text("type") == "error")
             let line = try run.object()
             #expect(line["pages"] == 0 && line["pages_failed"] == 1 && line["received"] == 0)
         }

@@ -4,7 +4,7 @@ import Testing
 @Suite("quire ingest and fill", .timeLimit(.minutes(10)))
 struct IngestTests {
     private static let closing: Set<String> = [
-        "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page", "ignored",
+        "pages", "pages_failed", "received", "new", "duplicates", "duplicates_in_page",
         "updated", "moved", "removed", "gaps_opened", "gaps_closed", "in_sequence", "unverified",
         "elapsed_ms", "bytes", "dry_run", "against_order", "fitting_order", "open_head", "outdated",
         "unplaced",
@@ -63,7 +63,7 @@ struct IngestTests {
         #expect(first.flag("in_sequence") == false)
         let gaps = try box.quire("gaps", box.cache, "a", "--json").objects().map(JSONObject.init)
         #expect(gaps.count == 1 && gaps[0].text("down") == "page=4")
-        #expect(gaps[0].text("above") == "971" && gaps[0].text("below") == "960")
+        #expect(gaps[0].text("below_post") == "971" && gaps[0].text("above_post") == "960")
         let gap = try #require(gaps[0].text("id"))
         let fill = ["fill", box.cache, "a", gap, pages[3], "--json"] + options
         let second = try box.quire(fill).object()
@@ -83,7 +83,7 @@ struct IngestTests {
         let first = try box.quire("fill", box.cache, "a", "g1", pages[3], "--json").object()
         #expect(first["new"] == 10 && first.flag("in_sequence") == false)
         let gap = try box.quire("gaps", box.cache, "a", "--json").object()
-        #expect(gap.text("down") == "page=5" && gap.text("above") == "961")
+        #expect(gap.text("down") == "page=5" && gap.text("below_post") == "961")
         let id = try #require(gap.text("id"))
         let second = try box.quire("fill", box.cache, "a", id, pages[4], "--json").object()
         #expect(second["new"] == 10 && second.flag("in_sequence") == true)
@@ -146,11 +146,12 @@ struct IngestTests {
         #expect(run.status == 65)
         let line = try run.object()
         #expect(line["pages"] == 5 && line["pages_failed"] == 3 && line["received"] == 50)
-        #expect(run.errLines.count == 3)
-        let escaped = #"quire: \#(pages[2]): error document: throttle: slow\u{1B}[31m"#
-        #expect(run.errLines[0] == escaped)
-        #expect(run.errLines[1].hasPrefix("quire: \(pages[4]): not JSON"))
-        #expect(run.errLines[2] == "quire: \(pages[7]): no such file")
+        let errors = try Run(status: 0, out: run.err, err: "").objects().map(JSONObject.init)
+        #expect(errors.map { $0.text("place") } == [pages[2], pages[4], pages[7]])
+        let escaped = #"\#(pages[2]): error document: throttle: slow\u{1B}[31m"#
+        #expect(errors[0].text("message") == escaped)
+        #expect(errors[1].text("message")?.hasPrefix("\(pages[4]): not JSON") == true)
+        #expect(errors[2].text("message") == "\(pages[7]): no such file")
         let gaps = try box.quire("gaps", box.cache, "a", "--json").objects()
         #expect(gaps.compactMap { $0["down"] as? String } == ["page=3", "page=5"])
     }
@@ -187,7 +188,7 @@ struct IngestTests {
         #expect(try run.object()["gaps_opened"] == 1)
         let gaps = try box.quire("gaps", box.cache, "a", "--json").objects().map(JSONObject.init)
         #expect(gaps.map { $0.text("id") } == ["head", "g1"] && gaps[1].text("down") == "page=903")
-        #expect(gaps[1].text("below") == "1000")
+        #expect(gaps[1].text("above_post") == "1000")
     }
 
     @Test("a body is replaced by one with a newer key, never by an older one")
@@ -228,7 +229,7 @@ struct IngestTests {
         try box.page("2.json", [])
         let run = try box.quire(["ingest", box.cache, "a"] + pages + ["--json"])
         #expect(run.status == 65)
-        #expect(run.errLines == ["quire: \(pages[1]): refused: the page is empty"])
+        #expect(run.err.contains(#""message":"\#(pages[1]): refused: the page is empty""#))
         #expect(try box.quire("gaps", box.cache, "a", "--json").object().text("down") == "page=2")
         _ = try box.pages(2...2)
         let second = try box.quire("fill", box.cache, "a", "g1", pages[1], "--json").object()

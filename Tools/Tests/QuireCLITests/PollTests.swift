@@ -117,7 +117,7 @@ struct PollTests {
         let first = try ingest("reddit").object()
         #expect(first["pages_failed"] == 0)
         let gap = try box.quire("gaps", box.cache, "a", "--json").object()
-        #expect(gap.text("down") == "t1_136" && gap.text("below") == "t1_120")
+        #expect(gap.text("down") == "t1_136" && gap.text("above_post") == "t1_120")
         #expect(try ids("t1_") == Array((136...140).reversed()) + Array((111...120).reversed()))
         try reddit(4, "after=t1_136&limit=20", listing.below(136, 20))
         let second = try ingest("reddit").object()
@@ -158,7 +158,7 @@ struct PollTests {
         let second = try ingest("mastodon").object()
         #expect(second.flag("in_sequence") == false)
         let gap = try box.quire("gaps", box.cache, "a", "--json").object()
-        #expect(gap.text("above") == "118" && gap.text("below") == "113")
+        #expect(gap.text("below_post") == "118" && gap.text("above_post") == "113")
         try mastodon(5, "?limit=5&min_id=113", listing.above(113, 5), isCut: true)  // 118…114
         let third = try ingest("mastodon").object()
         #expect(third["unverified"] == 0 && third.flag("in_sequence") == true)

@@ -7,6 +7,10 @@ struct Check: ToolCommand {
         discussion: """
             Exit code 1 if there are findings. Changes nothing. Ctrl-C stops it, prints the findings until then, and \
             exits with code 130.
+
+            Examples:
+              quire check so.quire
+              quire check so.quire --quick --json
             """)
 
     @OptionGroup var target: CacheArgument

@@ -9,6 +9,9 @@ struct Compact: ToolCommand {
             have them in blocks that it has not used again, an SSD above all; so may backups. Ids of posts deleted lately stay in the cache's log. No process may have the cache open; it is \
             tested before, and the new file before it takes the old one's place. Ctrl-C stops it, with exit code \
             130, and nothing has changed.
+
+            Example:
+              quire compact so.quire
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())

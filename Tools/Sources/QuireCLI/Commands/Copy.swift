@@ -7,6 +7,9 @@ struct Copy: ToolCommand {
         discussion: """
             The copy shows the cache at one moment. Others may read and write meanwhile. No file may exist at \
             the path of the copy.
+
+            Example:
+              quire copy so.quire backup.quire
             """)
 
     @OptionGroup var target: CacheArgument

@@ -5,7 +5,12 @@ import QuireSimulator
 
 struct Demo: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Watch a feed fill, a gap open and close. Needs no files.")
+        abstract: "Watch a feed fill, a gap open and close. Needs no files.",
+        discussion: """
+            Examples:
+              quire demo
+              quire demo --seed 3 --cache demo.quire
+            """)
 
     @Option(
         help: ArgumentHelp(

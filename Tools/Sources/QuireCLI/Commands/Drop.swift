@@ -7,6 +7,9 @@ struct Drop: ToolCommand {
         discussion: """
             Its posts, pages, gaps and attributes are removed. Posts that other feeds of its collection hold \
             stay there. The file does not become smaller; quire compact does that.
+
+            Example:
+              quire drop so.quire so/old
             """)
 
     @OptionGroup var target: FeedArguments
@@ -26,6 +29,9 @@ struct Reset: ToolCommand {
         discussion: """
             The feed stays, without posts. Its options and its profile stay too. The next quire ingest may change \
             its options with --order or --collection.
+
+            Example:
+              quire reset so.quire so/active
             """)
 
     @OptionGroup var target: FeedArguments
@@ -42,7 +48,12 @@ struct Reset: ToolCommand {
 struct Rename: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Give a feed another name.",
-        discussion: "Its posts and its collection stay as they are.")
+        discussion: """
+            Its posts and its collection stay as they are.
+
+            Example:
+              quire rename so.quire so/active so/latest
+            """)
 
     @OptionGroup var target: FeedArguments
 

@@ -6,13 +6,29 @@ struct Export: ToolCommand {
         abstract: "Write the bodies of a feed's posts, top first, byte for byte as received.",
         discussion: """
             A newline follows each body. A body may itself have several lines. With --ndjson such a body is \
-            written on one line, without the white space between its tokens. A body that is no JSON and spans several lines stops --ndjson, as does an id with \
-            a newline in it --ids, with exit code 65. Posts whose body is missing are left out.
+            written on one line, without the white space between its tokens. A body that is no JSON and spans \
+            several lines stops --ndjson, as does an id with a newline in it --ids, with exit code 65. Posts \
+            whose body is missing are left out.
 
             On a terminal, characters that would steer it are shown escaped.
+
+            Examples:
+              quire export so.quire so/active --ndjson
+              quire export so.quire so/active -n 100 --after 41
+              quire export so.quire so/active --id 42 --id 40
+              quire export so.quire so/active --ids
             """)
 
     @OptionGroup var target: FeedArguments
+
+    @Option(name: .short, help: ArgumentHelp("At most this many posts.", valueName: "number"))
+    var number: Int?
+
+    @Option(help: ArgumentHelp("Start below this post.", valueName: "id"))
+    var after: String?
+
+    @Option(help: ArgumentHelp("Only this post; may be given several times.", valueName: "id"))
+    var id: [String] = []
 
     @Flag(help: "Write the ids instead, one per line.")
     var ids = false
@@ -22,27 +38,46 @@ struct Export: ToolCommand {
 
     func validate() throws {
         if ids && ndjson { throw ValidationError("--ids and --ndjson exclude each other.") }
+        if number ?? 0 < 0 { throw ValidationError("-n must not be negative.") }
+        if !id.isEmpty && (after != nil || number != nil) {
+            throw ValidationError("--id names the posts; -n and --after do not go with it.")
+        }
     }
 
     func run(_ output: Output) throws -> ExitStatus {
         let feed = try target.open()
         var missing = 0
         try feed.cache.withSnapshot { snapshot in
-            try snapshot.eachRow(of: feed) { row in
-                guard let post = row.post else { return true }
-                if ids {
-                    try writeID(of: post, output)
-                } else if post.bodySize == 0 {
-                    missing += 1
-                } else {
-                    let body = try snapshot.body(of: post)
-                    try body.withUnsafeBytes { try writeBody($0, of: post, output) }
+            if id.isEmpty {
+                let start = try after.map { try snapshot.require($0, in: feed).position }
+                var left = number ?? .max
+                try snapshot.eachRow(of: feed, after: start) { row in
+                    if left == 0 { return false }
+                    guard let post = row.post else { return true }
+                    left -= 1
+                    try write(post, snapshot, output, &missing)
+                    return true
                 }
-                return true
+            } else {
+                // all are there, or nothing is written
+                let posts = try id.map { try snapshot.require($0, in: feed) }
+                for post in posts { try write(post, snapshot, output, &missing) }
             }
         }
         if missing > 0 { Messages.write("\(counted(missing, "post")) without a body left out") }
         return .ok
+    }
+
+    private func write(
+        _ post: PostRow, _ snapshot: borrowing Snapshot, _ output: Output, _ missing: inout Int
+    ) throws {
+        if ids {
+            try writeID(of: post, output)
+        } else if post.bodySize == 0 {
+            missing += 1
+        } else {
+            try snapshot.body(of: post).withUnsafeBytes { try writeBody($0, of: post, output) }
+        }
     }
 
     private func writeID(of post: PostRow, _ output: Output) throws {
@@ -67,36 +102,12 @@ struct Export: ToolCommand {
     }
 }
 
-/// JSON as it is written, not what it means.
-enum JSONText {
-    /// The text without the white space between its tokens; strings and numbers stay as they are. Nil
-    /// if that would join two words or leave a line break in a string: then it was not JSON.
-    static func onOneLine(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.count)
-        var isInString = false
-        var isEscaped = false
-        var hasSpace = false
-        for byte in text {
-            if isInString {
-                if byte < 0x20 { return nil }
-                isInString = isEscaped || byte != UInt8(ascii: "\"")
-                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
-            } else if byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
-                hasSpace = true
-                continue
-            } else {
-                if hasSpace, let last = result.last, isWord(last), isWord(byte) { return nil }
-                isInString = byte == UInt8(ascii: "\"")
-            }
-            hasSpace = false
-            result.append(byte)
+extension Snapshot {
+    /// Finds a post by the text of its id.
+    borrowing func require(_ text: String, in feed: Feed) throws -> PostRow {
+        guard let id = PostID(text), let row = try find(id, in: feed) else {
+            throw Failure(.data, "\(feed.cache.path): feed \(feed.name) has no post \(text)")
         }
-        return isInString ? nil : result
-    }
-
-    /// Part of a number or of a name like `true`.
-    private static func isWord(_ byte: UInt8) -> Bool {
-        !#"{}[],:""#.utf8.contains(byte)
+        return row
     }
 }

@@ -2,7 +2,13 @@ import ArgumentParser
 import Quire
 
 struct Feeds: ToolCommand {
-    static let configuration = CommandConfiguration(abstract: "List the feeds of a cache.")
+    static let configuration = CommandConfiguration(
+        abstract: "List the feeds of a cache.",
+        discussion: """
+            Examples:
+              quire feeds so.quire
+              quire feeds so.quire --json
+            """)
 
     @OptionGroup var target: CacheArgument
     @OptionGroup var json: JSONOption

@@ -5,27 +5,28 @@ struct Gaps: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the gaps of a feed, or of all feeds, top first.",
         discussion: """
-            LEADS IN is the link that continues below the post above the gap. A head that is open is listed as \
-            head: posts may be missing above the first one, until an answer to the request for the head says \
-            otherwise.
+            LEADS IN is the link that continues below the post above the gap, LEADS IN UPWARDS the one that \
+            continues above the post below it. BELOW POST and ABOVE POST are these two posts: the gap lies \
+            below the one and above the other. With --json they are down, up, below_post and above_post.
+
+            A head that is open is listed as head: posts may be missing above the first one, until an answer to \
+            the request for the head says otherwise.
+
+            Examples:
+              quire gaps so.quire
+              quire gaps so.quire so/active --json
+              quire gaps so.quire --exit-code
             """)
 
     @OptionGroup var target: CacheArgument
 
-    @Argument(help: "The name of the feed.")
+    @Argument(help: "The name of the feed; all feeds if none is named.", completion: .feeds)
     var feed: String?
-
-    @Flag(help: "The gaps of all feeds.")
-    var all = false
 
     @Flag(help: "Exit with 1 if there are gaps, or if a head is open.")
     var exitCode = false
 
     @OptionGroup var json: JSONOption
-
-    func validate() throws {
-        if all == (feed != nil) { throw ValidationError("Name a feed, or say --all.") }
-    }
 
     func run(_ output: Output) throws -> ExitStatus {
         let cache = try target.openToRead()
@@ -56,16 +57,17 @@ struct Gaps: ToolCommand {
             table.add(
                 shown(line.feed), line.id, line.why ?? "", shown(line.down, limit: 40),
                 shown(line.up, limit: 40),
-                shown(line.above ?? "", limit: 40), shown(line.below ?? "", limit: 40))
+                shown(line.belowPost ?? "", limit: 40), shown(line.abovePost ?? "", limit: 40))
         }
         return table
     }
 }
 
 struct GapLine: Encodable {
-    /// The posts on either side.
-    @OrNull var above: String?
-    @OrNull var below: String?
+    /// The post that the gap lies above.
+    @OrNull var abovePost: String?
+    /// The post that the gap lies below.
+    @OrNull var belowPost: String?
     let down: String
     let downKind: String
     let downOverlapping: Bool
@@ -83,7 +85,7 @@ struct GapLine: Encodable {
         let lower = try snapshot.rows(of: feed, after: gap.position, limit: 1).first?.post
         // above the post below the gap lies the gap, and above that the other post
         let upper = try snapshot.rows(of: feed, before: lower?.position, limit: 2).last?.post
-        (above, below) = (upper?.id.description, lower?.id.description)
+        (belowPost, abovePost) = (upper?.id.description, lower?.id.description)
         (down, downKind) = (gap.down.description, gap.down.kind)
         (up, upKind) = (gap.up.description, gap.up.kind)
         (downOverlapping, upOverlapping) = (gap.isDownOverlapping, gap.isUpOverlapping)
@@ -93,8 +95,8 @@ struct GapLine: Encodable {
 
     /// The open head of a feed.
     init(above info: FeedInfo, of feed: Feed, _ snapshot: borrowing Snapshot) throws {
-        above = nil
-        below = try snapshot.firstPost(of: feed)?.id.description
+        belowPost = nil
+        abovePost = try snapshot.firstPost(of: feed)?.id.description
         (down, downKind, downOverlapping) = (Link.unknown.description, Link.unknown.kind, false)
         (up, upKind, upOverlapping) = (info.head.description, info.head.kind, false)
         why = nil

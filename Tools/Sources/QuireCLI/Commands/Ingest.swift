@@ -35,6 +35,12 @@ struct Ingest: ToolCommand {
             others go in, and the exit code is 65. If there is \
             no file at all, it is 66. Ctrl-C ends the work after the current batch, with exit code 130, \
             and --resume goes on there. The cache and the feed are created when they do not exist.
+
+            Examples:
+              quire ingest so.quire so/active pages/ --key last_activity_date
+              quire ingest gh.quire issues pages/ --profile github --resume
+              quire ingest beer.quire posts beer.stackexchange.com.7z
+              curl -s https://blog.example/feed | quire ingest b.quire blog -
             """)
 
     enum Start: String, ExpressibleByArgument, CaseIterable {
@@ -80,6 +86,9 @@ struct Fill: ToolCommand {
         discussion: """
             The first page continues below the post above the gap. Each further page continues below the page \
             before it. The files are read and numbered, and failures reported, as with quire ingest.
+
+            Example:
+              quire fill so.quire so/active g3 page-17.json
             """)
 
     @OptionGroup var target: FeedArguments

@@ -4,7 +4,12 @@ import Quire
 struct Pages: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the pages of a feed, top first.",
-        discussion: "A page is one response. PAGE is its number in the cache, not the server's.")
+        discussion: """
+            A page is one response. PAGE is its number in the cache, not the server's.
+
+            Example:
+              quire pages so.quire so/active
+            """)
 
     @OptionGroup var target: FeedArguments
     @OptionGroup var json: JSONOption

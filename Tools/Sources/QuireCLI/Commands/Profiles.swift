@@ -16,6 +16,11 @@ struct Profiles: ToolCommand {
             without --profile. It reads what quire ingest reads: a packed file, the first file of an archive or \
             folder, a list, or - for standard input, with headers from FILE.headers or from the response \
             itself. The exit code is 65 if none fits.
+
+            Examples:
+              quire profiles
+              quire profiles mastodon --source
+              quire profiles --explain page.json
             """)
 
     @Argument(help: "The name of a profile.")

@@ -5,11 +5,16 @@ struct Prune: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget pages of a feed to save space.",
         discussion: """
-            Whole pages leave. A gap opens in their place, with the link that fetches them again. Pages with a pinned \
-            post stay. Pages out of sequence leave first, then those that are too old, then pages from the \
+            Whole pages leave. A gap opens in their place, with the link that fetches them again. Pages with a \
+            pinned post stay. Pages out of sequence leave first, then those that are too old, then pages from the \
             tail up until the limits are met.
 
-            A duration is a number and a unit: 90s, 15m, 12h, 30d, 2w.
+            A duration is a number and a unit: 90s, 15m, 12h, 30d, 2w. \(ByteSize.help)
+
+            Examples:
+              quire prune so.quire so/active --max-posts 5000
+              quire prune so.quire so/active --max-bytes 1.5MB --dry-run
+              quire prune so.quire so/active --max-age 90d --out-of-sequence
             """)
 
     @OptionGroup var target: FeedArguments
@@ -23,11 +28,13 @@ struct Prune: ToolCommand {
     @Option(help: ArgumentHelp("Maximum pages to keep.", valueName: "number"))
     var maxPages: Int?
 
-    @Option(help: ArgumentHelp("Maximum bytes of bodies to keep.", valueName: "number"))
-    var maxBytes: Int?
+    @Option(help: ArgumentHelp("Maximum size of the bodies to keep, as 1.5MB.", valueName: "size"))
+    var maxBytes: ByteSize?
 
     @Option(
-        help: ArgumentHelp("Forget pages that were received longer ago than this.", valueName: "duration"))
+        help: ArgumentHelp(
+            "Forget pages that were received longer ago than this, as 90d.",
+            valueName: "duration"))
     var maxAge: Age?
 
     @Option(
@@ -41,7 +48,7 @@ struct Prune: ToolCommand {
     @OptionGroup var json: JSONOption
 
     func validate() throws {
-        let limits = [maxPosts, maxPages, maxBytes, budget].compactMap(\.self)
+        let limits = [maxPosts, maxPages, budget].compactMap(\.self)
         if limits.contains(where: { $0 < 0 }) { throw ValidationError("A limit must not be negative.") }
         if !outOfSequence && maxAge == nil && maxPosts == nil && maxPages == nil && maxBytes == nil {
             throw ValidationError(
@@ -62,7 +69,7 @@ struct Prune: ToolCommand {
         var policy = PrunePolicy()
         policy.dropsOutOfSequence = outOfSequence
         (policy.maximumPosts, policy.maximumPages) = (maxPosts, maxPages)
-        (policy.maximumBytes, policy.maximumAge) = (maxBytes, maxAge?.milliseconds)
+        (policy.maximumBytes, policy.maximumAge) = (maxBytes?.bytes, maxAge?.milliseconds)
         policy.now = millisecondsNow()
         let result = dryRun ? try whatWouldLeave(feed, policy) : try prune(feed, policy)
         if json.isOn {
@@ -99,20 +106,5 @@ struct Prune: ToolCommand {
             total.isDone = result.isDone || result.posts == 0
         }
         return total
-    }
-}
-
-/// A duration on the command line.
-struct Age: ExpressibleByArgument {
-    let milliseconds: Int64
-
-    init?(argument: String) {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        guard let unit = argument.last.flatMap({ units[$0] }),
-            let number = Int64(argument.dropLast()), number >= 0
-        else { return nil }
-        let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit * 1_000)
-        if overflow { return nil }
-        self.milliseconds = milliseconds
     }
 }

@@ -10,6 +10,10 @@ struct Repair: ToolCommand {
             lost, with the link that fills it if one is left. A sound cache is left as it is. No process may have the \
             cache open. Exit code 1 if something was lost. Ctrl-C stops it, with exit code 130, and nothing has \
             changed.
+
+            Examples:
+              quire repair so.quire --dry-run
+              quire repair so.quire
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())

@@ -12,12 +12,14 @@ struct ReportCommand: ToolCommand {
             The file holds everything it needs and asks for nothing; send it along with a bug. It has at most a \
             few megabytes, however large the cache is: of a long feed, one bar stands for several pages.
 
-            Example: quire report so.quire -o report.html
+            Examples:
+              quire report so.quire -o so.html
+              quire report so.quire so/active -o so.html --without-bodies
             """)
 
     @OptionGroup var target: CacheArgument
 
-    @Argument(help: "The feeds to show; all if none is named.")
+    @Argument(help: "The feeds to show; all if none is named.", completion: .feeds)
     var feeds: [String] = []
 
     @Option(name: .shortAndLong, help: "The file to write.", completion: .file(extensions: ["html"]))

@@ -11,7 +11,8 @@ struct Serve: ToolCommand {
             Prints an address of this computer, with a token that is new each time; open it in a browser. Nobody \
             without the address can read the caches, and nothing is changed. Ctrl-C ends it.
 
-            Example: quire serve so.quire gh.quire
+            Example:
+              quire serve so.quire gh.quire
             """)
 
     @Argument(help: "The files of the caches.", completion: .file())

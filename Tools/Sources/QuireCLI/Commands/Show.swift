@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Quire
 
 struct Show: ToolCommand {
@@ -9,13 +8,26 @@ struct Show: ToolCommand {
             A gap is drawn with its number and the link that leads into it from above; an open head, above \
             which posts may be missing, with the link that leads up. An unverified join is \
             one that only the server's numbering claims. Before the id, + means a post outside the \
-            server's sequence, * a pinned one, ? one whose body is missing.
+            server's sequence, * a pinned one, ? one whose body is missing. TEXT is the title of the post, or \
+            the start of its body.
+
+            On a terminal, without -n, the feed is a view that scrolls, however long it is, and follows what \
+            other programs write: space and b, the arrow keys or j and k, d and u, g and G; n and N go to the \
+            next and to the previous gap, q ends it. NO_COLOR takes the colours away.
+
+            Examples:
+              quire show so.quire so/active -n 20
+              quire show so.quire so/active -n 5 --after 41
+              quire show so.quire so/active -n 5 --at-key 1700000000
+              quire show so.quire so/active --json --body -n 2
             """)
 
     @OptionGroup var target: FeedArguments
 
-    @Option(name: .short, help: ArgumentHelp("The number of posts.", valueName: "number"))
-    var number = 20
+    @Option(
+        name: .short,
+        help: ArgumentHelp("The number of posts (default: 20, all in the view).", valueName: "number"))
+    var number: Int?
 
     @Option(help: ArgumentHelp("Start below this post.", valueName: "id"))
     var after: String?
@@ -28,8 +40,12 @@ struct Show: ToolCommand {
 
     @OptionGroup var json: JSONOption
 
+    @Flag(help: "With --json, print the body too: as JSON if it is an object or an array, else as a string.")
+    var body = false
+
     func validate() throws {
-        if number < 0 { throw ValidationError("-n must not be negative.") }
+        if body && !json.isOn { throw ValidationError("--body goes with --json; see also quire export.") }
+        if number ?? 0 < 0 { throw ValidationError("-n must not be negative.") }
         if let fromRank, fromRank < 0 { throw ValidationError("--from-rank must not be negative.") }
         if [after != nil, fromRank != nil, atKey != nil].count(where: \.self) > 1 {
             throw ValidationError("Only one of --after, --from-rank and --at-key can be given.")
@@ -38,6 +54,14 @@ struct Show: ToolCommand {
 
     func run(_ output: Output) throws -> ExitStatus {
         let feed = try target.openToRead()
+        if number == nil && !json.isOn && Terminal.isPresent {
+            let rank = try feed.cache.withSnapshot { snapshot in
+                try start(in: feed, snapshot).map { try snapshot.rank(of: $0, in: feed) + 1 } ?? 0
+            }
+            var view = try FeedView(feed, from: rank)
+            try view.run()
+            return .ok
+        }
         try feed.cache.withSnapshot { snapshot in
             let start = try start(in: feed, snapshot)
             if json.isOn {
@@ -48,7 +72,10 @@ struct Show: ToolCommand {
                 }
                 try eachRow(of: feed, after: start, snapshot) { row in
                     switch row {
-                    case .post(let post): try lines.print(PostLine(post))
+                    case .post(let post):
+                        let bytes = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
+                        let line = PostLine(post, text: BodyText.excerpt(of: bytes))
+                        if body { try lines.print(line, body: bytes) } else { try lines.print(line) }
                     case .gap(let gap): try lines.print(GapLine(gap, in: feed, snapshot))
                     }
                 }
@@ -61,7 +88,7 @@ struct Show: ToolCommand {
 
     /// The row below which to start; nil is the top.
     private func start(in feed: Feed, _ snapshot: borrowing Snapshot) throws -> RowPosition? {
-        if let after { return try find(after, in: feed, snapshot) }
+        if let after { return try snapshot.require(after, in: feed).position }
         var rank = fromRank ?? 0
         if let atKey {
             guard let found = try snapshot.rank(ofKey: atKey, in: feed) else {
@@ -78,24 +105,16 @@ struct Show: ToolCommand {
         return above.post?.position ?? above.gap?.position
     }
 
-    private func find(_ text: String, in feed: Feed, _ snapshot: borrowing Snapshot) throws
-        -> RowPosition
-    {
-        guard let id = PostID(text), let row = try snapshot.find(id, in: feed) else {
-            throw Failure(.data, "\(target.cache): feed \(feed.name) has no post \(text)")
-        }
-        return row.position
-    }
-
     /// The rows with as many posts as asked for, and a gap directly below them.
     private func eachRow(
         of feed: Feed, after start: RowPosition?, _ snapshot: borrowing Snapshot,
         _ body: (FeedRow) throws -> Void
     ) throws {
         var posts = 0
+        let limit = number ?? 20
         try snapshot.eachRow(of: feed, after: start) { row in
             if row.post != nil {
-                if posts == number { return false }
+                if posts == limit { return false }
                 posts += 1
             }
             try body(row)
@@ -125,7 +144,8 @@ struct Show: ToolCommand {
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
                 table.add(
                     marks + shown(post.id), post.key.map { String($0) } ?? "",
-                    post.page.map { String($0) } ?? "", grouped(post.bodySize), excerpt(of: body))
+                    post.page.map { String($0) } ?? "", grouped(post.bodySize),
+                    shown(BodyText.excerpt(of: body), limit: 50))
             case .gap(let gap):
                 last = gap.position
                 table.addLine("~~~~ gap \(gap.id), \(gap.why.rawValue): \(shown(gap.down)) ~~~~")
@@ -148,9 +168,12 @@ struct PostLine: Encodable {
     @OrNull var page: UInt64?
     let pinned: Bool
     let detached: Bool
+    /// As in the column TEXT.
+    let text: String
     let type = "post"
 
-    init(_ row: PostRow) {
+    init(_ row: PostRow, text: String) {
+        self.text = text
         (bytes, unverified, placeholder) = (row.bodySize, row.isUnverified, row.isPlaceholder)
         doubt = row.doubt?.rawValue
         (id, key, page) = (row.id.description, row.key, row.page)
@@ -181,11 +204,4 @@ extension Snapshot {
             position = last.post?.position ?? last.gap?.position
         }
     }
-}
-
-/// What a post says, for people: its title if it has one, else the start of its body.
-private func excerpt(of body: [UInt8]) -> String {
-    let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
-    let text = object?["title"] as? String ?? String(decoding: body.prefix(200), as: UTF8.self)
-    return shown(text.split(whereSeparator: \.isWhitespace).joined(separator: " "), limit: 50)
 }

@@ -3,7 +3,13 @@ import Foundation
 import Quire
 
 struct Stat: ToolCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the totals of a cache.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show the totals of a cache.",
+        discussion: """
+            Examples:
+              quire stat so.quire
+              quire stat so.quire --json
+            """)
 
     @OptionGroup var target: CacheArgument
     @OptionGroup var json: JSONOption

@@ -9,6 +9,9 @@ struct Verify: ToolCommand {
             crash on a damaged one. If LMDB can read the file, also tests all that quire check tests. No process may be writing \
             to it. Exit code 1 when there are findings. Changes nothing. Ctrl-C stops it, with exit code 130, \
             after it has said what it found until then.
+
+            Example:
+              quire verify stranger.quire
             """)
 
     @Argument(help: "The file of the cache.", completion: .file())

@@ -14,7 +14,6 @@ struct ClosingLine: Encodable {
     @OrNull var fittingOrder: String?
     let gapsClosed: Int
     let gapsOpened: Int
-    let ignored: Int
     let inSequence: Bool
     let moved: Int
     let new: Int
@@ -24,7 +23,8 @@ struct ClosingLine: Encodable {
     let pagesFailed: Int
     let received: Int
     let removed: Int
-    /// Received posts that were not placed; at most 256.
+    /// Received posts that have no place in the feed, because the server showed them above posts that stand
+    /// higher; at most 256.
     let unplaced: [String]
     let unplacedCount: Int
     let updated: Int
@@ -44,7 +44,6 @@ struct ClosingLine: Encodable {
         elapsedMs = Int(elapsed / .milliseconds(1))
         gapsClosed = totals.gapsClosed
         gapsOpened = totals.gapsOpened
-        ignored = totals.ignored
         inSequence = info.map { Continuity($0).isWhole } ?? true
         moved = totals.moved
         new = totals.new
@@ -92,8 +91,8 @@ struct ClosingLine: Encodable {
             let rest = unplacedCount - names.count
             let others = rest > 0 ? " and \(grouped(rest)) more" : ""
             lines.append(
-                "  \(counted(unplacedCount, "post")) not placed, as they came above posts that stand higher: "
-                    + names.joined(separator: ", ") + others)
+                "  \(counted(unplacedCount, "post")) unplaced: the server showed them above posts that stand "
+                    + "higher: " + names.joined(separator: ", ") + others)
         }
         if let fittingOrder { lines.append("  the order that would fit, for a new feed: \(fittingOrder)") }
         return lines

@@ -59,7 +59,7 @@ final class ErrorReporter {
         var entry = kinds[kind] ?? (0, 0)
         entry.count += 1
         if entry.count <= Self.examples && count - hidden <= Self.shownLimit {
-            Messages.write(message)
+            Messages.writeError(message, at: place)
         } else {
             entry.hidden += 1
             hidden += 1
@@ -72,7 +72,7 @@ final class ErrorReporter {
         if hidden == 0 { return }
         Messages.write("\(grouped(hidden)) more failed; all by kind, and --errors-to FILE takes each:")
         for (kind, entry) in kinds.sorted(by: { ($0.value.count, $1.key) > ($1.value.count, $0.key) }) {
-            Messages.write("  \(grouped(entry.count)) \(entry.count == 1 ? "time" : "times"): \(kind)")
+            Messages.write(kind, times: entry.count)
         }
     }
 

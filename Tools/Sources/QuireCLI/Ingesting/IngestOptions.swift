@@ -82,13 +82,15 @@ struct InputArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Approximate memory for pages that wait or are being committed, in addition to the largest "
-                + "page.", valueName: "MiB"))
-    var memory = 64
+                + "page. A number without a unit is one of MiB.", valueName: "size"),
+        transform: ByteSize.mebibytes)
+    var memory = ByteSize(bytes: 64 << 20)
 
     @Option(
         help: ArgumentHelp(
-            "The maximum size of a response, an item or a row.", valueName: "MiB"))
-    var recordLimit = 16
+            "The maximum size of a response, an item or a row. A number without a unit is one of MiB.",
+            valueName: "size"), transform: ByteSize.mebibytes)
+    var recordLimit = ByteSize(bytes: 16 << 20)
 
     @Option(
         help: ArgumentHelp(
@@ -96,7 +98,9 @@ struct InputArguments: ParsableArguments {
     var ratioLimit = 250
 
     func validate() throws {
-        if !(1...1 << 20).contains(memory) || !(1...1_024).contains(recordLimit) || ratioLimit < 1 {
+        if !(1 << 20...1 << 40).contains(memory.bytes) || !(1 << 20...1 << 30).contains(recordLimit.bytes)
+            || ratioLimit < 1
+        {
             throw ValidationError(
                 "--memory is from 1 MiB on, --record-limit from 1 to 1024 MiB, --ratio-limit from 1 on.")
         }
@@ -110,7 +114,7 @@ extension InputArguments {
         if format != .auto { words.append("--format \(format.rawValue)") }
         if packing != .auto { words.append("--packing \(packing.rawValue)") }
         if let entries { words.append("--entries \(entries)") }
-        if recordLimit != 16 { words.append("--record-limit \(recordLimit)") }
+        if recordLimit.bytes != 16 << 20 { words.append("--record-limit \(recordLimit)") }
         return words
     }
 }

@@ -27,7 +27,7 @@ struct IngestWork {
         let began = ContinuousClock.now
         Interruption.watch()
         // The rest of the memory is for the document being read, and the engine.
-        let share = input.memory << 20 / 4
+        let share = input.memory.bytes / 4
         var (first, ahead): ([InputPage], PageQueue?) = ([], nil)
         if destination.recognises {
             // Where the run starts depends on the profile.
@@ -118,7 +118,7 @@ struct IngestWork {
         var options = InputOptions(profile: destination.profile)
         (options.format, options.packing) = (input.format, input.packing)
         (options.entries, options.ratioLimit) = (input.entries, input.ratioLimit)
-        options.recordLimit = input.recordLimit << 20
+        options.recordLimit = input.recordLimit.bytes
         options.recognisesJSONFeed = destination.recognisesJSONFeed
         options.keyIsVersion = destination.keyIsVersion
         options.wishes = destination.wishes

@@ -18,8 +18,14 @@ struct JSONLines {
         try output.line(Self.escaped(String(decoding: encoder.encode(value), as: UTF8.self)))
     }
 
+    /// Prints an object with one more member, the body of a post, which comes first.
+    func print(_ value: some Encodable, body: [UInt8]) throws {
+        let object = String(decoding: try encoder.encode(value), as: UTF8.self)
+        try output.line(Self.escaped("{\"body\":" + BodyText.json(body) + "," + object.dropFirst()))
+    }
+
     /// Escapes harmful characters. They occur only inside strings, where `\u` means the same.
-    private static func escaped(_ json: String) -> String {
+    static func escaped(_ json: String) -> String {
         if json.unicodeScalars.allSatisfy(\.isHarmless) { return json }
         var result = ""
         for scalar in json.unicodeScalars {

@@ -35,6 +35,13 @@ final class Output {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
+    /// Waits, and notices that the reader closes stdout meanwhile. A signal ends the wait.
+    func pause(milliseconds: Int32) throws {
+        var stream = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        let isClosed = poll(&stream, 1, milliseconds) > 0 && stream.revents & Int16(POLLERR) != 0
+        if isClosed { throw OutputClosed() }
+    }
+
     func flush() throws {
         var rest = buffer[...]
         buffer = []
@@ -51,13 +58,50 @@ final class Output {
     }
 }
 
-/// Standard error.
+/// Standard error. With --json every line of it is an object, too.
 enum Messages {
+    private static let isJSON = CommandLine.arguments.prefix { $0 != "--" }.contains("--json")
+
+    private struct Line: Encodable {
+        var count: Int?
+        var exitCode: Int32?
+        let message: String
+        var place: String?
+        /// `error`, or `note` if nothing went wrong.
+        let type: String
+    }
+
     /// Writes a line that starts with the name of the tool.
-    static func write(_ message: String) { writeLines("quire: " + shown(message)) }
+    static func write(_ message: String) { write("quire: " + message, Line(message: message, type: "note")) }
+
+    /// Writes what could not be read or taken in at a place, which is named in the message.
+    static func writeError(_ message: String, at place: String) {
+        write("quire: " + message, Line(message: message, place: place, type: "error"))
+    }
+
+    /// Writes how often something went wrong.
+    static func write(_ message: String, times count: Int) {
+        write(
+            "quire:   \(counted(count, "time")): \(message)",
+            Line(count: count, message: message, type: "error"))
+    }
+
+    /// Writes why the tool ends. `text` is what people read.
+    static func writeEnd(_ message: String, _ code: Int32, text: String? = nil) {
+        write(text ?? "quire: " + message, Line(exitCode: code, message: message, type: "error"))
+    }
+
+    private static func write(_ text: String, _ line: Line) {
+        guard isJSON else { return writeLines(text) }
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let json = try? encoder.encode(line) else { return writeLines(text) }
+        writeLines(JSONLines.escaped(String(decoding: json, as: UTF8.self)))
+    }
 
     /// Writes several lines, with everything escaped that could control a terminal.
-    static func writeLines(_ text: String) {
+    private static func writeLines(_ text: String) {
         var bytes = Array((shown(text, keeping: ["\n"]) + "\n").utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }

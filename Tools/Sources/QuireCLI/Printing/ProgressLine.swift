@@ -26,10 +26,8 @@ final class ProgressLine {
 
     init(_ mode: Mode) {
         let isTerminal = isatty(STDERR_FILENO) == 1
-        let environment = ProcessInfo.processInfo.environment
         isShown = mode == .always || mode == .auto && isTerminal
-        hasColour =
-            isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        hasColour = mayColour(STDERR_FILENO)
         next = mode == .always ? .zero : .seconds(1)
     }
 
@@ -87,11 +85,7 @@ final class ProgressLine {
         }
     }
 
-    private var columns: Int {
-        var size = winsize()
-        let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        return isKnown ? Int(size.ws_col) : 80
-    }
+    private var columns: Int { terminalSize(STDERR_FILENO)?.columns ?? 80 }
 
     private func write(_ text: String) {
         let bytes = Array(text.utf8)
