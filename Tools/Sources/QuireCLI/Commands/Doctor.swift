@@ -41,7 +41,7 @@ struct Doctor: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         let openers = OpenFile.openers(of: target.cache)
         let findings = try cache.check(.quick, limit: 10, progress: { _ in true }).findings.map(\.description)
         let feeds = try cache.feeds()

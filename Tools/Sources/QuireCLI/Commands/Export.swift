@@ -45,7 +45,7 @@ struct Export: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.open()
+        let feed = try target.openToRead()
         var missing = 0
         try feed.cache.withSnapshot { snapshot in
             if id.isEmpty {

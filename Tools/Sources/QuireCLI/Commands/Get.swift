@@ -67,7 +67,7 @@ struct Get: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         guard let wanted = PostID(id) else { throw Failure(.usage, "an id has 1 to 65,536 bytes") }
         let feeds = try feed.map { [try openFeed($0, in: cache)] } ?? cache.feeds()
         var collections: [String] = []

@@ -86,7 +86,7 @@ struct Watch: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.open()
+        let cache = try target.openToRead()
         let wanted = Set(try feeds.map { try openFeed($0, in: cache).number })
         Interruption.watch()
         var seen = try cache.withSnapshot { try $0.generation }

@@ -14,8 +14,8 @@ struct PullDiscretion: Sendable {
 
     init(_ secrets: Secrets, _ log: PullLog) { (self.secrets, self.log) = (secrets, log) }
 
-    /// `quire/0.1.0`, after the name that the caller gave.
-    static let agent = "quire/0.1.0"
+    /// The name of this program, after the one that the caller gave.
+    static let agent = "quire/\(QuireTool.configuration.version)"
 
     /// Adds headers and secret parameters to a request.
     var prepare: PullWork.Prepare {
