@@ -89,14 +89,14 @@ extension FeedLoader {
     }
 
     /// Assigns the rest of a segment's entries to its unloaded spans. If there are several, each is counted
-    /// only when a rule asks, because that reads every chunk in them.
+    /// only when a rule asks, because that may read every chunk in them.
     private func distribute(_ rest: SegmentCount, in runs: Range<Int>, of state: inout FeedState) throws {
         let runs = runs.filter { !state.unloaded[$0].isDetached && !state.unloaded[$0].isLeaving }
         guard let first = runs.first else { return }
         var rest = rest
         if countsRuns {
             for run in runs.dropFirst() {
-                let count = try count(of: state.unloaded[run].chunks)
+                let count = try count(of: state.unloaded[run], rest)
                 (state.unloaded[run].count, state.unloaded[run].unkeyed) = (count.entries, count.unkeyed)
                 rest.entries -= count.entries
                 rest.unkeyed -= count.unkeyed
@@ -122,10 +122,19 @@ extension FeedLoader {
         return last.map { (range.lowerBound...$0, next) }
     }
 
-    private func count(of range: ClosedRange<UInt64>) throws -> SegmentCount {
+    /// Returns the number of entries in a span whose segment has `rest` that are not loaded. The page index tells it if
+    /// there are no detached entries, and either all or none have keys. There is no gap above the span's first chunk.
+    private func count(of span: UnloadedSpan, _ rest: SegmentCount) throws -> SegmentCount {
+        let isUniform = rest.unkeyed == 0 || rest.unkeyed == rest.entries
+        if record.counts.detached == 0, isUniform, !span.hidesGaps, let rows = try rows(in: span.chunks) {
+            if !(0...rest.entries).contains(rows) {
+                throw QuireError.corrupt("the page index of feed \(record.name)")
+            }
+            return SegmentCount(entries: rows, unkeyed: rest.unkeyed == 0 ? 0 : rows)
+        }
         var count = SegmentCount()
-        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: range.lowerBound) {
-            if $0 > range.upperBound { return false }
+        try ChunkReader(transaction: transaction, feed: feed).eachChunk(from: span.chunks.lowerBound) {
+            if $0 > span.chunks.upperBound { return false }
             count.entries += $1.entries.count { !$0.isDetached }
             count.unkeyed += $1.entries.count { !$0.isDetached && $0.key == nil }
             return true

@@ -6,6 +6,7 @@ final class FeedLoader {
     @exclusivity(unchecked) private(set) var record: FeedRecord
     @exclusivity(unchecked) private var clock: UInt64
     private let openIndex: (UInt32) throws -> PostIndex
+    private let openRanks: () throws -> RankIndex?
     @exclusivity(unchecked) private var opened: PostIndex?
     @exclusivity(unchecked) private(set) var gaps: KnownGaps { didSet { rows = nil } }
     @exclusivity(unchecked) private(set) var chunks = LoadedChunks() { didSet { rows = nil } }
@@ -16,8 +17,10 @@ final class FeedLoader {
     @exclusivity(unchecked) private(set) var pages = NumberTable<PageRecord>()
     @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
     @exclusivity(unchecked) var tickets: [TicketRecord] = []
-    /// How many chunks the next `load(_:)` takes from the end of a run. It doubles each time.
+    /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on into the
+    /// same one, to this end of it.
     @exclusivity(unchecked) private var stride = 2
+    @exclusivity(unchecked) private var strideEnd: UInt64?
     /// True if each unloaded span needs a count of its own.
     @exclusivity(unchecked) private(set) var countsRuns: Bool {
         didSet { if countsRuns != oldValue { rows = nil } }
@@ -27,13 +30,14 @@ final class FeedLoader {
     /// Chunks of which everything will leave, by position. Those that no rule asks for stay unloaded.
     @exclusivity(unchecked) private(set) var leaving: [LeavingChunk] = [] { didSet { rows = nil } }
 
+    /// `ranks` returns the page index of the feed, or nil if it is not up to date.
     init(
         _ transaction: Transaction, feed: UInt32, clock: UInt64, gapLimit: Int,
-        index: @escaping (UInt32) throws -> PostIndex
+        index: @escaping (UInt32) throws -> PostIndex, ranks: @escaping () throws -> RankIndex?
     ) throws {
         self.transaction = transaction
         self.feed = feed
-        openIndex = index
+        (openIndex, openRanks) = (index, ranks)
         self.clock = clock
         record = try transaction.feed(feed)
         let count = record.counts.gaps
@@ -47,7 +51,7 @@ final class FeedLoader {
         (tombstones, tickets, elsewhere, opened) = ([:], [], OtherPlaces(), nil)
         if !leaving.isEmpty { leaving = [] }
         if let written = written.take() { chunks = written.loaded() }
-        stride = 2
+        strideEnd = nil
         countsRuns = record.options.paging.isPositional
     }
 
@@ -64,6 +68,12 @@ final class FeedLoader {
     }
 
     func replace(record: FeedRecord) { self.record = record }
+
+    /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
+    func rows(in range: ClosedRange<UInt64>) throws -> Int? {
+        guard range.upperBound < .max, let ranks = try openRanks() else { return nil }
+        return ranks.ranks(before: range.upperBound + 1).rows &- ranks.ranks(before: range.lowerBound).rows
+    }
 
     /// Returns the id index of the feed's collection, and opens it on first use.
     func index() throws -> PostIndex {
@@ -180,6 +190,8 @@ final class FeedLoader {
 
     /// Loads what a stopped rule needs. `run` is the unloaded span in the state in which it stopped.
     func load(_ need: Need, in run: UnloadedSpan) throws {
+        let end = if case .top = need { run.chunks.upperBound } else { run.chunks.lowerBound }
+        if end != strideEnd { (stride, strideEnd) = (2, end) }
         switch need {
         case .all: try load(from: run.chunks.lowerBound, count: .max, upTo: run.chunks.upperBound)
         case .top: try load(from: run.chunks.lowerBound, count: stride)

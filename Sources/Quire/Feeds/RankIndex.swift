@@ -49,16 +49,16 @@ struct RankIndex {
     /// Returns the position at which the row with this number is, 0 is the topmost, and the number of its first
     /// row. Returns nil if there are fewer rows.
     func position(ofRow number: Int) -> (position: UInt64, first: Int)? {
-        position(of: number, \.rows).map { ($0, ranks(before: $0).rows) }
+        position(of: number) { $0.rows }.map { ($0, ranks(before: $0).rows) }
     }
 
     /// Returns the position at which the page with this number begins.
-    func position(ofPage number: Int) -> UInt64? { position(of: number, \.pages) }
+    func position(ofPage number: Int) -> UInt64? { position(of: number) { $0.pages } }
 
     /// Bisects all runs together: each step takes the middle of the longest part that is left, and drops from
     /// all runs what is on the wrong side of it.
-    private func position(of number: Int, _ kind: KeyPath<Ranks, Int>) -> UInt64? {
-        if number < 0 || number >= total[keyPath: kind] { return nil }
+    @inline(__always) private func position(of number: Int, _ kind: (Ranks) -> Int) -> UInt64? {
+        if number < 0 || number >= kind(total) { return nil }
         var parts = runs.map { 0..<$0.count }
         var found: UInt64?
         while let longest = parts.indices.max(by: { parts[$0].count < parts[$1].count }),
@@ -74,7 +74,7 @@ struct RankIndex {
                 sum.add(run.sum(before: isHere ? end + 1 : end))
                 ends.append(end)
             }
-            let isReached = sum[keyPath: kind] > number
+            let isReached = kind(sum) > number
             if isReached { found = middle }
             let before = parts[longest].count
             for i in parts.indices {

@@ -244,7 +244,10 @@ final class WriteSession {
         }
         try writeCounters()
         return try FeedLoader(transaction, feed: feed, clock: counters.clock, gapLimit: tuning.gapLimit) {
-            [unowned self] in try index(of: $0)
+            [unowned self] in
+            try index(of: $0)
+        } ranks: { [unowned self] in
+            ranks.contains { $0.feed == feed } ? nil : try RankIndex(transaction, of: feed)
         }
     }
 
