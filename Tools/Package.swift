@@ -27,7 +27,8 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "QuireCLI",
-            dependencies: quire("Quire", "QuireDumps", "QuireTesting") + arguments + ["QuireInspector"],
+            dependencies: quire("Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireTesting") + arguments
+                + ["QuireInspector"],
             swiftSettings: strict),
         // What `quire report` and `quire serve` show. The page is plain files, which the program holds.
         .target(
@@ -44,7 +45,18 @@ let package = Package(
         .executableTarget(
             name: "QuireSoak", dependencies: quire("Quire", "QuireTesting"), exclude: ["thread.suppressions"],
             swiftSettings: strict),
-        .testTarget(name: "QuireCLITests", dependencies: ["QuireCLI"], swiftSettings: strict),
+        // Servers for the tests of what asks over HTTP.
+        .target(
+            name: "LoopbackServers",
+            dependencies: [
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ], path: "Tests/LoopbackServers", swiftSettings: strict),
+        .testTarget(
+            name: "QuireCLITests",
+            dependencies: quire("Quire", "QuirePaging", "QuireTesting") + ["QuireCLI", "LoopbackServers"] + [
+                .product(name: "FlyingFox", package: "FlyingFox")
+            ], swiftSettings: strict),
         .testTarget(
             name: "QuireInspectorTests",
             dependencies: quire("Quire", "QuirePaging", "QuireTesting") + ["QuireInspector"],
@@ -53,6 +65,7 @@ let package = Package(
         .testTarget(
             name: "QuirePagingTests",
             dependencies: quire("Quire", "QuireDumps", "QuireHTTP", "QuirePaging", "QuireTesting") + [
+                "LoopbackServers",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ], swiftSettings: strict),

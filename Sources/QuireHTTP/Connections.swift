@@ -6,13 +6,6 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// A response from the network, decompressed.
-struct Received: Sendable {
-    var status: Int
-    var headers: [String: String]
-    var body: [UInt8]
-}
-
 /// The open connections, and nothing else. There are no cookies, and no cache, because the pager decides on
 /// freshness.
 final class Connections: Sendable {
@@ -34,7 +27,7 @@ final class Connections: Sendable {
 
     /// - Parameter limit: the maximum number of bytes to read.
     /// - Throws: ``PageFailure``, `CancellationError`.
-    func load(_ request: URLRequest, limit: Int) async throws -> Received {
+    func load(_ request: URLRequest, limit: Int) async throws -> RawResponse {
         var request = request
         request.timeoutInterval = session.configuration.timeoutIntervalForRequest
         let task = session.dataTask(with: request)
@@ -51,7 +44,7 @@ final class Connections: Sendable {
 
 /// The responses that are arriving.
 private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
-    typealias Continuation = CheckedContinuation<Received, any Error>
+    typealias Continuation = CheckedContinuation<RawResponse, any Error>
 
     private struct Transfer {
         let limit: Int
@@ -74,7 +67,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// Ends a task. Only the first result counts: later events of an abandoned connection are ignored.
-    func end(_ task: URLSessionTask, _ result: Result<Received, any Error>) {
+    func end(_ task: URLSessionTask, _ result: Result<RawResponse, any Error>) {
         let transfer = arriving.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         transfer?.continuation.resume(with: result)
     }
@@ -121,7 +114,7 @@ private final class Transfers: NSObject, URLSessionDataDelegate, Sendable {
         var headers: [String: String] = [:]
         for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
         let body = arriving.withLock { $0[task.taskIdentifier]?.body ?? [] }
-        end(task, .success(Received(status: response.statusCode, headers: headers, body: body)))
+        end(task, .success(RawResponse(status: response.statusCode, headers: headers, body: body)))
     }
 
     /// Translates an error. Network errors are transient, unless the request itself is wrong or the server is

@@ -39,6 +39,7 @@ public struct HTTPSource: PagingSource {
     private let limit: Int
     private let prepare: @Sendable (inout URLRequest) async throws -> Void
     private let connections: Connections
+    private let first: FirstResponse?
 
     /// Creates a source from an address template. Nothing is asked for yet.
     /// - Parameters:
@@ -48,11 +49,14 @@ public struct HTTPSource: PagingSource {
     ///   - bodies: The template of the requests for bodies in feeds of ids, and the profile of their answers.
     ///   - limit: The largest size of a response in bytes, decompressed.
     ///   - timeout: How long the server may send nothing.
+    ///   - first: What an ``HTTPProbe`` brought. It answers the first request for the head, which is then not
+    ///     sent; nil: every request is sent.
     ///   - prepare: Changes each request before it is sent: a token in a header, a `User-Agent`.
     /// - Throws: ``HTTPSourceError`` if a template is not well formed.
     public init(
         _ pages: String, profile: Profile, bodies: (template: String, profile: Profile)? = nil,
         limit: Int = PageParser.defaultLimit, timeout: Duration = .seconds(30),
+        first: RawResponse? = nil,
         prepare: @escaping @Sendable (inout URLRequest) async throws -> Void = { _ in }
     ) throws(HTTPSourceError) {
         self.profile = profile
@@ -65,6 +69,7 @@ public struct HTTPSource: PagingSource {
         self.limit = limit
         self.prepare = prepare
         connections = Connections(timeout: timeout)
+        self.first = first.map(FirstResponse.init)
     }
 
     /// Requests a page.
@@ -72,7 +77,10 @@ public struct HTTPSource: PagingSource {
     ///   lasting for other statuses, error documents and responses that do not match the profile.
     ///   ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
-        let (url, profile) = try question(request)
+        let (url, profile) = try question(Question(request))
+        if request.place == .head, let received = first?.take() {
+            return try response(received, from: url, to: request, profile)
+        }
         var asked = URLRequest(url: url)
         asked.setValue("application/json", forHTTPHeaderField: "Accept")
         if let etag = request.validators?.etag {
@@ -91,13 +99,37 @@ public struct HTTPSource: PagingSource {
     }
 
     /// Returns the address without its query, which may contain keys.
-    private static func name(_ url: URL) -> String {
+    static func name(_ url: URL) -> String {
         "\(url.scheme ?? "")://\(url.host() ?? "")\(url.path())"
     }
 
     // MARK: Requests
 
-    private func question(_ request: PageRequest) throws(HTTPSourceError) -> (url: URL, Profile) {
+    /// Returns the address that would be asked for, before `prepare` has changed anything.
+    /// - Parameters:
+    ///   - plan: What the engine plans.
+    ///   - limit: How many posts to ask for, unless the plan says.
+    ///   - parameters: The parameters of the feed's name.
+    /// - Throws: ``HTTPSourceError`` for a request that the template cannot express.
+    public func address(
+        of plan: Request, limit: Int, parameters: [String: String] = [:]
+    ) throws(HTTPSourceError) -> String {
+        let question = Question(
+            target: plan.target, until: plan.until, rest: nil, limit: limit, parameters: parameters)
+        return try self.question(question).url.absoluteString
+    }
+
+    /// What of a request makes its address.
+    fileprivate struct Question {
+        let target: Request.Target
+        let until: PostID?
+        /// The link of the previous part of a delta.
+        let rest: Link?
+        let limit: Int
+        let parameters: [String: String]
+    }
+
+    private func question(_ request: Question) throws(HTTPSourceError) -> (url: URL, Profile) {
         if case .bodies(let ids) = request.target {
             guard let (template, profile) = bodies else {
                 throw HTTPSourceError("the source has no template for bodies")
@@ -108,7 +140,7 @@ public struct HTTPSource: PagingSource {
         return (try pageAddress(request), profile)
     }
 
-    private func pageAddress(_ request: PageRequest) throws(HTTPSourceError) -> URL {
+    private func pageAddress(_ request: Question) throws(HTTPSourceError) -> URL {
         switch request.target {
         case .link(.head), .snapshot: try address(pages, [:], for: request)
         case .link(.token(let token)) where pages.places.contains("token"):
@@ -127,7 +159,7 @@ public struct HTTPSource: PagingSource {
     }
 
     /// Returns the address of a delta's next part. Each part links to the next one, like pages.
-    private func deltaAddress(_ since: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
+    private func deltaAddress(_ since: String, for request: Question) throws(HTTPSourceError) -> URL {
         guard case .token(let token) = request.rest else {
             return try address(pages, ["since": since], for: request)
         }
@@ -144,7 +176,7 @@ public struct HTTPSource: PagingSource {
 
     /// Returns the address. Every value must have a place in it, or the server would answer another question.
     private func address(
-        _ template: RequestTemplate, _ values: [String: String], for request: PageRequest
+        _ template: RequestTemplate, _ values: [String: String], for request: Question
     ) throws(HTTPSourceError) -> URL {
         var values = values
         if let until = request.until { values["until"] = until.description }
@@ -160,7 +192,7 @@ public struct HTTPSource: PagingSource {
     }
 
     /// Returns the address for a link: the link itself, or the first page's with these parameters replaced.
-    private func follow(_ token: String, for request: PageRequest) throws(HTTPSourceError) -> URL {
+    private func follow(_ token: String, for request: Question) throws(HTTPSourceError) -> URL {
         let first = try address(pages, [:], for: request)
         let isAddress = token.contains("://") || token.hasPrefix("/") || token.hasPrefix("?")
         guard isAddress || token.contains("=") else {
@@ -177,11 +209,10 @@ public struct HTTPSource: PagingSource {
     // MARK: Responses
 
     private func response(
-        _ received: Received, from url: URL, to request: PageRequest, _ profile: Profile
+        _ received: RawResponse, from url: URL, to request: PageRequest, _ profile: Profile
     ) throws -> PageResponse {
         let (status, headers) = (received.status, received.headers)
-        var envelope = Envelope(request: url.absoluteString, status: status)
-        for (name, value) in headers { envelope.add(name, value) }
+        let envelope = received.envelope(of: url.absoluteString)
         let parser = PageParser(profile: profile, limit: limit)
         let page: Response
         do {
@@ -192,7 +223,10 @@ public struct HTTPSource: PagingSource {
         } catch {
             if 200..<300 ~= status { throw PageFailure(error.message, isTransient: false) }
             let advice = parser.advice(in: envelope)
-            var failure = PageFailure(error.message, status: status, headers: headers)
+            // A profile whose items are the document finds no words in an object.
+            let hasWords = !error.message.hasSuffix("HTTP \(status)")
+            let words = hasWords ? nil : received.words(from: url, limit: limit)
+            var failure = PageFailure(words ?? error.message, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             throw failure
@@ -205,6 +239,14 @@ public struct HTTPSource: PagingSource {
         response.pause = page.pause(atLeast: response.pause)
         response.quota = page.allowance ?? response.quota
         return response
+    }
+}
+
+extension HTTPSource.Question {
+    fileprivate init(_ request: PageRequest) {
+        self.init(
+            target: request.target, until: request.until, rest: request.rest, limit: request.limit,
+            parameters: request.parameters)
     }
 }
 

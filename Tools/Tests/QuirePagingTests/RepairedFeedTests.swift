@@ -1,5 +1,6 @@
 import FlyingFox
 import Foundation
+import LoopbackServers
 import QuireHTTP
 import Testing
 

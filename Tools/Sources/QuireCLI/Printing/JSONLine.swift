@@ -55,3 +55,5 @@ struct OrNull<Value: Encodable>: Encodable {
         }
     }
 }
+
+extension OrNull: Sendable where Value: Sendable {}

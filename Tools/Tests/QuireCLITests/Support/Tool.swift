@@ -77,7 +77,8 @@ final class Sandbox {
     // MARK: Running
 
     func start(
-        _ program: String, _ arguments: [String], input: FileHandle = .nullDevice
+        _ program: String, _ arguments: [String], input: FileHandle = .nullDevice,
+        environment: [String: String] = [:]
     ) throws -> (process: Process, out: String, err: String) {
         runs += 1
         let (out, err) = (path("run-\(runs).out"), path("run-\(runs).err"))
@@ -86,6 +87,9 @@ final class Sandbox {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        if !environment.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        }
         process.standardInput = input
         process.standardOutput = FileHandle(forWritingAtPath: out)
         process.standardError = FileHandle(forWritingAtPath: err)

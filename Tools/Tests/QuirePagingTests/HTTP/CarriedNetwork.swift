@@ -1,5 +1,6 @@
 import FlyingFox
 import Foundation
+import LoopbackServers
 import Quire
 import QuireHTTP
 import QuirePaging

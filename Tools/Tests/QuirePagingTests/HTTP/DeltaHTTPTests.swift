@@ -1,3 +1,4 @@
+import LoopbackServers
 import Quire
 import QuireDumps
 import QuireHTTP

@@ -1,4 +1,5 @@
 import FlyingFox
+import LoopbackServers
 import Quire
 import QuireHTTP
 import QuirePaging

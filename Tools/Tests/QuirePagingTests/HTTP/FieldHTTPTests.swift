@@ -1,5 +1,6 @@
 import FlyingFox
 import Foundation
+import LoopbackServers
 import Quire
 import QuireDumps
 import QuireHTTP

@@ -104,7 +104,3 @@ struct WireFeed: Sendable {
         return "{\(fields.joined(separator: ","))}"
     }
 }
-
-extension [HTTPRequest.QueryItem] {
-    subscript(name: String) -> String? { first { $0.name == name }?.value }
-}

@@ -4,15 +4,15 @@ import Foundation
 import Synchronization
 
 /// A real server on loopback whose answers are a closure. It runs as long as a reference to it is held.
-final class LoopbackServer: Sendable {
-    typealias Script = @Sendable (HTTPRequest) async throws -> HTTPResponse
+package final class LoopbackServer: Sendable {
+    package typealias Script = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     /// `http://127.0.0.1:port`.
-    let address: String
+    package let address: String
     private let ears: Ears
     private let running: Task<Void, any Error>
 
-    static func start(_ script: @escaping Script) async throws -> LoopbackServer {
+    package static func start(_ script: @escaping Script) async throws -> LoopbackServer {
         let server = HTTPServer(
             address: try .inet(ip4: "127.0.0.1", port: 0), timeout: 600, logger: .disabled)
         let ears = Ears()
@@ -42,11 +42,13 @@ final class LoopbackServer: Sendable {
     deinit { running.cancel() }
 
     /// The requests that arrived so far.
-    var requests: [HTTPRequest] { ears.requests.withLock { $0 } }
+    package var requests: [HTTPRequest] { ears.requests.withLock { $0 } }
 }
 
 extension HTTPResponse {
-    static func json(_ text: String, status: Int = 200, headers: [String: String] = [:]) -> HTTPResponse {
+    package static func json(_ text: String, status: Int = 200, headers: [String: String] = [:])
+        -> HTTPResponse
+    {
         HTTPResponse(
             statusCode: HTTPStatusCode(status, phrase: "Status \(status)"),
             headers: HTTPHeaders(
@@ -55,7 +57,7 @@ extension HTTPResponse {
     }
 
     /// A body that is announced and breaks off: the connection is lost in the middle of it.
-    static var dropped: HTTPResponse {
+    package static var dropped: HTTPResponse {
         HTTPResponse(statusCode: .ok, body: HTTPBodySequence(from: BrokenBody(), count: 1_000))
     }
 }

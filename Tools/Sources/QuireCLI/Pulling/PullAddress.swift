@@ -1,0 +1,165 @@
+import Foundation
+import Quire
+import QuireDumps
+
+/// The address of a list, as a person gives it: that of its first page.
+struct PullAddress: Sendable {
+    /// The address as it was written, without a fragment.
+    let text: String
+    /// What is before the parameters.
+    private let path: String
+    /// The parameters that are no secrets, as they were written.
+    private let parameters: [Parameter]
+    let secretParameters: [(name: String, text: SecretText)]
+
+    struct Parameter: Sendable, Hashable {
+        let name: String
+        /// With the name, as it was written.
+        let text: String
+        var value: String { String(text.dropFirst(name.count + 1)).removingPercentEncoding ?? "" }
+    }
+
+    /// What a template may have places for.
+    private static let places: Set = [
+        "page", "offset", "limit", "token", "below", "above", "around", "until", "since",
+    ]
+    /// Parameters whose values are secrets.
+    private static let secret: Set = [
+        "access_token", "api_key", "apikey", "client_secret", "oauth_token", "password", "private_token",
+    ]
+
+    init(_ text: String) throws {
+        let written = String(text.prefix { $0 != "#" })
+        self.text = written
+        let halves = written.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        path = String(halves[0])
+        if try SecretText(path).hasReference {
+            throw Failure(.usage, "a secret can stand in a header or a parameter, not in the path")
+        }
+        var (plain, secrets): ([Parameter], [(String, SecretText)]) = ([], [])
+        for part in halves.count == 2 ? halves[1].split(separator: "&") : [] {
+            let name = String(part.prefix { $0 != "=" })
+            let secret = try SecretText(String(part.dropFirst(name.count + 1)))
+            if secret.hasReference {
+                secrets.append((name, secret))
+            } else if Self.secret.contains(name.lowercased()) {
+                throw Failure(
+                    .usage,
+                    "\(shown(name))=…: others can read the arguments of a program: say "
+                        + "\(shown(name))={env:VARIABLE} or \(shown(name))={file:PATH}")
+            } else {
+                plain.append(Parameter(name: name, text: String(part)))
+            }
+        }
+        (parameters, secretParameters) = (plain, secrets)
+        try check()
+    }
+
+    private func check() throws {
+        let parts = URLComponents(string: path.replacing(Self.brace, with: "1"))
+        guard let parts, ["http", "https"].contains(parts.scheme?.lowercased()), parts.host?.isEmpty == false
+        else { throw Failure(.usage, "\(shown(path, limit: 200)): is not an address (http:// or https://)") }
+        if parts.user != nil || parts.password != nil {
+            throw Failure(
+                .usage,
+                "the address holds a name or a password: say "
+                    + "--header 'Authorization: Basic {env:VARIABLE}'")
+        }
+        for place in named where !Self.places.contains(place) {
+            let names = Self.places.sorted().joined(separator: ", ")
+            throw Failure(.usage, "the address has a place {\(shown(place))}; there are \(names)")
+        }
+    }
+
+    nonisolated(unsafe) private static let brace = /\{([^{}]*)\}/
+
+    /// The names of the places that the person wrote.
+    private var named: Set<String> {
+        let texts = [path] + parameters.map(\.text)
+        return Set(texts.flatMap { $0.matches(of: Self.brace).map { String($0.1) } })
+    }
+
+    subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+    /// The last part of the path: `questions`.
+    var lastPart: String { path.split(separator: "/").last.map(String.init) ?? "" }
+
+    /// The address of the first page.
+    var first: String {
+        Self.joined(path, parameters.filter { $0.text.firstMatch(of: Self.brace) == nil }.map(\.text))
+    }
+
+    /// The address as it may be shown: secrets as the names of their places.
+    func printed(_ address: String) -> String {
+        let secrets = secretParameters.map { "\($0.name)=\($0.text.text)" }
+        if secrets.isEmpty { return address }
+        return address + (address.contains("?") ? "&" : "?") + secrets.joined(separator: "&")
+    }
+
+    private static func joined(_ path: String, _ parameters: [String]) -> String {
+        parameters.isEmpty ? path : "\(path)?\(parameters.joined(separator: "&"))"
+    }
+
+    // MARK: Templates
+
+    /// How the pages of the list are asked for.
+    struct Plan: Sendable, Equatable {
+        /// A template for `HTTPSource`.
+        var template: String
+        /// The number of posts on a page, if the address says.
+        var pageSize: Int?
+        /// True if a request can say how many posts it wants.
+        var namesSize: Bool
+    }
+
+    /// Returns the template of the list for an API.
+    func plan(for profile: Profile, _ options: FeedOptions) throws -> Plan {
+        let (api, names) = (KnownAPI.named(profile.name), profile.requestParameters)
+        let size = api.size.flatMap { self[$0] }.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        if !named.isEmpty {
+            let plan = Plan(
+                template: Self.joined(path, parameters.map(\.text)), pageSize: size, namesSize: true)
+            return named.contains("limit")
+                ? plan : Plan(template: plan.template, pageSize: size, namesSize: false)
+        }
+        var replaced: [String: String] = [:]
+        let isNumbered = options.paging == .page || options.paging == .offset
+        if let name = api.size, isNumbered, size != nil || options.sizes == .free { replaced[name] = "limit" }
+        let page = names.page ?? api.page
+        if options.paging == .page { replaced[page] = "page" }
+        if options.paging == .offset { replaced[api.offset] = "offset" }
+        if !isNumbered, let token = names.token ?? api.token { replaced[token] = "token" }
+        if let below = names.below, replaced[below] == nil { replaced[below] = "below" }
+        if let above = names.above, replaced[above] == nil { replaced[above] = "above" }
+        try requireTop(of: replaced, page, profile)
+        let kept = parameters.filter { replaced[$0.name] == nil }.map(\.text)
+        let places = replaced.sorted { $0.key < $1.key }.map { "\($0.key)={\($0.value)}" }
+        return Plan(
+            template: Self.joined(path, kept + places), pageSize: size,
+            namesSize: replaced.values.contains("limit"))
+    }
+
+    /// Throws if the address names a page below the first one: the list would have no beginning.
+    private func requireTop(of replaced: [String: String], _ page: String, _ profile: Profile) throws {
+        for (name, place) in replaced.sorted(by: { $0.key < $1.key }) where place != "limit" {
+            guard let value = self[name], !value.isEmpty else { continue }
+            let isFirst =
+                place == "page" && Int(value) == profile.firstPage || place == "offset" && value == "0"
+            if isFirst { continue }
+            throw Failure(
+                .usage,
+                "the address asks for a page below the first one (\(shown(name))="
+                    + "\(shown(value, limit: 40))): leave that parameter out")
+        }
+    }
+
+    /// Returns true if both are addresses of one list: they may differ in the size of a page.
+    func isSameList(as other: PullAddress, for profile: Profile) -> Bool {
+        let (api, names) = (KnownAPI.named(profile.name), profile.requestParameters)
+        let free = Set([api.size, names.page ?? api.page].compactMap(\.self))
+        func list(_ address: PullAddress) -> Set<Parameter> {
+            Set(address.parameters.filter { !free.contains($0.name) })
+        }
+        return path == other.path && list(self) == list(other)
+    }
+}

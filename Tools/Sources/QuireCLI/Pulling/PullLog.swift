@@ -1,0 +1,159 @@
+import Dispatch
+import Quire
+import Synchronization
+
+/// What a pull says while it works. The thread that prints takes it from here.
+final class PullLog: Sendable {
+    enum Event: Sendable {
+        case note(String)
+        case answer(AnswerLine)
+        case end(EndLine)
+    }
+
+    private let events = Mutex<(waiting: [Event], result: Result<EndLine, any Error>?)>(([], nil))
+    private let signal = DispatchSemaphore(value: 0)
+
+    func add(_ event: Event) {
+        events.withLock { $0.waiting.append(event) }
+        signal.signal()
+    }
+
+    func finish(_ result: Result<EndLine, any Error>) {
+        events.withLock { $0.result = result }
+        signal.signal()
+    }
+
+    /// Waits for a moment, and returns what came, and the result if the work has ended.
+    func take() -> (events: [Event], result: Result<EndLine, any Error>?) {
+        _ = signal.wait(timeout: .now() + .milliseconds(100))
+        return events.withLock { events in
+            defer { events.waiting = [] }
+            return (events.waiting, events.result)
+        }
+    }
+}
+
+/// What one answer did.
+struct AnswerLine: Encodable, Sendable {
+    let gaps: Int
+    let known: Int
+    let new: Int
+    let place: String
+    let posts: Int
+    let removed: Int
+    let type = "answer"
+    let verdict: String
+
+    init(_ result: PageResultLine, place: String, _ info: FeedInfo) {
+        (new, known, removed, verdict) = (result.new, result.known, result.removed, result.verdict)
+        (self.place, gaps, posts) = (place, info.gaps, info.posts)
+    }
+
+    var words: String {
+        let gone = removed == 0 ? "" : ", \(grouped(removed)) removed"
+        let judged = ["ok", "joined", "gap"].contains(verdict) ? "" : " (\(verdict))"
+        return "\(place): \(grouped(new)) new, \(grouped(known)) known\(gone)\(judged); "
+            + "\(counted(gaps, "gap")) left, \(counted(posts, "post"))"
+    }
+}
+
+struct PageResultLine {
+    var new = 0
+    var known = 0
+    var removed = 0
+    var verdict: String
+}
+
+/// How a pull ended.
+struct EndLine: Encodable, Sendable {
+    /// Why nothing more was asked.
+    enum Stop: String, Encodable, Sendable {
+        /// Nothing is missing.
+        case whole
+        case until
+        case limit
+        case quota
+        case pause
+        case server
+        case network
+        /// What is missing leads nowhere.
+        case stuck
+        case interrupted
+    }
+
+    let feed: String
+    var gaps = 0
+    var headOpen = false
+    var new = 0
+    /// When the server permits more, in ISO 8601.
+    @OrNull var opensAt: String?
+    var posts = 0
+    var ranked = false
+    @OrNull var reason: String?
+    var requests = 0
+    var stopped: Stop
+    var tailEnd = false
+    let type = "end"
+    var unverified = 0
+    var whole = false
+
+    /// When the server permits more, in milliseconds since 1970.
+    var opening: Int64? {
+        didSet { opensAt = opening.map { dated($0) } }
+    }
+    /// True if no answer said what follows the last post.
+    var isTailUnknown = false
+    /// True if the server refused something, or its answers led nowhere.
+    var isRefused = false
+
+    private enum CodingKeys: CodingKey {
+        case feed, gaps, headOpen, new, opensAt, posts, ranked, reason, requests, stopped, tailEnd, type
+        case unverified, whole
+    }
+
+    init(feed: String, stopped: Stop) { (self.feed, self.stopped) = (feed, stopped) }
+
+    /// How long the server permits nothing.
+    func rest(at now: Int64) -> Duration { .milliseconds(max(0, (opening ?? now) - now)) }
+
+    var status: ExitStatus {
+        switch stopped {
+        case .whole, .until, .limit: .ok
+        case .quota, .pause, .network: .temporary
+        case .server: .data
+        case .stuck: isRefused ? .data : .ok
+        case .interrupted: .interrupted
+        }
+    }
+    var lines: [String] {
+        var missing: [String] = []
+        if gaps > 0 { missing.append(counted(gaps, "gap")) }
+        if headOpen { missing.append("the head is open") }
+        if !tailEnd {
+            missing.append(isTailUnknown ? "the end was not seen" : "the list goes on below the last post")
+        }
+        let state =
+            whole
+            ? "whole: no gaps, head closed, end reached"
+            : missing.isEmpty
+                ? "no gaps, but a ranked list promises no completeness"
+                : "not whole: \(missing.joined(separator: ", "))"
+        let joins =
+            unverified == 0 ? "" : "; \(counted(unverified, "join is unverified", "joins are unverified"))"
+        let posts = "\(counted(self.posts, "post")) (\(grouped(new)) new, \(counted(requests, "request")))"
+        return ["\(shown(feed)): \(posts), \(state)\(joins)"] + (why.map { ["  stopped: \($0)"] } ?? [])
+    }
+
+    private var why: String? {
+        let opens = opensAt.map { "; open again at \($0)" } ?? ""
+        return switch stopped {
+        case .whole: nil
+        case .until: "everything from the top to --until is here"
+        case .limit: "the limit of requests was reached (--pages); the next call goes on here"
+        case .quota: "the quota of the server is used up\(opens)"
+        case .pause: "the server asks for a pause\(opens)"
+        case .server, .network, .stuck: reason
+        case .interrupted: "Ctrl-C; the next call goes on here"
+        }
+    }
+}

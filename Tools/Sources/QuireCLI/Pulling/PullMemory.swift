@@ -1,0 +1,29 @@
+import Foundation
+import Quire
+
+/// What a pull remembers with the feed: whose list it is. Secrets are in it by the names of their places only.
+struct PullMemory: Codable, Equatable {
+    /// The address as it was given.
+    let address: String
+    /// The number of posts that a request asks for.
+    let pageSize: Int
+
+    private static let attribute = "quire.pull"
+
+    init(address: String, pageSize: Int) { (self.address, self.pageSize) = (address, pageSize) }
+
+    init?(of feed: Feed) throws {
+        guard let stored = try feed.attribute(Self.attribute),
+            let memory = try? JSONDecoder().decode(PullMemory.self, from: Data(stored))
+        else { return nil }
+        self = memory
+    }
+
+    /// Remembers it with a feed of a batch.
+    func remember(with feed: Feed) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let bytes = Array(try encoder.encode(self))
+        if try feed.attribute(Self.attribute) != bytes { try feed.setAttribute(Self.attribute, to: bytes) }
+    }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import Quire
+import QuireHTTP
+import QuirePaging
+
+/// Asks for what a feed lacks, one request at a time: the head, the gaps from the top down, an open head, what
+/// is below the last post, and unverified joins. Everything it must know to go on is in the cache.
+final class Puller {
+    private let feed: Feed
+    private let pager: Pager
+    private let limits: PullLimits
+    private let meter: Meter
+    private let clock: PagerClock
+    private let tell: @Sendable (String) -> String
+    /// Places that lead nowhere in this round, and why.
+    private var stuck: [Place: String] = [:]
+    private var isRefused = false
+    /// How often in a row the engine has looked for a place and wants to go on looking. Only then a place is
+    /// asked for again although its last answer led nowhere.
+    private var searches: [Place: Int] = [:]
+    /// One search is many requests already (`Pager`).
+    private static let searchLimit = 8
+    /// The state after the last answer, to notice that nothing changes.
+    private var last: Progress?
+    private var joins: [PostID]?
+    private var before = 0
+
+    /// - Parameter tell: Makes a message printable: without secrets.
+    init(
+        _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock,
+        tell: @escaping @Sendable (String) -> String
+    ) throws {
+        (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
+        (self.clock, self.tell) = (clock, tell)
+    }
+
+    private struct Progress: Equatable {
+        let place: Place
+        let posts: Int
+        let tail: Link
+        let links: [Link]
+        let unverified: Int
+    }
+
+    /// Asks until nothing more can be asked, and says how it ended.
+    func round() async throws -> EndLine {
+        (stuck, isRefused, last, joins, searches) = ([:], false, nil, nil, [:])
+        before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
+        do {
+            try note(await pager.refresh(), at: .head)
+            while let place = try next() {
+                try Task.checkCancellation()
+                try await ask(place)
+            }
+            return try end()
+        } catch is RequestLimit {
+            return try end(.limit)
+        } catch PagerError.paused(let rest) {
+            return try end(.pause, opensIn: rest)
+        } catch PagerError.quotaSpent(let rest) {
+            return try end(.quota, opensIn: rest)
+        } catch is CancellationError {
+            return try end(.interrupted)
+        } catch let failure as PageFailure {
+            return try end(failure.isTransient ? .network : .server, tell(failure.message))
+        } catch let error as HTTPSourceError {
+            return try end(.server, tell("\(error)"))
+        }
+    }
+
+    private func ask(_ place: Place) async throws {
+        do {
+            let isForced = searches[place] != nil
+            switch place {
+            case .gap(let gap): try note(await pager.fill(gap, isForced: isForced), at: place)
+            case .openHead: try note(await pager.prepend(isForced: isForced), at: place)
+            case .join(let id): try note(await pager.verify(joinAbove: id), at: place)
+            default: try note(await pager.append(isForced: isForced), at: place)
+            }
+        } catch let error where place != .tail && error.concernsOnePlace && !isRefused {
+            // The link into one place may have expired. A second refusal is about more than one place.
+            (isRefused, stuck[place]) = (true, tell("\(place.words): \(error)"))
+        }
+    }
+
+    // MARK: What to ask
+
+    private func next() throws -> Place? {
+        if feed.options.paging == .ids { return nil }
+        let place = try feed.cache.withSnapshot { snapshot -> Place? in
+            let info = try snapshot.info(of: feed)
+            for gap in try snapshot.gaps(of: feed) where stuck[.gap(gap.id)] == nil {
+                if try !isDeepEnough(before: gap.position, snapshot) { return .gap(gap.id) }
+            }
+            if info.isHeadOpen && stuck[.openHead] == nil { return .openHead }
+            if info.tail == .end || stuck[.tail] != nil { return nil }
+            return try isDeepEnough(before: nil, snapshot) ? nil : .tail
+        }
+        if place == .tail, try asksForHeadAgain() {
+            stuck[.tail] = "the server does not say how the list goes on"
+            return try next()
+        }
+        if place != nil || !limits.verify { return place }
+        if joins == nil { joins = try unverified() }
+        return joins!.popLast().map { .join(above: $0) }
+    }
+
+    /// True if no answer said what follows the last post, so that only the first page could be asked for again.
+    private func asksForHeadAgain() throws -> Bool {
+        let feed = feed
+        guard try feed.cache.withSnapshot({ try $0.info(of: feed).tail }) == .unknown else { return false }
+        let plan = try feed.cache.dryRun { [size = pager.options.pageSize] in
+            try $0[feed].plan(.tail, limit: size)
+        }
+        return plan.request?.target == .link(.head)
+    }
+
+    /// True if the post above a row, or the last post, is as old as `--until`.
+    private func isDeepEnough(before row: RowPosition?, _ snapshot: borrowing Snapshot) throws -> Bool {
+        guard let until = limits.until,
+            let post = try snapshot.rows(of: feed, before: row, limit: 1).last?.post
+        else { return false }
+        guard let key = post.key else {
+            throw Failure(
+                .usage, "the posts of feed \(feed.name) have no keys, so --until cannot say where to end")
+        }
+        return key <= until.key(like: key)
+    }
+
+    /// The posts below unverified joins, the lowest first.
+    private func unverified() throws -> [PostID] {
+        try feed.cache.withSnapshot { snapshot in
+            var (found, position): ([PostID], RowPosition?) = ([], nil)
+            while true {
+                let rows = try snapshot.rows(of: feed, after: position, limit: 1_000)
+                guard let last = rows.last else { return found.reversed() }
+                found += rows.compactMap(\.post).filter { $0.isUnverified && !$0.isChecked }.map(\.id)
+                position = last.post?.position ?? last.gap?.position
+            }
+        }
+    }
+
+    // MARK: What came of it
+
+    private func note(_ result: PageResult, at place: Place) throws {
+        switch result {
+        case .loaded(let outcome) where [.drift, .replan, .stale, .confirmEnd].contains(outcome.verdict):
+            let count = (searches[place] ?? 0) + 1
+            searches[place] = count
+            if count == Self.searchLimit { try note(.stopped(outcome.verdict), at: place) }
+        case .loaded:
+            searches[place] = nil
+            let now = try feed.cache.withSnapshot { snapshot in
+                let info = try snapshot.info(of: feed)
+                let links = try snapshot.gaps(of: feed).flatMap { [$0.down, $0.up] }
+                return Progress(
+                    place: place, posts: info.posts, tail: info.tail, links: links,
+                    unverified: info.unverifiedJoins)
+            }
+            if now == last { stuck[place] = "\(place.words): its answers change nothing" }
+            last = now
+        case .stopped(let verdict):
+            (isRefused, stuck[place]) = (
+                true, "\(place.words): its answers lead nowhere (\(verdict.rawValue))"
+            )
+        case .refused(.noSuchGap), .refused(.noSuchJoin): break
+        case .refused(let refusal):
+            stuck[place] = "\(place.words): nothing leads on there (\(refusal.rawValue))"
+        case .notModified, .fresh, .revalidating, .stale, .preempted: break
+        }
+    }
+
+    private func end(
+        _ stop: EndLine.Stop? = nil, _ reason: String? = nil, opensIn rest: Duration? = nil
+    ) throws -> EndLine {
+        try feed.cache.withSnapshot { snapshot in
+            let info = try snapshot.info(of: feed)
+            let isRanked = info.options.order == .ranked
+            var line = EndLine(feed: feed.name, stopped: stop ?? .whole)
+            (line.gaps, line.headOpen, line.posts) = (info.gaps, info.isHeadOpen, info.posts)
+            (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
+            line.isTailUnknown = info.tail == .unknown
+            (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.round, isRanked)
+            line.whole = info.isInSequence && line.tailEnd && !isRanked
+            line.reason = reason
+            if let rest { line.opening = clock.now() + Int64(rest / .milliseconds(1)) }
+            if stop == nil && !(info.isInSequence && line.tailEnd) {
+                line.stopped = stuck.isEmpty ? .until : .stuck
+                line.reason = stuck.values.min()
+            }
+            line.isRefused = isRefused
+            return line
+        }
+    }
+}
+
+extension Error {
+    /// True if another request may succeed.
+    fileprivate var concernsOnePlace: Bool {
+        if let failure = self as? PageFailure { return !failure.isTransient }
+        return self is HTTPSourceError
+    }
+}
+
+extension Place {
+    /// The place for people.
+    var words: String {
+        switch self {
+        case .head: "head"
+        case .tail: "tail"
+        case .openHead: "open head"
+        case .gap(let gap), .aboveGap(let gap): "\(gap)"
+        case .join(let id): "join above \(shown(id))"
+        case .around(let id): "around \(shown(id))"
+        case .page(let number): "page \(number)"
+        case .bodies: "bodies"
+        case .delta: "changes"
+        }
+    }
+}

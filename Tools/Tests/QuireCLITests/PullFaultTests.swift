@@ -1,0 +1,125 @@
+import FlyingFox
+import Foundation
+import LoopbackServers
+import Synchronization
+import Testing
+
+@testable import QuireCLI
+
+/// A process that a server sends signals to.
+final class Signalled: Sendable {
+    private let held = Mutex<PullProcess?>(nil)
+    var process: PullProcess? { held.withLock { $0 } }
+    var isOn: Bool { process != nil }
+    func hold(_ process: PullProcess) { held.withLock { $0 = process } }
+    func release() { held.withLock { $0 = nil } }
+}
+
+@Suite("quire pull and servers that fail", .timeLimit(.minutes(5)), .serialized)
+struct PullFaultTests {
+    @Test("cut answers, lost servers and 429 are asked for again, as the server wants it")
+    func faults() async throws {
+        let server = try await ListServer.start(posts: 200) { number, _, _ in
+            switch number {
+            case 1, 4: .json("", status: 503)
+            case 3:
+                .json(
+                    #"{"error_id": 502, "error_name": "throttle"}"#, status: 429,
+                    headers: ["Retry-After": "7"])
+            case 6, 7: .dropped
+            default: nil
+            }
+        }
+        let box = try Sandbox()
+        let run = try await PullInside(box, "so", server.url, "--pause", "1s")
+        #expect(run.end.whole && run.end.requests == server.requests.count)
+        #expect(run.waits.contains { $0 >= .seconds(5) && $0 <= .seconds(7) })
+        #expect(run.notes.filter { $0.contains("failed:") }.count == 5)
+        #expect(try await box.rows(of: "so") == server.ids)
+    }
+
+    @Test("a pause beyond the patience ends the work, and the next call asks nothing")
+    func pause() async throws {
+        let server = try await ListServer.start(posts: 200) { number, _, _ in
+            number == 3 ? .json("{}", status: 429, headers: ["Retry-After": "3600"]) : nil
+        }
+        let box = try Sandbox()
+        let run = try await PullInside(box, "so", server.url)
+        #expect(run.end.stopped == .pause && run.end.status == .temporary && run.end.opensAt != nil)
+        let again = try await box.pull("so")
+        #expect(again.status == 75 && again.out.contains("open again at 20"))
+        #expect(server.requests.count == 3)
+        #expect(try await box.rows(of: "so") == Array(server.ids.prefix(58)))
+    }
+
+    @Test("a spent quota ends the work before the server must refuse")
+    func quota() async throws {
+        let server = try await ListServer.start(posts: 200) { number, request, list in
+            let page = ListServer.page(of: list, for: request)
+            guard number == 2 else { return nil }
+            return .json(
+                #"{"items": [{"question_id": 170, "last_activity_date": 1700000170}], "has_more": true, "#
+                    + #""quota_remaining": 0}"#, status: page.statusCode.code)
+        }
+        let box = try Sandbox()
+        let run = try await PullInside(box, "so", server.url)
+        #expect(run.end.stopped == .quota && run.end.opensAt != nil && server.requests.count == 2)
+        #expect(run.end.lines.last?.contains("quota") == true)
+    }
+
+    @Test("a refusal ends the work with the words of the server")
+    func refused() async throws {
+        let server = try await ListServer.start(posts: 200) { number, _, _ in
+            guard number != 2 else { return nil }
+            return .json(
+                #"{"error_id": 400, "error_name": "bad_parameter", "error_message": "no such site"}"#,
+                status: 400)
+        }
+        let box = try Sandbox()
+        let first = try await box.pull("so", server.url)
+        #expect(first.status == 65 && first.err.contains("no such site"))
+        #expect(!FileManager.default.fileExists(atPath: box.cache))
+        let second = try await box.pull("so", server.url)
+        #expect(second.status == 65 && second.out.contains("bad_parameter: no such site"))
+        #expect(try await box.rows(of: "so") == Array(server.ids.prefix(30)))
+    }
+
+    @Test("what is no list of a known API is refused, and leaves nothing")
+    func foreign() async throws {
+        let answers = [
+            ("<html><body>hello</body></html>", "HTML"),
+            (#"{"rows": [{"x": 1}, {"x": 2}]}"#, #""rows" of 2"#),
+            (#"{"items": [], "has_more": false}"#, "no posts"), ("not json", "no profile"),
+        ]
+        for (answer, words) in answers {
+            let server = try await ListServer.start(posts: 1) { _, _, _ in .json(answer) }
+            let box = try Sandbox()
+            let run = try await box.pull("so", server.url)
+            #expect(run.status == 65 && run.err.contains(words), "\(run.err)")
+            #expect(!FileManager.default.fileExists(atPath: box.cache))
+        }
+        let nobody = try await Sandbox().pull("so", "http://127.0.0.1:1/x", "--pages", "1")
+        #expect(nobody.status == 75)
+    }
+
+    @Test("a slow server is asked one request at a time")
+    func slow() async throws {
+        let counter = Counter()
+        let server = try await LoopbackServer.start { request in
+            counter.enter()
+            for _ in 0..<20 { await Task.yield() }
+            defer { counter.leave() }
+            return ListServer.page(of: QuestionList(120), for: request)
+        }
+        let box = try Sandbox()
+        #expect(try await box.pull("so", "\(server.address)/questions").status == 0)
+        #expect(counter.most == 1)
+    }
+
+    private final class Counter: Sendable {
+        private let open = Mutex((now: 0, most: 0))
+        func enter() { open.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) } }
+        func leave() { open.withLock { $0.now -= 1 } }
+        var most: Int { open.withLock(\.most) }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import QuirePaging
+import Synchronization
+import Testing
+
+@testable import QuireCLI
+
+/// A run of the tool as a process that holds up no thread, so that the server of the test can answer.
+final class PullProcess: Sendable {
+    private let process: Process
+    private let out: String
+    private let err: String
+
+    /// Runs `quire pull` on the sandbox's cache. A busy machine is no reason to ask again.
+    convenience init(_ box: Sandbox, _ arguments: [String], environment: [String: String] = [:]) throws {
+        try self.init(
+            box, command: ["pull", box.cache] + arguments + ["--timeout", "600s"], environment: environment)
+    }
+
+    init(_ box: Sandbox, command: [String], environment: [String: String] = [:]) throws {
+        (process, out, err) = try box.start(Tool.path, command, environment: environment)
+    }
+
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    private final class Once: Sendable {
+        private let isOver = Mutex(false)
+        var isFirst: Bool {
+            isOver.withLock { over in
+                defer { over = true }
+                return !over
+            }
+        }
+    }
+
+    /// Waits until it has ended.
+    func end() async -> Run {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let once = Once()
+            @Sendable func tell() {
+                if once.isFirst { continuation.resume() }
+            }
+            process.terminationHandler = { _ in tell() }
+            if !process.isRunning { tell() }
+        }
+        func text(_ path: String) -> String {
+            String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+        }
+        return Run(status: process.terminationStatus, out: text(out), err: text(err))
+    }
+}
+
+extension Sandbox {
+    /// Runs `quire pull` on the sandbox's cache, without pauses between requests.
+    func pull(_ arguments: String..., environment: [String: String] = [:]) async throws -> Run {
+        try await PullProcess(self, arguments + ["--pause", "0s"], environment: environment).end()
+    }
+
+    /// Runs another command, which also holds up no thread.
+    func other(_ command: String...) async throws -> Run {
+        try await PullProcess(self, command: command).end()
+    }
+
+    /// The ids of a feed, top first, and "~" for a gap; none if there is no such feed.
+    func rows(of feed: String) async throws -> [String] {
+        let run = try await other("show", cache, feed, "-n", "1000000", "--json")
+        return try run.objects().map { row in
+            row["type"] as? String == "post" ? row["id"] as? String ?? "" : "~"
+        }
+    }
+}
+
+/// Runs `quire pull` in this process, with a clock by which each wait is over at once.
+struct PullInside {
+    let end: EndLine
+    let notes: [String]
+    /// The waits, in order.
+    let waits: [Duration]
+
+    init(_ box: Sandbox, _ arguments: String...) async throws {
+        let held = Held()
+        let pager = PagerClock(
+            now: { held.clock.withLock(\.now) },
+            sleep: { duration in
+                try Task.checkCancellation()
+                held.clock.withLock {
+                    $0.now += Int64(duration / .milliseconds(1))
+                    $0.waits.append(duration)
+                }
+            }, luck: { 1 })
+        let command = try #require(
+            try QuireTool.parseAsRoot(["pull", box.cache, "--timeout", "600s"] + arguments) as? Pull)
+        let log = PullLog()
+        end = try await command.work(pager).run(log)
+        notes = log.take().events.compactMap { if case .note(let text) = $0 { text } else { nil } }
+        waits = held.clock.withLock(\.waits)
+    }
+
+    private final class Held: Sendable {
+        let clock = Mutex((now: millisecondsNow(), waits: [Duration]()))
+    }
+}
