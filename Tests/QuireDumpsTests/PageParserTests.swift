@@ -82,11 +82,11 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         ("{\"a\":-9223372036854775809}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
         ("{\"a\":1e999}", "not JSON: a bad number, or one beyond 64 bits at byte 5"),
         ("{\"items\":[1,", "not JSON: a comma, colon, bracket or value out of place at byte 12"),
-        ("{}", "no items"),
-        ("{\"items\":null}", "items is null"),
+        ("{}", "no items, where profile x has its list"),
+        ("{\"items\":null}", "items is null, where profile x has its list"),
         ("{\"items\":{}}", "items is an object, not an array"),
         ("{\"items\":[],\"items\":[]}", "items is there twice"),
-        ("[]", "no items"),
+        ("[]", "no items, where profile x has its list"),
         ("{\"items\":[{\"id\":1},{}]}", "item 2: no id"),
         ("{\"items\":[{\"id\":1},null]}", "item 2: no id"),
         ("{\"items\":[7]}", "item 1: no id"),
@@ -169,7 +169,8 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         (#"{"items":[{}],"error_id":502}"#, "error document: 502"),
         (#"{"error_id":{}}"#, "error document"),
         (#"{"error_id":1,"error_message":"\u001b]0;x\u0007"}"#, #"error document: 1: \u{1B}]0;x\u{7}"#),
-        (#"{"error_id":null}"#, "no items"), (#"{"error_id":false}"#, "no items"),
+        (#"{"error_id":null}"#, "no items, where profile stackexchange has its list"),
+        (#"{"error_id":false}"#, "no items, where profile stackexchange has its list"),
     ])
     func errorDocuments(page: String, message: String) {
         let parser = PageParser(profile: Profile.named("stackexchange")!)

@@ -49,7 +49,7 @@ import Testing
     /// A field that descends on the rows that were looked at, and not on the others, is no order.
     @Test func theWholePageHasToDescend() throws {
         func items(_ last: Int) -> String {
-            let rows = (0..<100).map { #"{"id": "a\#($0)", "created_at": \#(1_700_000_000 - $0)}"# }
+            let rows = (0..<300).map { #"{"id": "a\#($0)", "created_at": \#(1_700_000_000 - $0)}"# }
             return #"{"list": [\#(rows.joined(separator: ","))"# + #", {"id": "z", "created_at": \#(last)}]}"#
         }
         #expect(try recognised(items(1_600_000_000)).profile.order == .bump)

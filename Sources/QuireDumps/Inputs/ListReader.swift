@@ -79,27 +79,30 @@ final class ListReader: DocumentReader {
     private func decide() {
         var at = 0
         var reason: DumpError?
+        var hasErrorDocument = false
         for _ in 0..<Self.trials {
             guard at <= options.recordLimit, let element = elements.next(from: at) else { break }
             let (bytes, name) = (bytes(of: element), name(of: element))
-            if let kind = kind(of: bytes, name) {
-                content = kind
-                break
+            switch kind(of: bytes, name) {
+            case .success(let kind): content = kind
+            case .failure(let error): hasErrorDocument = error.message.contains(": error document")
             }
+            if content != nil { break }
             if reason == nil { reason = reasonAgainstItem(bytes, name) }
             at = element.next
         }
+        if content == nil && hasErrorDocument { content = .responses }
         if content == nil { return refuse(reason) }
         elements.rewind()
     }
 
-    private func kind(of element: [UInt8], _ name: String) -> Content? {
+    /// Returns what an element is, or why it is no response.
+    private func kind(of element: [UInt8], _ name: String) -> Result<Content, DumpError> {
         do throws(DumpError) {
             _ = try responses.parse(element, name: name)
-            return .responses
+            return .success(.responses)
         } catch {
-            if error.message.contains(": error document") { return .responses }
-            return reasonAgainstItem(element, name) == nil ? .items : nil
+            return reasonAgainstItem(element, name) == nil ? .success(.items) : .failure(error)
         }
     }
 

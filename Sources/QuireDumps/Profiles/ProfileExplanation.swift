@@ -11,6 +11,7 @@ extension Profile {
                 let texts = mark.texts.map { "\"\(printable($0))\"" }.joined(separator: " or ")
                 return "\(mark.path) \(texts.isEmpty ? "is there" : "has \(texts) in it")"
             })
+        add("signs", signs.isEmpty ? nil : signs.map { printable($0) }.joined(separator: " or "))
         add("items", itemsInWords)
         add("post", post.keys.isEmpty ? nil : "\(post) of the item")
         add("id", "\(id.path) of the item, \(id.type.inWords)")
@@ -28,6 +29,7 @@ extension Profile {
         ] where !names.isEmpty {
             add("request", "\(names.map { printable($0) }.joined(separator: " or ")) asks for \(place)")
         }
+        add("sort", sort.map { "the parameter \(printable($0.query)) of the request" })
         add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
         for (field, source) in [
             ("pages", pages), ("total", total), ("page size", pageSize),

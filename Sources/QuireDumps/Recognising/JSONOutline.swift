@@ -22,7 +22,7 @@ struct JSONOutline {
     let bytes: ArraySlice<UInt8>
 
     /// How many elements of an array have nodes, by the number of arrays around it.
-    private static let samples = [40, 8, 1]
+    private static let samples = [120, 8, 1]
     private static let memberLimit = 128
     private static let depthLimit = 12
 

@@ -1,3 +1,4 @@
+import CJSON
 public import Quire
 
 /// What a response is: the profile that reads it, and by what its list is ordered.
@@ -129,20 +130,14 @@ extension Recognition {
     private static func ofElements(_ outline: JSONOutline, _ wishes: Wishes) throws(DumpError) -> Recognition?
     {
         let items = outline.children(of: 0)
-        guard let first = items.first, outline.nodes[first].kind == .object else { return nil }
-        let own = Profile.builtIn.filter { profile in
-            guard !profile.isLines, profile.post.keys.isEmpty, profile.id.path.keys.count == 1,
-                !profile.items.keys.isEmpty, let name = profile.id.path.keys.first
-            else { return false }
-            return name.count > 2 && outline.find([name], from: first) != nil
-                && (profile.key.map { outline.find($0.path.keys, from: first) != nil } ?? true)
-        }
-        if let profile = own.first, wishes.id == nil, wishes.items == nil {
+        let objects = items.prefix(8).filter { outline.nodes[$0].kind == .object }
+        for first in objects where wishes.id == nil && wishes.items == nil {
+            guard let profile = ofItem(first, outline) else { continue }
             let reason = "they are items with \"\(profile.id.path)\""
             return Recognition(
                 Recognizer.Found(profile: profile, reason: reason), wishes, nil, outline, items)
         }
-        for item in items.prefix(8) {
+        for item in objects {
             guard let inner = JSONOutline(outline.slice(outline.nodes[item].range)) else { continue }
             let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: inner)
             guard let found = recognizer.known(), !found.profile.items.keys.isEmpty else { continue }
@@ -150,6 +145,17 @@ extension Recognition {
             return Recognition(found, wishes, nil, inner, list)
         }
         return nil
+    }
+
+    /// Returns the profile whose ids have the name that this item has.
+    private static func ofItem(_ item: Int, _ outline: JSONOutline) -> Profile? {
+        Profile.builtIn.first { profile in
+            guard !profile.isLines, profile.post.keys.isEmpty, profile.id.path.keys.count == 1,
+                !profile.items.keys.isEmpty, let name = profile.id.path.keys.first, name.count > 2
+            else { return false }
+            let hasKey = profile.key.map { outline.find($0.path.keys, from: item) != nil } ?? true
+            return hasKey && outline.find([name], from: item) != nil
+        }
     }
 
     private static func marks(_ profile: Profile, _ item: Int, _ outline: JSONOutline) -> Bool {
@@ -167,8 +173,7 @@ extension Recognition {
             found: found, wishes: wishes, envelope: envelope, outline: outline, items: items)
         var verdict = decision.verdict()
         var profile = Self.profile(found.profile, verdict, wishes)
-        if wishes.order == nil, [.stable, .bump].contains(verdict.order),
-            !Self.descends(profile, in: outline, beyond: items.count)
+        if wishes.order == nil, verdict.key != nil, !Self.descends(profile, in: outline, beyond: items.count)
         {
             let key = profile.key.map { "\($0.path)" } ?? "its key"
             verdict = OrderDecision.Verdict(order: .ranked, reason: "\(key) descends on the first rows only")
@@ -198,12 +203,21 @@ extension Recognition {
 
     /// Returns true if the keys descend on the whole page, of which `count` rows are known to.
     private static func descends(_ profile: Profile, in outline: JSONOutline, beyond count: Int) -> Bool {
-        guard !profile.isLines, let items = outline.find(profile.items.keys),
-            outline.nodes[items].count > count,
-            let answer = try? PageParser(profile: profile, limit: .max).parse(Array(outline.bytes), name: "")
+        guard !profile.isLines, let field = profile.key, let items = outline.find(profile.items.keys),
+            outline.nodes[items].count > count
         else { return true }
-        let keys = answer.posts.compactMap(\.key)
-        return zip(keys, keys.dropFirst()).allSatisfy { $0 >= $1 }
+        let scanner = Scanner(depth: PageParser.depthLimit)
+        _ = scanner.items(profile.items)
+        let slot = scanner.inItem(field.path)
+        guard scanner.scan(outline.bytes) == nil else { return true }  // the parser says why
+        var above = Int64.max
+        for item in 0..<scanner.itemCount {
+            let span = scanner.item(item, slot)
+            let type = field.type == .auto && span.kind == CJSON_STRING ? .date : field.type
+            guard let key = try? span.key(field, as: type), key <= above else { return false }
+            above = key
+        }
+        return true
     }
 }
 

@@ -102,11 +102,25 @@ struct OrderTests {
         #expect(try box.quire(["ingest", box.path("b.quire"), "a", pages[1], "--exit-code"]).status == 1)
     }
 
-    @Test("so-activity-2018 without --order", .enabled(if: Shared.fixtures != nil))
+    @Test("so-activity-2018 without --order: it is found", .enabled(if: Shared.fixtures != nil))
+    func stackOverflowFound() throws {
+        let folder = try Shared.path("stackexchange/so-activity-2018/pages")
+        let pages = (1...60).map { "\(folder)/\($0).json" }
+        let line = try box.quire(["ingest", box.cache, "so", "--json"] + pages).object()
+        #expect(line["new"] == 1_727 && line["pages_failed"] == 0 && line["unplaced_count"] == 0)
+        #expect(line["against_order"] == 0)
+        let told = ["--order", "bump", "--key", "last_activity_date"]
+        _ = try box.quire(["ingest", box.path("told.quire"), "so"] + told + pages)
+        let found = try box.quire("show", box.cache, "so", "-n", "9999", "--json").out
+        #expect(try box.quire("show", box.path("told.quire"), "so", "-n", "9999", "--json").out == found)
+    }
+
+    @Test("so-activity-2018 as a keyless feed", .enabled(if: Shared.fixtures != nil))
     func stackOverflow() throws {
         let folder = try Shared.path("stackexchange/so-activity-2018/pages")
-        let run = try box.quire(
-            ["ingest", box.cache, "so"] + (1...60).map { "\(folder)/\($0).json" } + ["--json", "--exit-code"])
+        let pages = (1...60).map { "\(folder)/\($0).json" }
+        let options = ["--order", "keyless", "--json", "--exit-code"]
+        let run = try box.quire(["ingest", box.cache, "so"] + pages + options)
         #expect(run.status == 1)
         let line = try run.object()
         #expect(try #require(line["against_order"]) > 0)
@@ -119,11 +133,12 @@ struct OrderTests {
 
     /// 28 posts belong between these two; what the server showed in another order proves nothing.
     @Test(
-        "so-activity-2018 without --order: no neighbours count as proven that the evidence touches",
+        "so-activity-2018 as a keyless feed: no neighbours count as proven that the evidence touches",
         .enabled(if: Shared.fixtures != nil))
     func stackOverflowJoin() throws {
         let folder = try Shared.path("stackexchange/so-activity-2018/pages")
-        _ = try box.quire(["ingest", box.cache, "so"] + (1...60).map { "\(folder)/\($0).json" })
+        let pages = (1...60).map { "\(folder)/\($0).json" }
+        _ = try box.quire(["ingest", box.cache, "so", "--order", "keyless"] + pages)
         let rows = try box.quire("show", box.cache, "so", "-n", "9999", "--json").objects()
         let at = try #require(rows.firstIndex { $0["id"] as? String == "49799273" })
         let below = rows[at + 1]
