@@ -263,8 +263,8 @@ final class FeedLoader {
                 high = last
                 continue
             }
-            let chunk = try transaction.chunk(at: position, of: feed)
-            guard let first = chunk.entries.lazy.compactMap(\.key).first, first < key else {
+            let chunk = try transaction.columns(at: position, of: feed)
+            guard let first = (0..<chunk.count).lazy.compactMap(chunk.key).first, first < key else {
                 low = position
                 continue
             }

@@ -148,13 +148,14 @@ struct RowReader {
     ) throws -> (rank: Int?, end: Int)? {
         var start = first
         var found: (rank: Int?, end: Int)?
-        try chunks.eachChunk(from: position) { at, chunk in
+        try chunks.eachColumns(from: position) { at, chunk in
             if start >= limit { return false }
             if try gap(at: at) != nil { start &+= 1 }
-            let end = start &+ chunk.entries.count
+            let end = start &+ chunk.count
             var rank: Int?
-            for (i, entry) in chunk.entries.enumerated() where !entry.isDetached && rank == nil {
-                guard let other = entry.key else { continue }
+            for i in 0..<chunk.count where rank == nil {
+                if chunk.flags(i) & ChunkColumns.Flag.detached != 0 { continue }
+                guard let other = chunk.key(i) else { continue }
                 found = (nil, end)
                 if other <= key { rank = start &+ i }
             }

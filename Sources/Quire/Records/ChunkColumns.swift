@@ -169,6 +169,11 @@
 
     func flags(_ slot: Int) -> UInt8 { flags.load(fromByteOffset: slot, as: UInt8.self) }
 
+    func key(_ slot: Int) -> Int64? {
+        if flags(slot) & Flag.key == 0 || features & Feature.keys == 0 { return nil }
+        return Int64(bitPattern: Self.word(keys + 8 &* slot))
+    }
+
     func exception(_ i: Int) -> Exception {
         let at = exceptional + Self.exception &* i
         return Exception(place: Self.word32(at), value: Self.word(at + 4))
