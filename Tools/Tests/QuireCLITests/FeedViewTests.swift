@@ -134,7 +134,7 @@ struct FeedViewTests {
         let keyed = ["--order", "bump", "--key", "last_activity_date"]
         _ = try box.quire(["ingest", box.cache, "a", above] + keyed)
         try terminal.wait("the new posts") { Self.ids($0).first == 1_003 }
-        try press("   ", until: "a lower screen") { $0.first.map { $0 < 960 } ?? false }
+        try press("   ", until: "a lower screen") { $0.first.map { $0 < 940 } ?? false }
         let first = ids.first
         let more = try box.page("newer.json", (998...1_009).reversed())
         _ = try box.quire(["ingest", box.cache, "a", more] + keyed)

@@ -43,7 +43,7 @@ struct FixtureTests {
         let now = try box.quire("gaps", box.cache, "so/active", "--json").objects().map(JSONObject.init)
         // page 899 is missing above, page 930 below
         #expect(now.count == gaps + 2 && now[0].text("type") == "head")
-        #expect(now[1].text("below") == top && now[1].text("down") == "page=930")
+        #expect(now[1].text("above_post") == top && now[1].text("down") == "page=930")
         #expect(try box.quire("check", box.cache).out == "no findings\n")
     }
 
