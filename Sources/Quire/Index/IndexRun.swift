@@ -84,18 +84,22 @@ struct RunContents {
     func merged(over runs: [IndexRun], isOldest: Bool) -> RunContents {
         var merged = self
         for run in runs { merged.add(older: run) }
-        if isOldest { merged.removeGone() }
+        if isOldest { merged.removeGone() } else { merged.gone = GoneRange.union(merged.gone) }
         return merged
     }
 
+    /// Adds what an older run has, and these changes do not replace. The ranges need a union after it.
     private mutating func add(older run: IndexRun) {
-        if gone.isEmpty {
-            posts = run.posts.merged(under: posts) { _ in false }
-        } else {
-            posts = run.posts.merged(under: posts) { gone.contains($0.position, of: $0.feed) }
+        if run.posts.count > 0 {
+            gone = GoneRange.union(gone)
+            if gone.isEmpty {
+                posts = run.posts.merged(under: posts) { _ in false }
+            } else {
+                posts = run.posts.merged(under: posts) { gone.contains($0.position, of: $0.feed) }
+            }
         }
         if let older = run.marks, older.count > 0 { marks = older.merged(under: marks) { _ in false } }
-        if let ranges = run.gone, ranges.count > 0 { gone = GoneRange.union(gone + ranges) }
+        if let ranges = run.gone, ranges.count > 0 { gone += ranges }
     }
 }
 
