@@ -127,7 +127,7 @@ extension FeedLoader {
     private func count(of span: UnloadedSpan, _ rest: SegmentCount) throws -> SegmentCount {
         let isUniform = rest.unkeyed == 0 || rest.unkeyed == rest.entries
         if record.counts.detached == 0, isUniform, !span.hidesGaps, let rows = try rows(in: span.chunks) {
-            if !(0...rest.entries).contains(rows) {
+            if rows < 1 || rows > rest.entries {  // no chunk is empty
                 throw QuireError.corrupt("the page index of feed \(record.name)")
             }
             return SegmentCount(entries: rows, unkeyed: rest.unkeyed == 0 ? 0 : rows)

@@ -238,7 +238,8 @@ final class WriteSession {
 
     private func loader(_ feed: UInt32) throws -> FeedLoader {
         defer { recent = nil }
-        if let recent, recent.feed == feed {
+        // one that has come to know many gaps, those that it opened, is slower than a new one
+        if let recent, recent.feed == feed, recent.gaps.all.count <= 4 * tuning.gapLimit {
             recent.begin(clock: counters.clock)
             return recent
         }

@@ -102,9 +102,13 @@ struct Recognizer {
     /// Returns a built-in profile whose frame is there, around another list or with other ids.
     private func related() -> Found? {
         var best: (found: Found, score: Int)?
+        let profiles = Profile.builtIn.filter { profile in
+            !profile.isLines && profile.sequence == nil && profile.mark?.texts.isEmpty ?? true
+                && (profile.signs.isEmpty || hasSign(profile))
+        }
         for place in places.prefix(6) {
             guard let id = wishes.id ?? place.id?.path else { continue }
-            for profile in Profile.builtIn {
+            for profile in profiles {
                 guard let score = relation(profile, place, id), score > best?.score ?? 0 else { continue }
                 var changes: [String: Any] = ["items": place.path, "id": ["path": id]]
                 changes.merge(absentFields(of: profile, place)) { $1 }
@@ -123,11 +127,8 @@ struct Recognizer {
         return all.filter { $0.path == wish }
     }
 
-    /// Returns how much of the profile's frame is there; nil if too little.
+    /// Returns how much of the profile's frame is there; nil if too little. Its signs are there, if it has any.
     private func relation(_ profile: Profile, _ place: ListPlace, _ id: String) -> Int? {
-        guard !profile.isLines, profile.sequence == nil, profile.mark?.texts.isEmpty ?? true,
-            profile.signs.isEmpty || hasSign(profile)
-        else { return nil }
         if !profile.post.keys.isEmpty {
             let items = outline.children(of: place.node)
             guard id.hasPrefix(profile.post.text + "."), let first = items.first,
