@@ -3,7 +3,7 @@ import Foundation
 import Quire
 
 /// Shows a feed on a terminal and scrolls it by keys, live while other programs write. Each picture is of one
-/// snapshot, which ends before the next key is awaited: whoever looks keeps no space from reuse.
+/// snapshot, which ends before the next key is awaited: looking keeps no space from reuse.
 struct FeedView {
     private let terminal: Terminal
     private var screen: FeedScreen

@@ -15,7 +15,7 @@ public final class InspectorServer: Sendable {
     /// Creates a server.
     /// - Parameters:
     ///   - caches: The caches, and what to call them.
-    ///   - port: A port of 127.0.0.1 that nobody listens on.
+    ///   - port: A free port of 127.0.0.1.
     ///   - token: What an address begins with; random by default.
     public init(_ caches: [(cache: Cache, name: String)], port: UInt16, token: String? = nil) throws {
         routes = Routes(caches: caches.map { InspectedCache($0.cache, name: $0.name) })
