@@ -22,7 +22,7 @@ struct Serve: ToolCommand {
     var port: UInt16 = 0
 
     func run(_ output: Output) throws -> ExitStatus {
-        let opened = try caches.map { path in (cache: try openCache(path), name: path) }
+        let opened = try caches.map { path in (cache: try openCache(path, isReadOnly: true), name: path) }
         let server: InspectorServer
         do {
             server = try InspectorServer(opened, port: port == 0 ? InspectorServer.freePort() : port)
