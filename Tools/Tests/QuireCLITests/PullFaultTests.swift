@@ -99,8 +99,8 @@ struct PullFaultTests {
             #expect(run.status == 65 && run.err.contains(words), "\(run.err)")
             #expect(!FileManager.default.fileExists(atPath: box.cache))
         }
-        let nobody = try await Sandbox().pull("so", "http://127.0.0.1:1/x", "--pages", "1")
-        #expect(nobody.status == 75)
+        let unreachable = try await Sandbox().pull("so", "http://127.0.0.1:1/x", "--pages", "1")
+        #expect(unreachable.status == 75)
     }
 
     @Test("a slow server is asked one request at a time")

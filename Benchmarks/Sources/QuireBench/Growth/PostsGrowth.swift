@@ -191,7 +191,7 @@ struct PostsGrowth {
         return meter.cost
     }
 
-    /// Forgets one of the two feeds but for a page: the cost of a page.
+    /// Prunes one of the two feeds down to a single page, and measures the cost of each page that leaves.
     private func prune() throws -> GrowthCost {
         var policy = PrunePolicy()
         policy.maximumPages = 1

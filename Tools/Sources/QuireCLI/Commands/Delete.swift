@@ -18,10 +18,7 @@ struct Delete: ToolCommand {
     @OptionGroup var posts: PostArguments
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.open()
-        try posts.change(feed) { batch, id in try batch.delete(id) }
-        try output.line("\(shown(feed.name)): deleted \(counted(posts.count, "post"))")
-        return .ok
+        try posts.change(target.open(), "deleted", output) { feed, id in try feed.delete(id) }
     }
 }
 
@@ -39,10 +36,7 @@ struct Pin: ToolCommand {
     @OptionGroup var posts: PostArguments
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.open()
-        try posts.change(feed) { batch, id in try batch.pin(id) }
-        try output.line("\(shown(feed.name)): pinned \(counted(posts.count, "post"))")
-        return .ok
+        try posts.change(target.open(), "pinned", output) { feed, id in try feed.pin(id) }
     }
 }
 
@@ -58,10 +52,7 @@ struct Unpin: ToolCommand {
     @OptionGroup var posts: PostArguments
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.open()
-        try posts.change(feed) { batch, id in try batch.unpin(id) }
-        try output.line("\(shown(feed.name)): unpinned \(counted(posts.count, "post"))")
-        return .ok
+        try posts.change(target.open(), "unpinned", output) { feed, id in try feed.unpin(id) }
     }
 }
 
@@ -70,16 +61,18 @@ struct PostArguments: ParsableArguments {
     @Argument(help: "The ids of the posts.")
     var id: [String]
 
-    private var ids: Set<String> { Set(id) }
-    var count: Int { ids.count }
-
-    /// Changes all of the posts in one commit, or none if the feed lacks one of them.
-    func change(_ feed: Feed, _ change: (Feed, PostID) throws -> Void) throws {
+    /// Changes all of the posts in one commit, or none if the feed lacks one of them. Says what was done.
+    func change(
+        _ feed: Feed, _ done: String, _ output: Output, _ change: (Feed, PostID) throws -> Void
+    ) throws -> ExitStatus {
+        let ids = Set(id).sorted()
         try feed.cache.batch { batch in
             try feed.cache.withSnapshot { snapshot in
-                for text in ids.sorted() { _ = try snapshot.require(text, in: feed) }
+                for text in ids { _ = try snapshot.require(text, in: feed) }
             }
-            for text in ids.sorted() { try change(batch[feed], PostID(text)!) }
+            for text in ids { try change(batch[feed], PostID(text)!) }
         }
+        try output.line("\(shown(feed.name)): \(done) \(counted(ids.count, "post"))")
+        return .ok
     }
 }

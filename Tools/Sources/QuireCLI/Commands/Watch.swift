@@ -6,8 +6,8 @@ struct Watch: ToolCommand {
     static let configuration = CommandConfiguration(
         abstract: "Follow the commits of a cache, of all processes, as they are made.",
         discussion: """
-            Each line is a JSON object, with and without --json: what one commit changed in one feed, in the order in which the changes \
-            apply to the rows of quire show.
+            Each line is a JSON object, with and without --json: what one commit changed in one feed, in the \
+            order in which the changes apply to the rows of quire show.
 
             inserted: the row is now directly below another one; below is null at the top. removed: the row is \
             no longer in the feed. updated: the body changed. reset: the feed was begun anew or dropped, or \

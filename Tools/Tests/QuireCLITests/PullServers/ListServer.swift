@@ -51,7 +51,8 @@ final class ListServer: Sendable {
     private let held: Held
     private let server: LoopbackServer
 
-    /// Starts a server with posts from `count` down to 1. `usual` is the size of a page that nobody asked for.
+    /// Starts a server with posts from `count` down to 1. `usual` is the size of a page if the
+    /// request names none.
     static func start(
         posts count: Int, usual: Int = 30, hasTags: Bool = false, _ play: @escaping Play = { _, _, _ in nil }
     ) async throws -> ListServer {
