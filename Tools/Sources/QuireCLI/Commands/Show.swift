@@ -139,13 +139,8 @@ struct Show: ToolCommand {
             case .post(let post):
                 last = post.position
                 if let doubt = post.doubt { table.addLine("- - - unverified join: \(doubt.rawValue) - - -") }
-                let marks =
-                    "\(post.isDetached ? "+" : "")\(post.isPinned ? "*" : "")\(post.isPlaceholder ? "?" : "")"
                 let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
-                table.add(
-                    marks + shown(post.id), post.key.map { String($0) } ?? "",
-                    post.page.map { String($0) } ?? "", grouped(post.bodySize),
-                    shown(BodyText.excerpt(of: body), limit: 50))
+                table.add(post.cells + [shown(BodyText.excerpt(of: body), limit: 50)])
             case .gap(let gap):
                 last = gap.position
                 table.addLine("~~~~ gap \(gap.id), \(gap.why.rawValue): \(shown(gap.down)) ~~~~")

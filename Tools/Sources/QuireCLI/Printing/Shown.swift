@@ -35,6 +35,16 @@ func shown(_ id: PostID) -> String { shown(id.description, limit: 40) }
 
 func shown(_ link: Link) -> String { shown(link.description, limit: 40) }
 
+extension PostRow {
+    /// What `quire show` says of a post in the columns before its text: id with its marks, key, page, bytes.
+    var cells: [String] {
+        let marks = "\(isDetached ? "+" : "")\(isPinned ? "*" : "")\(isPlaceholder ? "?" : "")"
+        return [
+            marks + shown(id), key.map(String.init) ?? "", page.map { String($0) } ?? "", grouped(bodySize),
+        ]
+    }
+}
+
 /// Formats a number with separators: 1,727.
 func grouped(_ number: some BinaryInteger) -> String {
     let digits = String(number.magnitude)

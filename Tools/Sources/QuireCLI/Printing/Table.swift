@@ -18,7 +18,9 @@ struct Table {
         }
     }
 
-    mutating func add(_ cells: String...) { rows.append(.cells(cells)) }
+    mutating func add(_ cells: String...) { add(cells) }
+
+    mutating func add(_ cells: [String]) { rows.append(.cells(cells)) }
 
     mutating func addLine(_ text: String) { rows.append(.line(text)) }
 

@@ -127,18 +127,10 @@ struct FeedScreen {
     }
 
     private mutating func grow(for row: PostRow) {
-        let cells = [id(row), row.key.map(String.init) ?? "", page(row), grouped(row.bodySize)]
-        for (column, cell) in cells.enumerated() {
+        for (column, cell) in row.cells.enumerated() {
             widths[column] = max(widths[column], min(40, ScreenText.width(of: cell)))
         }
     }
-
-    private func id(_ row: PostRow) -> String {
-        "\(row.isDetached ? "+" : "")\(row.isPinned ? "*" : "")\(row.isPlaceholder ? "?" : "")"
-            + shown(row.id)
-    }
-
-    private func page(_ row: PostRow) -> String { row.page.map { String($0) } ?? "" }
 
     private func heading(_ columns: Int) -> Line {
         Line(text: row(["ID", "KEY", "PAGE", "BYTES"], "TEXT", columns), style: .heading)
@@ -163,8 +155,7 @@ struct FeedScreen {
             return [Line(text: ScreenText.fitted("goes on with: \(shown(link))", to: columns), style: .note)]
         case .post(let post):
             let body = try snapshot.body(of: post).withUnsafeBytes { Array($0) }
-            let cells = [id(post), post.key.map(String.init) ?? "", page(post), grouped(post.bodySize)]
-            let line = Line(text: row(cells, shown(BodyText.excerpt(of: body)), columns), style: .plain)
+            let line = Line(text: row(post.cells, shown(BodyText.excerpt(of: body)), columns), style: .plain)
             guard let doubt = post.doubt else { return [line] }
             let join = "- - - unverified join: \(doubt.rawValue) - - -"
             return [Line(text: ScreenText.fitted(join, to: columns), style: .join), line]
