@@ -74,7 +74,7 @@ BY_DEPTH = [
     Operation("page-committed", "page at the tail", "the page; merges of the batch's own id index, log n", "in a batch",
               heading=BATCH),
     Operation("refresh", "refresh that opens a gap",
-              "not bounded: a batch keeps each gap that it has opened, and each operation goes through all",
+              "the page, and at most 64 gaps that the batch has opened; beyond that it begins anew",
               "in a batch"),
     Operation("local-added", "local post added",
               "the chunks that the batch has loaded, which local posts make longer", "in a batch"),
