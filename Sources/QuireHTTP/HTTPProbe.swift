@@ -17,6 +17,9 @@ public struct RawResponse: Sendable {
     /// Its body.
     public let body: [UInt8]
 
+    /// True if the body looks like XML: RSS, Atom, or a page for people.
+    public var isXML: Bool { body.isXML }
+
     /// Returns what came with the body, for `ProfileFit` and `PageParser`.
     /// - Parameter address: The address that was asked for.
     public func envelope(of address: String) -> Envelope {
@@ -40,23 +43,30 @@ public final class HTTPProbe: PagingSource {
     private let limit: Int
     private let prepare: @Sendable (inout URLRequest) async throws -> Void
     private let connections: Connections
+    private let body: [UInt8]?
+    static let everything =
+        "application/json, application/feed+json, application/atom+xml, "
+        + "application/rss+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
     private let received = Mutex<RawResponse?>(nil)
 
     /// Creates a probe. Nothing is asked for yet.
     /// - Parameters:
     ///   - address: The address, without places.
+    ///   - body: The body of a POST; nil: the request is a GET.
     ///   - limit: The largest size of a response in bytes, decompressed.
     ///   - timeout: How long the server may send nothing.
     ///   - prepare: Changes the request before it is sent.
     /// - Throws: ``HTTPSourceError`` if it is not an HTTP address.
     public init(
-        _ address: String, limit: Int = PageParser.defaultLimit, timeout: Duration = .seconds(30),
+        _ address: String, body: [UInt8]? = nil, limit: Int = PageParser.defaultLimit,
+        timeout: Duration = .seconds(30),
         prepare: @escaping @Sendable (inout URLRequest) async throws -> Void = { _ in }
     ) throws(HTTPSourceError) {
         guard let url = URL(string: try RequestTemplate(address).address([:])) else {
             throw HTTPSourceError("\(address.debugDescription) is not an HTTP address")
         }
         (self.url, self.limit, self.prepare) = (url, limit, prepare)
+        self.body = body
         connections = Connections(timeout: timeout)
     }
 
@@ -69,7 +79,7 @@ public final class HTTPProbe: PagingSource {
     ///   a built-in profile can read them.
     public func page(for request: PageRequest) async throws -> PageResponse {
         var asked = URLRequest(url: url)
-        asked.setValue("application/json", forHTTPHeaderField: "Accept")
+        asked.ask(for: Self.everything, body)
         try await prepare(&asked)
         do {
             let response = try await connections.load(asked, limit: limit)

@@ -30,6 +30,8 @@ import QuirePaging
 /// Links that are addresses (`Link` headers), or parameters made from a post (`max_id=7`), need no place. A
 /// link to another server is never followed.
 ///
+/// A profile with a body for requests (GraphQL) makes them POST; the body has the same places as the address.
+///
 /// A value that you can use from any thread, and for several feeds that are requested in the same way.
 public struct HTTPSource: PagingSource {
     /// The profile for reading the server's responses.
@@ -40,6 +42,7 @@ public struct HTTPSource: PagingSource {
     private let prepare: @Sendable (inout URLRequest) async throws -> Void
     private let connections: Connections
     private let first: FirstResponse?
+    private let readsSyndication: Bool
 
     /// Creates a source from an address template. Nothing is asked for yet.
     /// - Parameters:
@@ -51,12 +54,13 @@ public struct HTTPSource: PagingSource {
     ///   - timeout: How long the server may send nothing.
     ///   - first: What an ``HTTPProbe`` brought. It answers the first request for the head, which is then not
     ///     sent; nil: every request is sent.
+    ///   - readsSyndication: True if responses may also be RSS or Atom. The profile then reads JSON Feed.
     ///   - prepare: Changes each request before it is sent: a token in a header, a `User-Agent`.
     /// - Throws: ``HTTPSourceError`` if a template is not well formed.
     public init(
         _ pages: String, profile: Profile, bodies: (template: String, profile: Profile)? = nil,
         limit: Int = PageParser.defaultLimit, timeout: Duration = .seconds(30),
-        first: RawResponse? = nil,
+        first: RawResponse? = nil, readsSyndication: Bool = false,
         prepare: @escaping @Sendable (inout URLRequest) async throws -> Void = { _ in }
     ) throws(HTTPSourceError) {
         self.profile = profile
@@ -70,6 +74,7 @@ public struct HTTPSource: PagingSource {
         self.prepare = prepare
         connections = Connections(timeout: timeout)
         self.first = first.map(FirstResponse.init)
+        self.readsSyndication = readsSyndication
     }
 
     /// Requests a page.
@@ -77,12 +82,12 @@ public struct HTTPSource: PagingSource {
     ///   lasting for other statuses, error documents and responses that do not match the profile.
     ///   ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
-        let (url, profile) = try question(Question(request))
+        let (url, body, profile) = try question(Question(request))
         if request.place == .head, let received = first?.take() {
             return try response(received, from: url, to: request, profile)
         }
         var asked = URLRequest(url: url)
-        asked.setValue("application/json", forHTTPHeaderField: "Accept")
+        asked.ask(for: readsSyndication ? HTTPProbe.everything : "application/json", body)
         if let etag = request.validators?.etag {
             asked.setValue(etag, forHTTPHeaderField: "If-None-Match")
         } else if let date = request.validators?.lastModified {
@@ -119,6 +124,11 @@ public struct HTTPSource: PagingSource {
         return try self.question(question).url.absoluteString
     }
 
+    /// True if the template or the body of requests has a place of this name.
+    private func hasPlace(_ name: String) -> Bool {
+        pages.places.contains(name) || (profile.requestBody?.places.contains(name) ?? false)
+    }
+
     /// What of a request makes its address.
     fileprivate struct Question {
         let target: Request.Target
@@ -129,42 +139,48 @@ public struct HTTPSource: PagingSource {
         let parameters: [String: String]
     }
 
-    private func question(_ request: Question) throws(HTTPSourceError) -> (url: URL, Profile) {
+    /// What is sent: an address, and a body for a POST.
+    private typealias Sent = (url: URL, body: [UInt8]?)
+
+    private func question(
+        _ request: Question
+    ) throws(HTTPSourceError) -> (url: URL, body: [UInt8]?, Profile) {
         if case .bodies(let ids) = request.target {
             guard let (template, profile) = bodies else {
                 throw HTTPSourceError("the source has no template for bodies")
             }
             let list = ids.map(\.description).joined(separator: ",")
-            return (try address(template, ["ids": list], for: request), profile)
+            return (try address(template, ["ids": list], for: request), nil, profile)
         }
-        return (try pageAddress(request), profile)
+        let (url, body) = try pageAddress(request)
+        return (url, body, profile)
     }
 
-    private func pageAddress(_ request: Question) throws(HTTPSourceError) -> URL {
+    private func pageAddress(_ request: Question) throws(HTTPSourceError) -> Sent {
         switch request.target {
-        case .link(.head), .snapshot: try address(pages, [:], for: request)
-        case .link(.token(let token)) where pages.places.contains("token"):
-            try address(pages, ["token": token], for: request)
+        case .link(.head), .snapshot: try page([:], for: request)
+        case .link(.token(let token)) where hasPlace("token"):
+            try page(["token": token], for: request)
         case .link(.token(let token)): try follow(token, for: request)
-        case .link(.below(let id)): try address(pages, ["below": id.description], for: request)
-        case .link(.above(let id)): try address(pages, ["above": id.description], for: request)
+        case .link(.below(let id)): try page(["below": id.description], for: request)
+        case .link(.above(let id)): try page(["above": id.description], for: request)
         case .position(let offset, let limit):
-            try address(pages, Self.values("offset", offset, limit), for: request)
+            try page(Self.values("offset", offset, limit), for: request)
         case .page(let number, let limit):
-            try address(pages, Self.values("page", number, limit), for: request)
+            try page(Self.values("page", number, limit), for: request)
         case .delta(let since): try deltaAddress(since, for: request)
-        case .around(let id): try address(pages, ["around": id.description], for: request)
+        case .around(let id): try page(["around": id.description], for: request)
         case .link, .bodies: throw HTTPSourceError("this link cannot be requested")
         }
     }
 
     /// Returns the address of a delta's next part. Each part links to the next one, like pages.
-    private func deltaAddress(_ since: String, for request: Question) throws(HTTPSourceError) -> URL {
+    private func deltaAddress(_ since: String, for request: Question) throws(HTTPSourceError) -> Sent {
         guard case .token(let token) = request.rest else {
-            return try address(pages, ["since": since], for: request)
+            return try page(["since": since], for: request)
         }
-        return pages.places.contains("token")
-            ? try address(pages, ["token": token], for: request) : try follow(token, for: request)
+        return hasPlace("token")
+            ? try page(["token": token], for: request) : try follow(token, for: request)
     }
 
     /// Returns the values of a position. Without a limit they name no size, so the server chooses it (R26).
@@ -174,17 +190,32 @@ public struct HTTPSource: PagingSource {
         return values
     }
 
-    /// Returns the address. Every value must have a place in it, or the server would answer another question.
-    private func address(
-        _ template: RequestTemplate, _ values: [String: String], for request: Question
-    ) throws(HTTPSourceError) -> URL {
+    /// Returns a request for a page. Every value must have a place in its address or its body, or the server
+    /// would answer another question.
+    private func page(_ values: [String: String], for request: Question) throws(HTTPSourceError) -> Sent {
+        let others = profile.requestBody?.places ?? []
+        let url = try address(pages, values, others, for: request)
+        return (url, profile.requestBody?.filled(Self.completed(values, for: request)))
+    }
+
+    private static func completed(_ values: [String: String], for request: Question) -> [String: String] {
         var values = values
         if let until = request.until { values["until"] = until.description }
         values.merge(request.parameters) { own, _ in own }
-        for name in values.keys.sorted() where name != "limit" && !template.places.contains(name) {
+        if values["limit"] == nil { values["limit"] = "\(request.limit)" }
+        return values
+    }
+
+    /// - Parameter others: Places that the body has.
+    private func address(
+        _ template: RequestTemplate, _ values: [String: String], _ others: Set<String> = [],
+        for request: Question
+    ) throws(HTTPSourceError) -> URL {
+        let values = Self.completed(values, for: request)
+        let places = template.places.union(others)
+        for name in values.keys.sorted() where name != "limit" && !places.contains(name) {
             throw HTTPSourceError("the template has no place for {\(name)}")
         }
-        if values["limit"] == nil { values["limit"] = "\(request.limit)" }
         guard let url = URL(string: try template.address(values)) else {
             throw HTTPSourceError("the values of the request do not make a valid address")
         }
@@ -192,8 +223,8 @@ public struct HTTPSource: PagingSource {
     }
 
     /// Returns the address for a link: the link itself, or the first page's with these parameters replaced.
-    private func follow(_ token: String, for request: Question) throws(HTTPSourceError) -> URL {
-        let first = try address(pages, [:], for: request)
+    private func follow(_ token: String, for request: Question) throws(HTTPSourceError) -> Sent {
+        let (first, body) = try page([:], for: request)
         let isAddress = token.contains("://") || token.hasPrefix("/") || token.hasPrefix("?")
         guard isAddress || token.contains("=") else {
             throw HTTPSourceError("the template has no place for {token}")
@@ -203,7 +234,7 @@ public struct HTTPSource: PagingSource {
         guard url.isSameServer(as: first) else {
             throw HTTPSourceError("a link leads to another server, \(url.host() ?? "unknown")")
         }
-        return url
+        return (url, body)
     }
 
     // MARK: Responses
@@ -219,9 +250,8 @@ public struct HTTPSource: PagingSource {
             page =
                 status == 304
                 ? parser.advice(in: envelope)
-                : try parser.read(received.body, envelope: envelope, name: "response")
+                : try read(received.body, envelope, request.target, parser)
         } catch {
-            if 200..<300 ~= status { throw PageFailure(error.message, isTransient: false) }
             let advice = parser.advice(in: envelope)
             // A profile whose items are the document finds no words in an object.
             let hasWords = !error.message.hasSuffix("HTTP \(status)")
@@ -229,6 +259,10 @@ public struct HTTPSource: PagingSource {
             var failure = PageFailure(words ?? error.message, status: status, headers: headers)
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
+            // GraphQL says in an answer with status 200 that the quota is used up.
+            if 200..<300 ~= status, failure.pause != nil || failure.quota?.remaining == 0 {
+                failure.isTransient = true
+            }
             throw failure
         }
         var answer = page.answer
@@ -239,6 +273,48 @@ public struct HTTPSource: PagingSource {
         response.pause = page.pause(atLeast: response.pause)
         response.quota = page.allowance ?? response.quota
         return response
+    }
+}
+
+extension HTTPSource {
+    private func read(
+        _ body: [UInt8], _ envelope: Envelope, _ target: Request.Target, _ parser: PageParser
+    ) throws(DumpError) -> Response {
+        if readsSyndication, body.isXML {
+            return try SyndicationParser.read(body, envelope: envelope, limit: limit, name: "response")
+        }
+        let start = body.firstIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } ?? body.endIndex
+        // A body that is asked for by itself is one object, or null if there is none.
+        if case .bodies = target, (200..<300).contains(envelope.status ?? 200), start < body.endIndex {
+            if body[start] == UInt8(ascii: "{"), parser.profile.readsItemsAlone {
+                let list = [UInt8(ascii: "[")] + body + [UInt8(ascii: "]")]
+                return try parser.read(list, envelope: envelope, name: "response")
+            }
+            if body[start...].starts(with: "null".utf8) {
+                var response = try parser.read(Array("[]".utf8), envelope: envelope, name: "response")
+                response.answer.opaqueRows = 1  // so this is an answer: the server does not know the post
+                return response
+            }
+        }
+        return try parser.read(body, envelope: envelope, name: "response")
+    }
+}
+
+extension [UInt8] {
+    /// True if the first character of a document is that of XML.
+    var isXML: Bool {
+        let document = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...]
+        return document.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
+    }
+}
+
+extension URLRequest {
+    /// - Parameter body: The body of a POST; nil: it is a GET.
+    mutating func ask(for types: String, _ body: [UInt8]?) {
+        setValue(types, forHTTPHeaderField: "Accept")
+        guard let body else { return }
+        (httpMethod, httpBody) = ("POST", Data(body))
+        setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
 }
 

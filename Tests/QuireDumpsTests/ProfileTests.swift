@@ -18,6 +18,40 @@ import Testing
         #expect(Profile.named("absent") == nil)
     }
 
+    @Test func aProfileSaysTheParametersOfARequest() throws {
+        let plain = try Profile(json: Array(#"{"name":"x","id":{}}"#.utf8), name: "x")
+        #expect(plain.requestParameters.page == "page" && plain.requestParameters.offset == "offset")
+        #expect(plain.requestParameters.size == nil && plain.requestParameters.token == nil)
+        #expect(plain.requestBody == nil && plain.bodiesRequest == nil)
+        let own = #"{"name":"x","id":{},"request":{"size":"n","page":"p","offset":"o","token":"t"}}"#
+        let parameters = try Profile(json: Array(own.utf8), name: "x").requestParameters
+        #expect(parameters.size == "n" && parameters.page == "p")
+        #expect(parameters.offset == "o" && parameters.token == "t")
+        #expect(Profile.named("gitlab")?.requestParameters.token == "page")
+        #expect(Profile.named("matrix")?.requestParameters.token == "from")
+        #expect(Profile.named("hackernews")?.bodiesRequest?.address == "item/{ids}.json")
+    }
+
+    @Test func theBodyOfARequestHasPlaces() throws {
+        let text = #"""
+            {"name": "x", "id": {}, "request": {"body": {"query": "{viewer}", "n": 9007199254740993, "f": 1.5,
+             "variables": {"after": "{token}", "first": "{limit}", "o": ["{below}", null, true, "a{token}"]}}}}
+            """#
+        let body = try #require(try Profile(json: Array(text.utf8), name: "x").requestBody)
+        #expect(body.places == ["token", "limit", "below"])
+        func filled(_ values: [String: String]) -> String {
+            String(decoding: body.filled(values), as: UTF8.self)
+        }
+        #expect(
+            filled(["limit": "20", "page": "7"])
+                == #"{"f":1.5,"n":9007199254740993,"query":"{viewer}","variables":{"first":20,"o":[null,true,"a{token}"]}}"#
+        )
+        #expect(
+            filled(["limit": "20", "token": "c\"9", "below": "5"])
+                == #"{"f":1.5,"n":9007199254740993,"query":"{viewer}","variables":{"after":"c\"9","first":20,"o":["5",null,true,"a{token}"]}}"#
+        )
+    }
+
     @Test func everythingButNameAndIDHasADefault() throws {
         let profile = try Profile(json: Array(#"{"name":"x","id":{}}"#.utf8), name: "x")
         #expect(profile.title == "x" && profile.order == .keyless && profile.paging == .cursor)
@@ -115,6 +149,31 @@ import Testing
         (
             #"{"name":"x","id":{},"request":{"below":["a"],"above":["a"]}}"#,
             "p.json: request.above: \"a\" is there twice"
+        ),
+        (#"{"name":"x","id":{},"request":{"size":""}}"#, "p.json: request.size: is empty"),
+        (
+            #"{"name":"x","id":{},"request":{"page":"a=b"}}"#,
+            "p.json: request.page: \"a=b\" is not the name of a parameter"
+        ),
+        (#"{"name":"x","id":{},"request":{"token":7}}"#, "p.json: request.token is not a string"),
+        (
+            #"{"name":"x","id":{},"request":{"offset":"a","offset":"b"}}"#,
+            "p.json: request.offset is there twice"
+        ),
+        (#"{"name":"x","id":{},"request":{"body":[1]}}"#, "p.json: request.body is not an object"),
+        (#"{"name":"x","id":{},"request":{"body":"q"}}"#, "p.json: request.body is not an object"),
+        (
+            #"{"name":"x","id":{},"bodies":{"address":"a/{ids}"}}"#,
+            "p.json: bodies: only paging ids has them"
+        ),
+        (#"{"name":"x","id":{},"paging":"ids","bodies":{}}"#, "p.json: bodies.address: missing"),
+        (
+            #"{"name":"x","id":{},"paging":"ids","bodies":{"address":"a/{id}"}}"#,
+            "p.json: bodies.address: \"a/{id}\" does not have {ids} once"
+        ),
+        (
+            #"{"name":"x","id":{},"paging":"ids","bodies":{"address":"a/{ids}","id":"a..b"}}"#,
+            "p.json: bodies.id: \"a..b\" has an empty key"
         ),
         (#"{"name":"x","id":{},"request":{"newer":[""]}}"#, "p.json: request.newer: is empty"),
         (

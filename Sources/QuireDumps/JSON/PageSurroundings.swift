@@ -172,6 +172,9 @@ extension PageParser {
             token = try text(source, around)
         }
         guard let token else {
+            if otherwise == .end, profile.pages != nil, let isLast = try isLast(response, around) {
+                return isLast ? .end : profile.paging == .page ? .more : .unknown
+            }
             // If the server said that there is more, a missing token cannot mean the end.
             return field.isUnknownIfAbsent || field.more != nil ? .unknown : .end
         }

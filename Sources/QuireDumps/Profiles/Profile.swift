@@ -69,6 +69,8 @@ public struct Profile: Sendable {
     var deleted: FieldPath?
     /// The request parameters that name a place, unless the links tell.
     var request: RequestField?
+    /// How the bodies of posts are asked for, if the responses bring only ids.
+    var bodies: BodiesField?
     /// How a request says by what the list is sorted.
     var sort: SortField?
     /// The sources of the page number. The first one that has a value is used.
@@ -234,6 +236,26 @@ struct RequestField: Sendable {
     var above: [String]?
     var newer: [String]?
     var around: [String]?
+    /// The parameter with the number of posts on a page.
+    var size: String?
+    /// The parameter with the number of a page, if the field `page` does not name it.
+    var page: String?
+    /// The parameter with the position at which a page begins.
+    var offset: String?
+    /// The parameter with the token of the next page, if neither `self` nor `below` names it.
+    var token: String?
+    /// The body of each request, which is then a POST.
+    var body: RequestBody?
+}
+
+/// How the bodies of posts are asked for, and read.
+struct BodiesField: Sendable {
+    /// With a place `{ids}`; relative to the address of the list.
+    var address: String
+    /// The id of a post, from its body.
+    var id: FieldPath
+    /// The posts in a response; at the empty path, the response may also be one post.
+    var items: FieldPath
 }
 
 /// The request parameter that says by what the server sorts.

@@ -73,6 +73,7 @@ private struct Contents: Decodable {
             own: try fields.source("self"), since: try fields.source("since"),
             deleted: try fields.path("deleted"),
             request: try fields.object("request", Self.request),
+            bodies: try fields.object("bodies", Self.bodies),
             sort: try fields.object("sort", Self.sort),
             page: try fields.object("page") { try $0.places() } ?? [],
             pages: try fields.source("pages"), total: try fields.source("total"),
@@ -97,9 +98,12 @@ private struct Contents: Decodable {
         if fields.has("sizes"), profile.paging != .page, profile.paging != .offset {
             throw fields.problem("sizes", "only paging page and offset have it")
         }
+        if fields.has("bodies"), profile.paging != .ids {
+            throw fields.problem("bodies", "only paging ids has them")
+        }
         let outside = [
-            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "page", "pages",
-            "total", "sort", "page_size", "backoff", "quota", "quota_renewal", "error",
+            "items", "items_absent", "sequence", "self", "since", "deleted", "request", "bodies", "page",
+            "pages", "total", "sort", "page_size", "backoff", "quota", "quota_renewal", "error",
         ]
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
@@ -126,8 +130,11 @@ private struct Contents: Decodable {
     private static func request(_ fields: ProfileFields) throws -> RequestField {
         let request = RequestField(
             below: try fields.value("below", [String].self), above: try fields.value("above", [String].self),
-            newer: try fields.value("newer", [String].self), around: try fields.value("around", [String].self)
-        )
+            newer: try fields.value("newer", [String].self),
+            around: try fields.value("around", [String].self),
+            size: try fields.parameter("size"), page: try fields.parameter("page"),
+            offset: try fields.parameter("offset"), token: try fields.parameter("token"),
+            body: try fields.value("body", RequestBody.self))
         var seen: Set<String> = []
         for (field, names) in [
             ("below", request.below), ("above", request.above), ("newer", request.newer),
@@ -139,6 +146,16 @@ private struct Contents: Decodable {
             }
         }
         return request
+    }
+
+    private static func bodies(_ fields: ProfileFields) throws -> BodiesField {
+        let address = try fields.string("address")
+        if address.ranges(of: "{ids}").count != 1 {
+            throw fields.problem("address", "\"\(printable(address))\" does not have {ids} once")
+        }
+        return BodiesField(
+            address: address, id: try fields.path("id") ?? FieldPath("id"),
+            items: try fields.path("items") ?? .here)
     }
 
     private static func sort(_ fields: ProfileFields) throws -> SortField {

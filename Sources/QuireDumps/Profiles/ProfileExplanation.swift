@@ -29,6 +29,10 @@ extension Profile {
         ] where !names.isEmpty {
             add("request", "\(names.map { printable($0) }.joined(separator: " or ")) asks for \(place)")
         }
+        let parameters = requestParameters
+        add("size", parameters.size.map { "the parameter \(printable($0)) of the request" })
+        add("body", requestBody.map { _ in "requests are POST, with a body" })
+        add("bodies", bodies.map { "asked for at \(printable($0.address)), each with \($0.id)" })
         add("sort", sort.map { "the parameter \(printable($0.query)) of the request" })
         add("page", page.isEmpty ? nil : page.map(\.description).joined(separator: ", or "))
         for (field, source) in [

@@ -20,7 +20,8 @@ struct ProfileFields {
         "sequence": [], "post": [], "opaque_rows": [], "id": ["path", "type"], "key": ["path", "type"],
         "version": ["path", "type"], "next": links, "previous": links,
         "self": places.union(["query", "request"]),
-        "request": ["below", "above", "newer", "around"], "page": places.union(["query"]), "pages": places,
+        "request": ["below", "above", "newer", "around", "size", "page", "offset", "token", "body"],
+        "bodies": ["address", "id", "items"], "page": places.union(["query"]), "pages": places,
         "since": places, "deleted": [],
         "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
         "error": ["path", "name", "message"],
@@ -59,6 +60,16 @@ struct ProfileFields {
 
     func string(_ name: String) throws -> String {
         try value(name, String.self) ?? missing(name)
+    }
+
+    /// Reads the name of a parameter of a request.
+    func parameter(_ name: String) throws -> String? {
+        guard let parameter = try value(name, String.self) else { return nil }
+        if parameter.isEmpty { throw problem(name, "is empty") }
+        if parameter.contains(where: { "&=?#{} ".contains($0) }) {
+            throw problem(name, "\"\(printable(parameter))\" is not the name of a parameter")
+        }
+        return parameter
     }
 
     /// Reads `free`, `unknown`, or the number of rows that each page has.

@@ -22,6 +22,11 @@ enum PageFuzzing {
         let once = try? parser.parse(response, name: "page")
         let again = try? parser.parse(response, name: "page")
         precondition(once?.posts.map(\.id) == again?.posts.map(\.id), "a profile that changes its mind")
-        _ = profile.options
+        _ = (profile.options, profile.requestParameters, profile.bodiesRequest)
+        if let body = profile.requestBody {
+            let values = Dictionary(uniqueKeysWithValues: body.places.map { ($0, "\u{0}\"7") })
+            precondition(body.filled(values).first == UInt8(ascii: "{"), "a body that is no object")
+            _ = body.filled([:])
+        }
     }
 }

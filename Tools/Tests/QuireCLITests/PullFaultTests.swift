@@ -87,7 +87,7 @@ struct PullFaultTests {
     @Test("what is no list of a known API is refused, and leaves nothing")
     func foreign() async throws {
         let answers = [
-            ("<html><body>hello</body></html>", "HTML"),
+            ("<html><body>hello</body></html>", "neither RSS nor Atom"),
             (#"{"rows": [{"x": 1}, {"x": 2}]}"#, #"items of "rows""#),
             (#"{"items": [], "has_more": false}"#, "the page is empty"),
             ("not json", "neither an object nor a list"),

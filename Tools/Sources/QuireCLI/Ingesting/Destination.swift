@@ -76,6 +76,9 @@ final class Destination {
 
     var keyIsVersion: Bool { parsing.keyIsVersion }
 
+    /// What the feed holds, if not what its profile describes.
+    var kind: InputPage.Kind? { parsing.heldKind }
+
     /// True if JSON Feed is recognised, because the options do not say what the responses are.
     var recognisesJSONFeed: Bool { parsing.isByDefault }
 

@@ -55,6 +55,14 @@ struct ParsingOptions: Codable, Equatable {
 
     mutating func hold(_ kind: InputPage.Kind) { self.kind = Self.name(of: kind) }
 
+    var heldKind: InputPage.Kind? {
+        switch kind {
+        case nil: nil
+        case "syndication": .syndication
+        case let kind?: .rows(table: String(kind.dropFirst("rows ".count)))
+        }
+    }
+
     static func name(of kind: InputPage.Kind) -> String? {
         switch kind {
         case .response, .items: nil
@@ -70,7 +78,7 @@ struct ParsingOptions: Codable, Equatable {
         var profile =
             try ownProfile.map {
                 try Profile(json: Array($0.utf8), name: "the feed's own profile")
-            } ?? builtInProfile(profile)
+            } ?? builtInProfile(kind == Self.name(of: .syndication) ? "jsonfeed" : profile)
         do {
             if let items { try profile.setItems(path: items) }
             if let id { try profile.setID(path: id) }

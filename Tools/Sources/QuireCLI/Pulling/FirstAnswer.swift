@@ -7,26 +7,32 @@ struct FirstAnswer {
     let answer: Answer
     /// What was found, in a line for people.
     let words: String
+    let kind: InputPage.Kind
 
     /// Reads the response as the destination does, which takes over what is found where nothing was said. Throws
     /// if the response cannot be read, or the list begins with its oldest post.
     init(_ response: RawResponse, from address: PullAddress, to destination: Destination) throws {
         let (place, envelope) = (address.first, response.envelope(of: address.first))
-        if let name = KnownAPI.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {
+        if let name = Self.directions.sorted().first(where: address.isUpwards), !destination.saysOrder {
             throw Failure(
                 .usage,
                 "\(shown(name))=\(shown(address[name] ?? "")): the list begins with the oldest post, "
                     + "so new ones would come at its end, where nothing is asked again: ask for the newest "
                     + "first, or say --order")
         }
-        if let first = response.body.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }),
-            first == UInt8(ascii: "<")
-        {
-            throw Failure(
-                .data,
-                "\(shown(place, limit: 200)): the answer is HTML or XML, and quire pull reads JSON "
-                    + "(for RSS and Atom: curl -s URL | quire ingest CACHE FEED -)")
+        if response.isXML && destination.recognises {
+            (kind, words) = (.syndication, "read as RSS or Atom")
+            do throws(DumpError) {
+                answer = try SyndicationParser.read(response.body, envelope: envelope, name: "answer").answer
+            } catch {
+                throw Failure(
+                    .data,
+                    "\(shown(place, limit: 200)): \(error.message)"
+                        + "; quire pull reads JSON, RSS and Atom")
+            }
+            return
         }
+        kind = .response
         if let wishes = destination.wishes {
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
             try destination.adopt(found)
@@ -46,8 +52,17 @@ struct FirstAnswer {
     }
 }
 
+extension FirstAnswer {
+    /// The parameters that say in which direction a list goes, in the requests of most APIs.
+    private static let directions: Set = [
+        "order", "direction", "dir", "sort_order", "sortOrder", "sort_dir", "sort",
+    ]
+    /// Their values for "the oldest first".
+    fileprivate static let upwards: Set = ["asc", "ascending", "oldest"]
+}
+
 extension PullAddress {
     fileprivate func isUpwards(_ parameter: String) -> Bool {
-        self[parameter].map { KnownAPI.upwards.contains($0.lowercased()) } ?? false
+        self[parameter].map { FirstAnswer.upwards.contains($0.lowercased()) } ?? false
     }
 }

@@ -114,24 +114,29 @@ struct PullAddress: Sendable {
 
     /// Returns the template of the list for an API.
     func plan(for profile: Profile, _ options: FeedOptions) throws -> Plan {
-        let (api, names) = (KnownAPI.named(profile.name), profile.requestParameters)
-        let size = api.size.flatMap { self[$0] }.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        let names = profile.requestParameters
+        let size = names.size.flatMap { self[$0] }.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         if !named.isEmpty {
             let plan = Plan(
                 template: Self.joined(path, parameters.map(\.text)), pageSize: size, namesSize: true)
             return named.contains("limit")
                 ? plan : Plan(template: plan.template, pageSize: size, namesSize: false)
         }
+        if let body = profile.requestBody {
+            let isFree = body.places.contains("limit")
+            return Plan(template: first, pageSize: isFree ? options.pageSize : nil, namesSize: isFree)
+        }
         var replaced: [String: String] = [:]
         let isNumbered = options.paging == .page || options.paging == .offset
-        if let name = api.size, isNumbered, size != nil || options.sizes == .free { replaced[name] = "limit" }
-        let page = names.page ?? api.page
-        if options.paging == .page { replaced[page] = "page" }
-        if options.paging == .offset { replaced[api.offset] = "offset" }
-        if !isNumbered, let token = names.token ?? api.token { replaced[token] = "token" }
+        if let name = names.size, isNumbered, size != nil || options.sizes == .free {
+            replaced[name] = "limit"
+        }
+        if options.paging == .page { replaced[names.page] = "page" }
+        if options.paging == .offset { replaced[names.offset] = "offset" }
+        if !isNumbered, let token = names.token { replaced[token] = "token" }
         if let below = names.below, replaced[below] == nil { replaced[below] = "below" }
         if let above = names.above, replaced[above] == nil { replaced[above] = "above" }
-        try requireTop(of: replaced, page, profile)
+        try requireTop(of: replaced, profile)
         let kept = parameters.filter { replaced[$0.name] == nil }.map(\.text)
         let places = replaced.sorted { $0.key < $1.key }.map { "\($0.key)={\($0.value)}" }
         return Plan(
@@ -139,8 +144,18 @@ struct PullAddress: Sendable {
             namesSize: replaced.values.contains("limit"))
     }
 
+    /// Returns the template of the requests for bodies, if the profile says how they are asked for.
+    func bodies(of profile: Profile) -> (template: String, profile: Profile)? {
+        guard let (address, profile) = profile.bodiesRequest else { return nil }
+        if address.contains("://") { return (address, profile) }
+        let server = path.range(of: "://").flatMap { path[$0.upperBound...].firstIndex(of: "/") }
+        let folder = address.hasPrefix("/") ? server : path.lastIndex(of: "/").map { path.index(after: $0) }
+        guard let server, let folder else { return ("\(path)/\(address)", profile) }
+        return (path[..<max(server, folder)] + address, profile)
+    }
+
     /// Throws if the address names a page below the first one: the list would have no beginning.
-    private func requireTop(of replaced: [String: String], _ page: String, _ profile: Profile) throws {
+    private func requireTop(of replaced: [String: String], _ profile: Profile) throws {
         for (name, place) in replaced.sorted(by: { $0.key < $1.key }) where place != "limit" {
             guard let value = self[name], !value.isEmpty else { continue }
             let isFirst =
@@ -155,8 +170,8 @@ struct PullAddress: Sendable {
 
     /// Returns true if both are addresses of one list: they may differ in the size of a page.
     func isSameList(as other: PullAddress, for profile: Profile) -> Bool {
-        let (api, names) = (KnownAPI.named(profile.name), profile.requestParameters)
-        let free = Set([api.size, names.page ?? api.page].compactMap(\.self))
+        let names = profile.requestParameters
+        let free = Set([names.size, names.page].compactMap(\.self))
         func list(_ address: PullAddress) -> Set<Parameter> {
             Set(address.parameters.filter { !free.contains($0.name) })
         }

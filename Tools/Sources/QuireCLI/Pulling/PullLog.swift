@@ -81,6 +81,8 @@ struct EndLine: Encodable, Sendable {
         case interrupted
     }
 
+    /// How many posts have no body, in a list of ids.
+    var bodiesMissing = 0
     let feed: String
     var gaps = 0
     var headOpen = false
@@ -107,7 +109,8 @@ struct EndLine: Encodable, Sendable {
     var isRefused = false
 
     private enum CodingKeys: CodingKey {
-        case feed, gaps, headOpen, new, opensAt, posts, ranked, reason, requests, stopped, tailEnd, type
+        case bodiesMissing, feed, gaps, headOpen, new, opensAt, posts, ranked, reason, requests, stopped,
+            tailEnd, type
         case unverified, whole
     }
 
@@ -131,6 +134,9 @@ struct EndLine: Encodable, Sendable {
         if headOpen { missing.append("the head is open") }
         if !tailEnd {
             missing.append(isTailUnknown ? "the end was not seen" : "the list goes on below the last post")
+        }
+        if bodiesMissing > 0 {
+            missing.append(counted(bodiesMissing, "body is missing", "bodies are missing"))
         }
         let state =
             whole

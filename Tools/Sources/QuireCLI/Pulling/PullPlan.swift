@@ -39,7 +39,9 @@ struct PullPlan {
             return
         }
         let plan = try address.plan(for: destination.profile, feed.options)
-        let source = try HTTPSource(plan.template, profile: destination.profile)
+        let source = try HTTPSource(
+            plan.template, profile: destination.profile,
+            readsSyndication: destination.kind == .syndication)
         let size = plan.pageSize ?? memory.pageSize
         let places = try feed.cache.withSnapshot { snapshot in
             let gaps = try snapshot.gaps(of: feed).map { Place.gap($0.id) }
@@ -53,7 +55,12 @@ struct PullPlan {
                 return Line(address: address.printed(asked), place: place.words)
             }
         }
-        notes = lines.count > 1 ? ["each place leads on from there, as its answers say"] : []
+        let isPost = destination.profile.requestBody != nil
+        notes =
+            (lines.count > 1 ? ["each place leads on from there, as its answers say"] : [])
+            + (isPost ? ["each request is a POST with the body that the profile says"] : [])
+            + (address.bodies(of: destination.profile) == nil
+                ? [] : ["then the bodies that are missing are asked for, one at a time"])
     }
 
     func print(asJSON: Bool, _ output: Output) throws {

@@ -25,6 +25,7 @@ struct PullWork: Sendable {
         let source: HTTPSource
         let pageSize: Int
         let keyIsVersion: Bool
+        let hasBodies: Bool
     }
 
     typealias Prepare = @Sendable (inout URLRequest) async throws -> Void
@@ -57,9 +58,13 @@ struct PullWork: Sendable {
         let pager = Pager(
             setup.feed, source: setup.source,
             interceptors: [meter.interceptor, discretion.failures, telling],
-            options: PagerOptions(pageSize: setup.pageSize, patience: limits.patience.duration),
+            // Bodies of a list of ids are asked for one at a time.
+            options: PagerOptions(
+                pageSize: setup.feed.options.paging == .ids ? 1 : setup.pageSize,
+                patience: limits.patience.duration),
             clock: discretion.clock(clock))
-        let puller = try Puller(pager, limits, meter, clock, tell: discretion.words)
+        let puller = Puller(
+            pager, limits, meter, clock, asksForBodies: setup.hasBodies, tell: discretion.words)
         while true {
             var line = try await puller.round()
             log.add(.end(line))
@@ -74,9 +79,10 @@ struct PullWork: Sendable {
 
     /// Returns the address of the list. Throws if the feed holds another list.
     func listAddress(_ destination: Destination, _ memory: PullMemory?) throws -> PullAddress {
-        if let feed = destination.feed, let kind = try ParsingOptions(of: feed)?.kind {
+        if let kind = destination.kind, kind != .syndication {
+            let name = ParsingOptions.name(of: kind) ?? ""
             throw Failure(
-                .data, "\(cache): feed \(self.feed) holds \(kind), and quire pull reads JSON responses")
+                .data, "\(cache): feed \(feed) holds \(name), and quire pull reads the responses of servers")
         }
         guard let memory else {
             if let address { return address }
@@ -102,11 +108,13 @@ struct PullWork: Sendable {
         let pageSize = plan.pageSize ?? memory.pageSize
         let now = PullMemory(address: address.text, pageSize: pageSize)
         if memory != now { try feed.cache.batch { try now.remember(with: $0[feed]) } }
+        let bodies = address.bodies(of: destination.profile)
         let source = try HTTPSource(
-            plan.template, profile: destination.profile, timeout: limits.timeout.duration, first: first,
-            prepare: prepare)
+            plan.template, profile: destination.profile, bodies: bodies, timeout: limits.timeout.duration,
+            first: first, readsSyndication: destination.kind == .syndication, prepare: prepare)
         return Setup(
-            feed: feed, source: source, pageSize: pageSize, keyIsVersion: destination.keyIsVersion)
+            feed: feed, source: source, pageSize: pageSize, keyIsVersion: destination.keyIsVersion,
+            hasBodies: bodies != nil)
     }
 
     // MARK: New feeds
@@ -116,7 +124,8 @@ struct PullWork: Sendable {
         _ destination: Destination, _ address: PullAddress, _ meter: Meter, _ discretion: PullDiscretion,
         _ log: PullLog
     ) async throws -> Setup {
-        let response = try await firstResponse(address, meter, discretion)
+        let profile = destination.recognises ? nil : destination.profile
+        let response = try await firstResponse(address, profile?.requestBody, meter, discretion)
         meter.skipNext()  // it answers the first request for the head
         let first = try FirstAnswer(response, from: address, to: destination)
         log.add(.note("\(destination.name): \(discretion.words(first.words))"))
@@ -131,11 +140,12 @@ struct PullWork: Sendable {
     private func create(
         _ destination: Destination, _ address: PullAddress, _ first: FirstAnswer
     ) throws -> Feed {
-        guard let cache = try destination.open(for: .response) else {
-            throw Failure(.data, "\(self.cache): feed \(feed) cannot be created for responses")
+        guard let cache = try destination.open(for: first.kind) else {
+            throw Failure(.data, "\(self.cache): feed \(feed) cannot be created")
         }
         var parsing = try ParsingOptions(options, remembered: nil)
         if let found = destination.recognition { parsing.adopt(found.profile) }
+        parsing.hold(first.kind)
         let feed = try cache.batch { [parsing] batch in
             let feed = try destination.feed(in: batch)
             let plan = try address.plan(for: destination.profile, feed.options)
@@ -159,12 +169,13 @@ struct PullWork: Sendable {
 
     /// Asks for the first page in a cache that is thrown away, because retries and pauses are a pager's.
     private func firstResponse(
-        _ address: PullAddress, _ meter: Meter, _ discretion: PullDiscretion
+        _ address: PullAddress, _ body: RequestBody?, _ meter: Meter, _ discretion: PullDiscretion
     ) async throws -> RawResponse {
         let scratch = try DryRun(of: "")
         defer { withExtendedLifetime(scratch) {} }
         let probe = try HTTPProbe(
-            address.first, timeout: limits.timeout.duration, prepare: discretion.prepare)
+            address.first, body: body?.filled(["limit": "\(FeedOptions().pageSize)"]),
+            timeout: limits.timeout.duration, prepare: discretion.prepare)
         let feed = try Cache(at: scratch.path).feed(named: "first page")
         let pager = Pager(
             feed, source: probe, interceptors: [meter.interceptor, discretion.failures],

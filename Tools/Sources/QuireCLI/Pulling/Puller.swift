@@ -23,15 +23,19 @@ final class Puller {
     /// The state after the last answer, to notice that nothing changes.
     private var last: Progress?
     private var joins: [PostID]?
+    /// True if the list is one of ids, and the profile says how to ask for the bodies.
+    private let asksForBodies: Bool
+    /// The posts without bodies that were not asked for in this round, the last one first.
+    private var bodies: [PostID]?
     private var before = 0
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
-        _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock,
+        _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
         tell: @escaping @Sendable (String) -> String
-    ) throws {
+    ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
-        (self.clock, self.tell) = (clock, tell)
+        (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
     }
 
     private struct Progress: Equatable {
@@ -44,7 +48,7 @@ final class Puller {
 
     /// Asks until nothing more can be asked, and says how it ended.
     func round() async throws -> EndLine {
-        (stuck, isRefused, last, joins, searches) = ([:], false, nil, nil, [:])
+        (stuck, isRefused, last, joins, bodies, searches) = ([:], false, nil, nil, nil, [:])
         before = try feed.cache.withSnapshot { try $0.info(of: feed).posts }
         do {
             try note(await pager.refresh(), at: .head)
@@ -74,6 +78,8 @@ final class Puller {
             switch place {
             case .gap(let gap): try note(await pager.fill(gap, isForced: isForced), at: place)
             case .openHead: try note(await pager.prepend(isForced: isForced), at: place)
+            case .bodies(let ids):
+                if let result = try await pager.fetchBody(of: ids[0]) { try note(result, at: place) }
             case .join(let id): try note(await pager.verify(joinAbove: id), at: place)
             default: try note(await pager.append(isForced: isForced), at: place)
             }
@@ -86,7 +92,7 @@ final class Puller {
     // MARK: What to ask
 
     private func next() throws -> Place? {
-        if feed.options.paging == .ids { return nil }
+        if feed.options.paging == .ids { return try asksForBodies ? nextBody() : nil }
         let place = try feed.cache.withSnapshot { snapshot -> Place? in
             let info = try snapshot.info(of: feed)
             for gap in try snapshot.gaps(of: feed) where stuck[.gap(gap.id)] == nil {
@@ -101,8 +107,19 @@ final class Puller {
             return try next()
         }
         if place != nil || !limits.verify { return place }
-        if joins == nil { joins = try unverified() }
+        if joins == nil { joins = try posts { $0.isUnverified && !$0.isChecked } }
         return joins!.popLast().map { .join(above: $0) }
+    }
+
+    /// Returns the topmost post whose body is missing and was not asked for in this round.
+    private func nextBody() throws -> Place? {
+        if bodies == nil { bodies = try posts { $0.isPlaceholder }.reversed() }
+        while let id = bodies!.popLast() {
+            // An answer may have taken the post out of the feed.
+            let row = try feed.cache.withSnapshot { try $0.find(id, in: feed) }
+            if row?.isPlaceholder == true { return .bodies([id]) }
+        }
+        return nil
     }
 
     /// True if no answer said what follows the last post, so that only the first page could be asked for again.
@@ -127,14 +144,14 @@ final class Puller {
         return key <= until.key(like: key)
     }
 
-    /// The posts below unverified joins, the lowest first.
-    private func unverified() throws -> [PostID] {
+    /// The posts of which this is true, from the top down.
+    private func posts(where isWanted: (PostRow) -> Bool) throws -> [PostID] {
         try feed.cache.withSnapshot { snapshot in
             var (found, position): ([PostID], RowPosition?) = ([], nil)
             while true {
                 let rows = try snapshot.rows(of: feed, after: position, limit: 1_000)
-                guard let last = rows.last else { return found.reversed() }
-                found += rows.compactMap(\.post).filter { $0.isUnverified && !$0.isChecked }.map(\.id)
+                guard let last = rows.last else { return found }
+                found += rows.compactMap(\.post).filter(isWanted).map(\.id)
                 position = last.post?.position ?? last.gap?.position
             }
         }
@@ -148,8 +165,13 @@ final class Puller {
             let count = (searches[place] ?? 0) + 1
             searches[place] = count
             if count == Self.searchLimit { try note(.stopped(outcome.verdict), at: place) }
-        case .loaded:
+        case .loaded(let outcome):
             searches[place] = nil
+            if case .bodies = place {
+                let isMissing = outcome.new.isEmpty && outcome.removed.isEmpty
+                if isMissing { stuck[place] = "\(place.words): the answer does not have it" }
+                return
+            }
             let now = try feed.cache.withSnapshot { snapshot in
                 let info = try snapshot.info(of: feed)
                 let links = try snapshot.gaps(of: feed).flatMap { [$0.down, $0.up] }
@@ -181,10 +203,11 @@ final class Puller {
             (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
             line.isTailUnknown = info.tail == .unknown
             (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.round, isRanked)
-            line.whole = info.isInSequence && line.tailEnd && !isRanked
+            if asksForBodies { line.bodiesMissing = try posts { $0.isPlaceholder }.count }
+            line.whole = info.isInSequence && line.tailEnd && !isRanked && line.bodiesMissing == 0
             line.reason = reason
             if let rest { line.opening = clock.now() + Int64(rest / .milliseconds(1)) }
-            if stop == nil && !(info.isInSequence && line.tailEnd) {
+            if stop == nil && !(info.isInSequence && line.tailEnd && line.bodiesMissing == 0) {
                 line.stopped = stuck.isEmpty ? .until : .stuck
                 line.reason = stuck.values.min()
             }
@@ -213,7 +236,7 @@ extension Place {
         case .join(let id): "join above \(shown(id))"
         case .around(let id): "around \(shown(id))"
         case .page(let number): "page \(number)"
-        case .bodies: "bodies"
+        case .bodies(let ids): "body of \(ids.first.map { shown($0) } ?? "")"
         case .delta: "changes"
         }
     }

@@ -1,0 +1,124 @@
+import Quire
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Parses RSS and Atom as responses: their items, and where the list goes on (RFC 5005). Only one thread may use
+/// a parser, for one document.
+public final class SyndicationParser {
+    private let list: SyndicationList
+    private let document: UnsafeBufferPointer<UInt8>
+    private var parser: XMLParser!
+    private var recordStart: Int?
+    private var recordDepth = 0
+    /// The addresses of the document's own links by relation.
+    private var links: [String: String] = [:]
+    private var isComplete = false
+    private var isArchive = false
+
+    private static let atom = "http://www.w3.org/2005/Atom link"
+    private static let history = "http://purl.org/syndication/history/1.0"
+
+    /// Returns what an RSS or Atom document holds; `name` is used in messages. An item with neither an id nor a
+    /// link is a row that is not a post.
+    ///
+    /// The answer goes on at the link `next` of a paged feed or `prev-archive` of an archived feed. It ends if
+    /// the feed says that it is complete, or that it is the last of its pages or archives. Else nothing is known
+    /// about what follows, because most feeds only show their newest items.
+    ///
+    /// Throws ``DumpError`` with `.limit` if the document is too large, and with `.data` if it is not RSS or Atom.
+    public static func read(
+        _ bytes: [UInt8], envelope: Envelope? = nil, limit: Int = PageParser.defaultLimit, name: String
+    ) throws(DumpError) -> Response {
+        do throws(DumpError) {
+            if bytes.count > limit {
+                let size = megabytes(bytes.count, roundingUp: true)
+                throw DumpError(.limit, "page is \(size) MB, the limit is \(megabytes(limit)) MB")
+            }
+            if let status = envelope?.status, !(200..<300 ~= status) {
+                throw DumpError(.data, "HTTP \(status)")
+            }
+            let result = bytes.withUnsafeBufferPointer { document in
+                Result { () throws(DumpError) in
+                    try SyndicationParser(document, name).response(envelope)
+                }
+            }
+            return try result.get()
+        } catch {
+            throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
+        }
+    }
+
+    private init(_ document: UnsafeBufferPointer<UInt8>, _ name: String) {
+        var options = InputOptions(profile: .named("jsonfeed")!)
+        (options.pageItems, options.pageBytes) = (.max, .max)
+        (list, self.document) = (SyndicationList(options, place: name), document)
+    }
+
+    private func response(_ envelope: Envelope?) throws(DumpError) -> Response {
+        parser = XMLParser(self)
+        defer { parser = nil }
+        parser.tellText()
+        if !parser.parse(document, isLast: true), let failure = parser.failure { throw failure }
+        let pages = list.finish(isWhole: true)
+        let areDated = pages.allSatisfy { $0.answer?.posts.allSatisfy { $0.key != nil } ?? true }
+        var answer = Answer()
+        for page in pages {
+            guard let part = page.answer else {
+                answer.opaqueRows += 1
+                continue
+            }
+            for post in part.posts {
+                answer.append(id: post.id, key: areDated ? post.key : nil, body: part.bytes[post.body])
+            }
+        }
+        answer.next = next(from: envelope?.request)
+        return Response(answer)
+    }
+
+    private func next(from request: String?) -> Link {
+        if isComplete { return .end }
+        guard let address = links["next"] ?? links["prev-archive"] else {
+            let isLast = isArchive || links["previous"] != nil || links["prev"] != nil
+            return isLast ? .end : .unknown
+        }
+        let base = request.flatMap { URL(string: $0) }
+        return .token(URL(string: address, relativeTo: base)?.absoluteString ?? address)
+    }
+}
+
+extension SyndicationParser: XMLParser.Delegate {
+    func start(_ name: String, _ attributes: XMLParser.Attributes) {
+        if parser.depth == 1 {
+            let root = name.split(separator: " ").last.map(String.init) ?? name
+            if ["rss", "RDF", "feed"].contains(root) { return }
+            return parser.stop(.data, "<\(printable(root))>: neither RSS nor Atom")
+        }
+        if recordStart != nil {
+            list.startField(name, attributes, depth: parser.depth - recordDepth)
+        } else if list.isRecord(name, depth: parser.depth) {
+            (recordStart, recordDepth) = (parser.index, parser.depth)
+            list.startRecord(attributes)
+        } else if name == Self.atom, let relation = attributes["rel"], let address = attributes["href"] {
+            links[relation.lowercased()] = links[relation.lowercased()] ?? address
+        } else if name == "\(Self.history) complete" {
+            isComplete = true
+        } else if name == "\(Self.history) archive" {
+            isArchive = true
+        }
+    }
+
+    func end(_ name: String) {
+        guard let start = recordStart else { return }
+        if parser.depth > recordDepth { return list.endField(depth: parser.depth - recordDepth) }
+        list.endRecord(UnsafeBufferPointer(rebasing: document[start..<parser.endIndex]))
+        recordStart = nil
+    }
+
+    func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if recordStart != nil { list.text(bytes) }
+    }
+}

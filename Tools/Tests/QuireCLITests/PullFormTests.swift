@@ -1,0 +1,240 @@
+import FlyingFox
+import Foundation
+import LoopbackServers
+import Synchronization
+import Testing
+
+@testable import QuireCLI
+
+/// Lists whose requests or answers are not JSON pages: RSS and Atom, GraphQL, lists of ids.
+@Suite("quire pull of feeds, GraphQL and lists of ids", .timeLimit(.minutes(5)), .serialized)
+struct PullFormTests {
+    // MARK: RSS and Atom
+
+    private static func atom(_ ids: some Sequence<Int>, _ inside: String = "") -> String {
+        let entries = ids.map { id in
+            "<entry><id>urn:\(id)</id><title>Post \(id)</title>"
+                + "<updated>2024-05-\(10 + id)T10:00:00Z</updated></entry>"
+        }
+        return """
+            <?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom" \
+            xmlns:fh="http://purl.org/syndication/history/1.0"><id>urn:list</id>\(inside)\(entries.joined())</feed>
+            """
+    }
+
+    private static func link(_ relation: String, _ address: String) -> String {
+        "<link rel=\"\(relation)\" href=\"\(address)\"/>"
+    }
+
+    @Test("a paged feed is followed to its last page, by relative links too")
+    func paged() async throws {
+        let server = try await LoopbackServer.start { request in
+            switch request.query["p"] {
+            case nil: .json(Self.atom([9, 8, 7], Self.link("next", "feed?p=2")))
+            case "2": .json(Self.atom([6, 5], Self.link("previous", "feed") + Self.link("next", "?p=3")))
+            default: .json(Self.atom([4, 3], Self.link("previous", "feed?p=2")))
+            }
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("blog", server.address + "/a/feed")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "blog") == (3...9).reversed().map { "urn:\($0)" })
+        #expect(
+            server.requests.allSatisfy { $0.headers[HTTPHeader("Accept")]?.contains("atom+xml") ?? false })
+        #expect(try await box.pull("blog").status == 0)
+        #expect(try await box.other("check", box.cache).status == 0)
+        let body = try await box.other("get", box.cache, "urn:3", "--body").out
+        #expect(body.hasPrefix("<entry><id>urn:3</id>"))
+    }
+
+    @Test("an archived feed is followed by prev-archive, and asked again with its tag")
+    func archived() async throws {
+        let server = try await LoopbackServer.start { request in
+            switch request.path {
+            case "/feed" where request.headers[HTTPHeader("If-None-Match")] == "\"1\"": .json("", status: 304)
+            case "/feed":
+                .json(Self.atom([9, 8], Self.link("prev-archive", "/2")), headers: ["ETag": "\"1\""])
+            case "/2": .json(Self.atom([8, 7, 6], "<fh:archive/>" + Self.link("prev-archive", "/1")))
+            default: .json(Self.atom([5, 4], "<fh:archive/>" + Self.link("current", "/feed")))
+            }
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("blog", server.address + "/feed")
+        #expect(run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "blog") == (4...9).reversed().map { "urn:\($0)" })
+        let again = try await box.pull("blog", "--json").objects()
+        #expect(again.first?["verdict"] as? String == "not modified" && server.requests.count == 4)
+    }
+
+    @Test("a plain feed shows its newest items: what fell out between two calls is a gap")
+    func window() async throws {
+        let top = Mutex(5)
+        let server = try await LoopbackServer.start { _ in
+            let top = top.withLock(\.self)
+            let items = (top - 2...top).reversed().map { "<item><guid>\($0)</guid></item>" }
+            return .json("<rss version=\"2.0\"><channel><title>x</title>\(items.joined())</channel></rss>")
+        }
+        let box = try Sandbox()
+        let first = try await box.pull("news", server.address)
+        #expect(first.status == 0 && first.out.contains("the end was not seen"), "\(first)")
+        top.withLock { $0 = 7 }
+        _ = try await box.pull("news")
+        #expect(try await box.rows(of: "news") == ["7", "6", "5", "4", "3"])
+        top.withLock { $0 = 20 }
+        let third = try await box.pull("news", "--json").objects()
+        #expect(third.last?["gaps"] as? Int == 1 && third.last?["whole"] as? Bool == false)
+        #expect(try await box.rows(of: "news") == ["20", "19", "18", "~", "7", "6", "5", "4", "3"])
+    }
+
+    @Test("what is neither JSON nor a feed leaves nothing", arguments: ["<html></html>", "<rss>", "<"])
+    func noFeed(text: String) async throws {
+        let server = try await LoopbackServer.start { _ in .json(text) }
+        let box = try Sandbox()
+        let run = try await box.pull("blog", server.address)
+        #expect(run.status == 65 && run.err.contains("quire pull reads JSON, RSS and Atom"), "\(run)")
+        #expect(!FileManager.default.fileExists(atPath: box.cache))
+    }
+
+    // MARK: GraphQL
+
+    private static let profile = #"""
+        {"name": "mine", "items": "data.repository.issues.nodes", "id": {"path": "id"},
+         "next": {"path": "^.pageInfo.endCursor", "more": "^.pageInfo.hasNextPage"},
+         "quota": {"path": "data.rateLimit.remaining"},
+         "error": {"path": "errors", "message": "errors.0.message"},
+         "request": {"body": {"query": "query($first: Int, $after: String) { … }",
+           "variables": {"owner": "o", "first": "{limit}", "after": "{token}"}}}}
+        """#
+
+    private static func connection(_ request: HTTPRequest, of count: Int) async throws -> String {
+        let body = try JSONSerialization.jsonObject(with: try await request.bodyData) as? [String: Any]
+        let variables = try #require(body?["variables"] as? [String: Any])
+        #expect(variables["owner"] as? String == "o" && body?["query"] as? String != nil)
+        let size = try #require(variables["first"] as? Int)
+        let start = (variables["after"] as? String).flatMap { Int($0.dropFirst()) } ?? 0
+        let end = min(count, start + size)
+        let nodes = (start..<end).map { #"{"id": "I\#(count - $0)"}"# }.joined(separator: ",")
+        return #"""
+            {"data": {"rateLimit": {"remaining": 50}, "repository": {"issues": {"nodes": [\#(nodes)],
+             "pageInfo": {"hasNextPage": \#(end < count), "endCursor": "c\#(end)"}}}}}
+            """#
+    }
+
+    @Test("GraphQL is asked by POST, with the cursor in the body")
+    func graphQL() async throws {
+        let server = try await LoopbackServer.start { request in
+            guard request.method == .POST else { return .json("{}", status: 405) }
+            return .json(try await Self.connection(request, of: 70))
+        }
+        let box = try Sandbox()
+        try box.write("mine.json", Self.profile)
+        let run = try await box.pull(
+            "issues", server.address + "/graphql", "--profile-file", box.path("mine.json"))
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "issues") == (1...70).reversed().map { "I\($0)" })
+        #expect(server.requests.count == 4)
+        #expect(
+            server.requests.allSatisfy { $0.headers[HTTPHeader("Content-Type")] == "application/json" })
+        let plan = try await box.pull("issues", "--plan")
+        #expect(plan.out.contains("each request is a POST"), "\(plan)")
+        #expect(try await box.pull("issues").status == 0)
+    }
+
+    @Test("a quota that is spent in the middle, with status 200, ends the work until it is renewed")
+    func quotaInTheMiddle() async throws {
+        let server = try await LoopbackServer.start { request in
+            let text = try await Self.connection(request, of: 90)
+            if text.contains(#""I90""#) { return .json(text) }
+            return .json(
+                #"{"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}"#,
+                headers: ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "3600"])
+        }
+        let box = try Sandbox()
+        try box.write("mine.json", Self.profile)
+        let run = try await PullInside(
+            box, "issues", server.address, "--profile-file", box.path("mine.json"))
+        #expect(run.end.stopped == .quota && run.end.posts == 20 && run.end.opening != nil, "\(run.end)")
+        #expect(server.requests.count == 2)
+    }
+
+    // MARK: Lists of ids
+
+    @Test("bodies of a list of ids are asked for one at a time, and a later call goes on")
+    func bodies() async throws {
+        let ids = (101...112).reversed().map(\.self)
+        let server = try await LoopbackServer.start { request in
+            if request.path == "/v0/topstories.json" { return .json("\(ids)") }
+            let id = Int(request.path.split(separator: "/").last!.dropLast(".json".count))!
+            return .json(id == 105 ? "null" : #"{"id": \#(id), "title": "Story \#(id)"}"#)
+        }
+        let box = try Sandbox()
+        let first = try await box.pull(
+            "top", server.address + "/v0/topstories.json", "--pages", "6", "--json")
+        let line = try first.objects().last
+        #expect(line?["stopped"] as? String == "limit" && line?["bodies_missing"] as? Int == 7, "\(first)")
+        #expect(try await box.pull("top", "--plan").out.contains("one at a time"))
+        let second = try await box.pull("top", "--json").objects().last
+        #expect(second?["bodies_missing"] as? Int == 0 && second?["requests"] as? Int == 8)
+        let items = server.requests.map(\.path).filter { $0.hasPrefix("/v0/item/") }
+        #expect(Set(items).count == ids.count && items.count == ids.count)
+        // The server does not know story 105 any longer, so it leaves.
+        #expect(try await box.rows(of: "top") == ids.filter { $0 != 105 }.map(String.init))
+        #expect(try await box.other("get", box.cache, "103", "--body").out.contains("Story 103"))
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    @Test("one body that the server refuses does not keep back the others")
+    func refusedBody() async throws {
+        let server = try await LoopbackServer.start { request in
+            if request.path == "/list.json" { return .json("[5, 4, 3]") }
+            if request.path == "/item/4.json" { return .json("{}", status: 404) }
+            return .json(#"{"id": \#(request.path.dropFirst("/item/".count).prefix(1))}"#)
+        }
+        let box = try Sandbox()
+        let line = try await box.pull(
+            "top", server.address + "/list.json", "--profile", "hackernews", "--json"
+        ).objects().last
+        #expect(line?["bodies_missing"] as? Int == 1 && line?["stopped"] as? String == "stuck")
+        #expect((line?["reason"] as? String)?.contains("body of 4") ?? false)
+    }
+
+    // MARK: Profiles of users
+
+    @Test("a profile of one's own names the parameters of a request")
+    func parameters() async throws {
+        let server = try await LoopbackServer.start { request in
+            let size = request.query["n"].flatMap { Int($0) } ?? 10
+            let start = min(45, request.query["from"].flatMap { Int($0) } ?? 0)
+            let ids = (start..<min(45, start + size)).map { #"{"id": \#(45 - $0)}"# }
+            return .json(#"{"rows": [\#(ids.joined(separator: ","))], "all": 45}"#)
+        }
+        let box = try Sandbox()
+        try box.write(
+            "own.json",
+            #"""
+            {"name": "own", "items": "rows", "id": {"path": "id"}, "total": {"path": "all"}, "paging": "offset",
+             "sizes": "free", "request": {"size": "n", "offset": "from"}}
+            """#)
+        let run = try await box.pull(
+            "own", server.address + "/x?n=20", "--profile-file", box.path("own.json"))
+        #expect(run.status == 0 && run.out.contains("whole"), "\(run)")
+        #expect(try await box.rows(of: "own") == (1...45).reversed().map(String.init))
+        #expect(server.requests.allSatisfy { $0.query["n"] != nil && $0.query["offset"] == nil })
+    }
+
+    @Test("WordPress without the header Link ends where its count of pages says")
+    func noLink() async throws {
+        let server = try await LoopbackServer.start { request in
+            let (page, size) = (Int(request.query["page"] ?? "1")!, Int(request.query["per_page"] ?? "10")!)
+            let ids = (0..<35).reversed().dropFirst((page - 1) * size).prefix(size)
+            let posts = ids.map { #"{"id": \#($0 + 1), "date_gmt": "2024-01-01T10:00:\#(10 + $0)"}"# }
+            return .json(
+                "[\(posts.joined(separator: ","))]",
+                headers: ["X-WP-Total": "35", "X-WP-TotalPages": "\((35 + size - 1) / size)"])
+        }
+        let box = try Sandbox()
+        let run = try await box.pull("posts", server.address + "/posts", "--profile", "wordpress")
+        #expect(run.status == 0 && run.out.contains("whole"), "\(run)")
+        #expect(try await box.rows(of: "posts") == (1...35).reversed().map(String.init))
+    }
+}
