@@ -53,17 +53,8 @@ public final class Cache: Sendable {
         try environment.read { try feed(named: name, in: $0) }
     }
 
-    static func requireName(_ name: String) throws(QuireError) {
-        if name.isEmpty || name.utf8.count > 255 {
-            throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
-        }
-    }
-
     func feed(named name: String, in transaction: Transaction) throws -> Feed? {
-        try Self.requireName(name)
-        guard let value = try transaction.get(.names, Array(name.utf8)) else { return nil }
-        let number = UInt32(truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
-        return Feed(cache: self, number: number, try transaction.feed(number))
+        try transaction.feed(named: name).map { Feed(cache: self, number: $0.number, $0.record) }
     }
 
     /// All feeds, by name.

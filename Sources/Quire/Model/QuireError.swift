@@ -46,6 +46,15 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 
+    /// True if the error is of the call, not of this machine: caches that apply the same operations
+    /// (``Batch/apply(_:issuer:)``) all throw it.
+    public var isDeterministic: Bool {
+        switch code {
+        case .badArgument, .notFound, .optionsDiffer: true
+        default: false
+        }
+    }
+
     static func corrupt(_ what: String) -> QuireError {
         QuireError(.corrupt, "\(what) does not read back as it was written")
     }

@@ -212,6 +212,8 @@ struct ByteReader {
         try read(value, what()) { reader throws(QuireError) in try reader.number() }
     }
 
+    var isAtEnd: Bool { at == end }
+
     func requireEnd() throws(QuireError) { if at != end { throw Self.damage } }
 
     static var damage: QuireError { .corrupt("a record") }
