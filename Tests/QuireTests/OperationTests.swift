@@ -1,4 +1,4 @@
-@_spi(Unstable) import TestSupport
+import QuireSimulator
 import Testing
 
 @_spi(Unstable) @testable import Quire

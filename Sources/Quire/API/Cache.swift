@@ -11,6 +11,8 @@ public final class Cache: Sendable {
     let tuning: Tuning
     /// True if this cache was opened for reading only. Everything that writes then throws `.noPermission`.
     public let isReadOnly: Bool
+    /// True if the file is a ``Replica``'s: writes to it then throw `.noPermission`.
+    public var isReplica: Bool { environment.cacheFile.isReplica }
 
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
     /// and `<path>-open`. The options of the first open in a process hold for all.
@@ -75,9 +77,14 @@ public final class Cache: Sendable {
 
     // MARK: Writing
 
-    /// Runs `body` in the one write transaction of all processes.
-    func write<R>(commits: Bool = true, _ body: (WriteSession) throws -> R) throws -> R {
+    /// Runs `body` in the one write transaction of all processes. In a replica only the log changes what it holds.
+    func write<R>(
+        commits: Bool = true, isOfLog: Bool = false, _ body: (WriteSession) throws -> R
+    ) throws -> R {
         if isReadOnly { throw QuireError(.noPermission, "\(path): is open for reading only") }
+        if isReplica && commits && !isOfLog {
+            throw QuireError(.noPermission, "\(path): is a replica: it is written through its log")
+        }
         return try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)

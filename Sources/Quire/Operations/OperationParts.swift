@@ -1,12 +1,6 @@
 // What operations are made of, as bytes: answers, places, options, policies.
 
-extension ByteWriter {
-    mutating func flag(_ value: Bool) { byte(value ? 1 : 0) }
-}
-
 extension ByteReader {
-    mutating func flag() throws(QuireError) -> Bool { try byte() != 0 }
-
     mutating func optionalSigned() throws(QuireError) -> Int64? {
         try optional { r throws(QuireError) in try r.signed() }
     }
