@@ -156,7 +156,9 @@ enum {
     /* Too many commits were made since the snapshot began; see quire_cache_options. */
     QUIRE_SNAPSHOT_EXPIRED = -18,
     /* quire_parse of quire_profiles.h: the response is not what its profile describes. */
-    QUIRE_BAD_RESPONSE = -19
+    QUIRE_BAD_RESPONSE = -19,
+    /* A replica's file: the machine stopped before its commits were flushed. Remove it; the log builds it anew. */
+    QUIRE_UNCLEAN = -20
 };
 
 typedef struct quire_error {

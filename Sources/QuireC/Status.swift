@@ -45,6 +45,7 @@ package struct Failure: Error {
         case .busy: QUIRE_BUSY
         case .snapshotExpired: QUIRE_SNAPSHOT_EXPIRED
         case .closed: QUIRE_FORKED
+        case .unclean: QUIRE_UNCLEAN
         }
     }
 }

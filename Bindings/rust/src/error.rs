@@ -35,6 +35,7 @@ numbers! {
         WouldDeadlock = QUIRE_WOULD_DEADLOCK, Timeout = QUIRE_TIMEOUT, Resync = QUIRE_RESYNC,
         Again = QUIRE_AGAIN, WrongThread = QUIRE_WRONG_THREAD, Busy = QUIRE_BUSY,
         SnapshotExpired = QUIRE_SNAPSHOT_EXPIRED, BadResponse = QUIRE_BAD_RESPONSE,
+        Unclean = QUIRE_UNCLEAN,
     }
 }
 

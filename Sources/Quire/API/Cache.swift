@@ -11,6 +11,8 @@ public final class Cache: Sendable {
     let tuning: Tuning
     /// True if this cache was opened for reading only. Everything that writes then throws `.noPermission`.
     public let isReadOnly: Bool
+    /// True if the file is a ``Replica``'s: writes to it then throw `.noPermission`.
+    public var isReplica: Bool { environment.cacheFile.isReplica }
 
     /// Opens the cache at a path, creating it if there is none. The file gets two companions, `<path>-lock`
     /// and `<path>-open`. The options of the first open in a process hold for all.
@@ -53,17 +55,8 @@ public final class Cache: Sendable {
         try environment.read { try feed(named: name, in: $0) }
     }
 
-    static func requireName(_ name: String) throws(QuireError) {
-        if name.isEmpty || name.utf8.count > 255 {
-            throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
-        }
-    }
-
     func feed(named name: String, in transaction: Transaction) throws -> Feed? {
-        try Self.requireName(name)
-        guard let value = try transaction.get(.names, Array(name.utf8)) else { return nil }
-        let number = UInt32(truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
-        return Feed(cache: self, number: number, try transaction.feed(number))
+        try transaction.feed(named: name).map { Feed(cache: self, number: $0.number, $0.record) }
     }
 
     /// All feeds, by name.
@@ -84,9 +77,14 @@ public final class Cache: Sendable {
 
     // MARK: Writing
 
-    /// Runs `body` in the one write transaction of all processes.
-    func write<R>(commits: Bool = true, _ body: (WriteSession) throws -> R) throws -> R {
+    /// Runs `body` in the one write transaction of all processes. In a replica only the log changes what it holds.
+    func write<R>(
+        commits: Bool = true, isOfLog: Bool = false, _ body: (WriteSession) throws -> R
+    ) throws -> R {
         if isReadOnly { throw QuireError(.noPermission, "\(path): is open for reading only") }
+        if isReplica && commits && !isOfLog {
+            throw QuireError(.noPermission, "\(path): is a replica: it is written through its log")
+        }
         return try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)

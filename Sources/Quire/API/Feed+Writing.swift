@@ -105,14 +105,7 @@ extension Feed {
     /// R15. Evicts the page with this index, 0 is the topmost. Returns how many posts left.
     @discardableResult
     public func evictPage(at index: Int) throws -> Int {
-        try write {
-            try $0.storeRanks(of: number)
-            let reader = RowReader(transaction: $0.transaction, feed: number)
-            guard let page = try reader.pages(from: index, limit: 1).first else {
-                throw QuireError(.notFound, "feed \(name) has no page \(index)")
-            }
-            return try $0.evict(try reader.rows(of: page).map(\.id), in: number)
-        }
+        try write { try $0.evictPage(at: index, in: number) }
     }
 
     /// Forgets everything in the feed; every outstanding ticket becomes stale.
@@ -128,10 +121,7 @@ extension Feed {
     /// - Throws: `.badArgument` if there is a feed of that name, or it is no name.
     @discardableResult
     public func rename(to name: String) throws -> Feed {
-        try Cache.requireName(name)
-        return try write {
-            Feed(cache: cache, number: number, try $0.rename(number, to: name))
-        }
+        try write { Feed(cache: cache, number: number, try $0.rename(number, to: name)) }
     }
 
     /// Gives a feed without posts other options, its collection included. It begins anew: tickets are stale,
@@ -189,10 +179,29 @@ extension Feed {
         try write { try $0.setAttribute(name, to: value, of: number) }
     }
 
+    /// Sets an attribute as ``setAttribute(_:to:)`` does, if its value is `old`; nil is none. Returns false if it
+    /// is another one: read it again, another writer came first.
+    public func exchangeAttribute(_ name: String, from old: [UInt8]?, to new: [UInt8]?) throws -> Bool {
+        try write { try $0.exchangeAttribute(name, from: old, to: new, of: number) }
+    }
+
     /// The value that ``setAttribute(_:to:)`` remembered, nil if there is none. In a batch it is that of now,
     /// with what the batch has written: read it there to change it, so that no other writer comes in between.
     public func attribute(_ name: String) throws -> [UInt8]? {
         if isBound { return try write { try $0.transaction.attribute(name, of: number) } }
         return try cache.withSnapshot { try $0.attribute(name, of: self) }
+    }
+}
+
+extension WriteSession {
+    /// Evicts the page with this index, 0 is the topmost.
+    func evictPage(at index: Int, in feed: UInt32) throws -> Int {
+        try storeRanks(of: feed)
+        let reader = RowReader(transaction: transaction, feed: feed)
+        guard let page = try reader.pages(from: index, limit: 1).first else {
+            let name = try transaction.feed(feed).name
+            throw QuireError(.notFound, "feed \(name) has no page \(index)")
+        }
+        return try evict(try reader.rows(of: page).map(\.id), in: feed)
     }
 }

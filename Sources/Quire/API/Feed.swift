@@ -35,18 +35,7 @@ public struct Feed: Sendable {
 
     /// Throws `.optionsDiffer` if it was created with other options than these.
     func requiring(_ options: FeedOptions?) throws(QuireError) -> Feed {
-        if let options, options.collection != self.options.collection {
-            throw QuireError(
-                .optionsDiffer,
-                "\(cache.path): feed \(name) is of collection \"\(self.options.collection)\", "
-                    + "not of \"\(options.collection)\"")
-        }
-        if let options, options != self.options {
-            throw QuireError(
-                .optionsDiffer,
-                "\(cache.path): feed \(name) was created as \(self.options.order.rawValue), "
-                    + "\(self.options.paging.rawValue), with other options")
-        }
+        try self.options.require(options, of: name, in: cache.path)
         return self
     }
 

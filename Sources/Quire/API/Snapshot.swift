@@ -53,6 +53,12 @@ public struct Snapshot: ~Copyable {
         return try transaction.attribute(name, of: feed.number)
     }
 
+    /// The value that ``Batch/setAttribute(_:to:)`` remembered about the cache, nil if there is none.
+    public func attribute(_ name: String) throws -> [UInt8]? {
+        try requireYoung()
+        return try transaction.attribute(name, of: nil)
+    }
+
     // MARK: Rows
 
     /// Reads rows of the feed, posts and gaps, top first.

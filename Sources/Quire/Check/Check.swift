@@ -154,7 +154,8 @@ struct Check {
         guard let value = try transaction.get(.format, NoKey()) else {
             return find(.header, "format", "there is none")
         }
-        if !CacheFile.encodedFormat(seed: transaction.file.seed).elementsEqual(value) {
+        let file = transaction.file
+        if !CacheFile.encodedFormat(seed: file.seed, isReplica: file.isReplica).elementsEqual(value) {
             find(.header, "format", "has changed since the cache was opened")
         }
     }

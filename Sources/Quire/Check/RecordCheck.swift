@@ -18,7 +18,7 @@ struct RecordCheck {
         if !Checksum.isValid(value) && !Checksum.isOlderFormat(value) {
             return context.find(.checksum, table.name.description, Self.name(key))
         }
-        if let feed, !feeds.contains(feed) {
+        if let feed, !feeds.contains(feed), table != Attributes.table(of: nil) {
             context.find(.orphan, table.name.description, "\(Self.name(key)): of no feed")
         }
         do throws(QuireError) {
@@ -100,10 +100,11 @@ struct RecordCheck {
     private mutating func readFormat(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(QuireError) {
-        let (version, seed) = try CacheFile.format(value)
-        self.version = version
+        let format = try CacheFile.format(value)
+        version = format.version
         if version != CacheFile.formatVersion { return }
-        try require(key.isEmpty && CacheFile.encodedFormat(seed: seed).elementsEqual(value))
+        let written = CacheFile.encodedFormat(seed: format.seed, isReplica: format.isReplica)
+        try require(key.isEmpty && written.elementsEqual(value))
     }
 
     private mutating func readName(

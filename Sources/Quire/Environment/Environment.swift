@@ -23,6 +23,8 @@ final class Environment: @unchecked Sendable {
     let options: CacheOptions
     /// That of the options, which are expensive to copy.
     let maximumSnapshotAge: Int
+    /// The file has the ``UnflushedMark``, and this process removes it when it is the last to close it.
+    private let isUnflushed: Bool
     private let process = getpid()
     private let file: FileKey
     /// Nil if it reads without locks; then it is not in the registry either.
@@ -48,8 +50,9 @@ final class Environment: @unchecked Sendable {
     /// Only by ``open(_:_:)``.
     init(
         handle: OpaquePointer, path: String, file: FileKey, cacheFile: CacheFile, openLock: OpenLock?,
-        options: CacheOptions
+        options: CacheOptions, isUnflushed: Bool = false
     ) {
+        self.isUnflushed = isUnflushed
         (self.handle, self.path, self.file) = (handle, path, file)
         (self.cacheFile, self.openLock, self.options) = (cacheFile, openLock, options)
         maximumSnapshotAge = options.maximumSnapshotAge
@@ -59,6 +62,7 @@ final class Environment: @unchecked Sendable {
         // A forked child must touch neither the parent's locks nor its slots in the table of readers.
         if getpid() == process && !isLost {
             endIdle()
+            if isUnflushed { Self.flush(handle, openLock, path) }
             mdb_env_close(handle)
         }
         guard let openLock else { return }
@@ -370,9 +374,7 @@ final class Environment: @unchecked Sendable {
     /// A write to a file that was removed or replaced would never be seen. A file that was cut off must not
     /// be written either. For the writer only.
     private func requireFile() throws(QuireError) {
-        var descriptor: mdb_filehandle_t = -1
-        mdb_env_get_fd(handle, &descriptor)
-        mark.fileSize = try FileCheck.size(descriptor, path, atLeast: mark.fileSize)
+        mark.fileSize = try FileCheck.size(Self.descriptor(of: handle), path, atLeast: mark.fileSize)
     }
 
     /// Counts a transaction that is about to begin: from here on the handle stays.

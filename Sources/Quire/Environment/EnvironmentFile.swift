@@ -20,7 +20,7 @@ extension Environment {
         do {
             let handle = try openHandle(draft, fresh)
             defer { mdb_env_close(handle) }
-            try CacheFile.create(in: handle, path: path)
+            try CacheFile.create(in: handle, path: path, isReplica: options.isReplica)
         }
         try FileCheck.name(draft, path, isNew: false)  // another process may have been faster
     }
@@ -65,6 +65,20 @@ extension Environment {
         for end in ["", "-lock"] { unlink(draft(of: path) + end) }
     }
 
+    /// Flushes all commits, and removes the ``UnflushedMark`` unless another process has the cache open. If any of
+    /// that fails, the mark stays.
+    static func flush(_ handle: OpaquePointer, _ openLock: OpenLock?, _ path: String) {
+        if mdb_env_sync(handle, 1) != 0 { return }
+        guard let openLock, openLock.becomesLast() else { return }
+        try? UnflushedMark.write(false, to: descriptor(of: handle), path)
+    }
+
+    static func descriptor(of handle: OpaquePointer) -> Int32 {
+        var descriptor: mdb_filehandle_t = -1
+        mdb_env_get_fd(handle, &descriptor)
+        return descriptor
+    }
+
     /// Opens LMDB's environment for a file, with descriptors private to this process. Without locks it only
     /// reads, and no process may be writing.
     static func openHandle(
@@ -80,14 +94,16 @@ extension Environment {
             mdb_env_set_maxreaders(handle, DiskSpace.readerLimit)
             mdb_env_set_mapsize(handle, Int(size))
             var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS) | UInt32(MDB_NORDAHEAD)
-            if options.durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+            switch options.durability {
+            case .full: break
+            case .relaxed: flags |= UInt32(MDB_NOMETASYNC)
+            case .deferred: flags |= UInt32(MDB_NOSYNC)
+            }
             if options.isReadOnly || !takesLocks { flags |= UInt32(MDB_RDONLY) }
             if !takesLocks { flags |= UInt32(MDB_NOLOCK) }
             let status = mdb_env_open(handle, location, flags, 0o600)
             if status == 0 {
-                var descriptor: mdb_filehandle_t = -1
-                mdb_env_get_fd(handle, &descriptor)
-                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                _ = fcntl(descriptor(of: handle), F_SETFD, FD_CLOEXEC)
                 return handle
             }
             mdb_env_close(handle)

@@ -51,6 +51,7 @@ extension Environment {
         _ path: String, _ options: CacheOptions, in registry: inout [Entry]
     ) throws(QuireError) -> Environment? {
         let isMissing = try FileCheck.isMissing(path)
+        var isUnflushed = false
         if !isMissing {
             let file = try FileCheck.key(path)
             if let known = registry.first(where: { $0.file == file }) {
@@ -61,7 +62,7 @@ extension Environment {
                 }
                 return known.environment
             }
-            try FileCheck.requireCache(path)
+            isUnflushed = try FileCheck.requireCache(path)
         } else if options.isReadOnly {
             throw QuireError(.io, "\(path): there is no such file", osError: ENOENT)
         }
@@ -82,7 +83,7 @@ extension Environment {
         }
         let file = try FileCheck.key(path)
         try openLock.publish(file, sharing: LMDBVersion.canShare(LMDBVersion.loaded))
-        let environment = try openFile(path, file, openLock, options)
+        let environment = try openFile(path, file, openLock, options, isUnflushed: isUnflushed)
         registry.append(Entry(file, environment))
         return environment
     }
@@ -112,16 +113,20 @@ extension Environment {
     }
 
     private static func openFile(
-        _ path: String, _ file: FileKey, _ openLock: OpenLock, _ options: CacheOptions
+        _ path: String, _ file: FileKey, _ openLock: OpenLock, _ options: CacheOptions, isUnflushed: Bool
     ) throws(QuireError) -> Environment {
         let handle = try openHandle(path, options)
         do throws(QuireError) {
+            let defersFlush = options.durability == .deferred && !options.isReadOnly
+            if defersFlush {
+                try UnflushedMark.write(true, to: descriptor(of: handle), path)
+            }
             var stale: Int32 = 0
             mdb_reader_check(handle, &stale)
             let cacheFile = try CacheFile.open(in: handle, path: path)
             return Environment(
                 handle: handle, path: path, file: file, cacheFile: cacheFile, openLock: openLock,
-                options: options)
+                options: options, isUnflushed: (defersFlush || isUnflushed) && !options.isReadOnly)
         } catch {
             mdb_env_close(handle)
             throw error

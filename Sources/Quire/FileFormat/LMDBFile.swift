@@ -16,12 +16,16 @@ final class LMDBFile {
     let pageSize: Int
     private let descriptor: Int32
 
+    /// True if commits of this boot of the machine are in the kernel's memory only.
+    let isUnflushed: Bool
+
     /// Opens a file of LMDB's format 1.
+    /// - Throws: `.unclean` if its commits were not flushed before the machine stopped.
     init(_ path: String) throws(QuireError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 { throw QuireError.system("cannot open the cache", path, errno) }
         do throws(QuireError) {
-            pageSize = try Self.pageSize(descriptor, path)
+            (pageSize, isUnflushed) = try Self.header(descriptor, path)
         } catch {
             close(descriptor)
             throw error
@@ -47,17 +51,19 @@ final class LMDBFile {
                 size = said
             }
         }
-        (self.path, self.descriptor, pageSize) = (path, descriptor, size)
+        (self.path, self.descriptor, pageSize, isUnflushed) = (path, descriptor, size, false)
     }
 
     deinit { close(descriptor) }
 
-    /// Returns the page size from the first meta page.
-    private static func pageSize(_ descriptor: Int32, _ path: String) throws(QuireError) -> Int {
-        var header = [UInt8](repeating: 0, count: MetaPage.size)
+    /// Returns the page size from the first meta page, and whether the file has the mark of this boot.
+    private static func header(
+        _ descriptor: Int32, _ path: String
+    ) throws(QuireError) -> (pageSize: Int, isUnflushed: Bool) {
+        var header = [UInt8](repeating: 0, count: UnflushedMark.offset + UnflushedMark.size)
         let count = pread(descriptor, &header, header.count, 0)
         if count < 0 { throw QuireError.system("cannot read the cache", path, errno) }
-        let meta = header.withUnsafeBytes { count == $0.count ? MetaPage($0) : nil }
+        let meta = header.withUnsafeBytes { count >= MetaPage.size ? MetaPage($0) : nil }
         guard let meta, meta.isLMDB else {
             throw QuireError(.notACache, "\(path): is not a Quire cache")
         }
@@ -65,7 +71,12 @@ final class LMDBFile {
         guard 512...32_768 ~= size, size & (size - 1) == 0 else {
             throw QuireError(.notACache, "\(path): is not a Quire cache: its page size is \(size) bytes")
         }
-        return size
+        if size <= UnflushedMark.offset { return (size, false) }
+        let mark = Array(header[UnflushedMark.offset...])
+        let result = mark.withUnsafeBytes { mark in
+            Result { () throws(QuireError) in try UnflushedMark.test(mark, path) }
+        }
+        return (size, try result.get())
     }
 
     /// Returns the current number of whole pages in the file.
@@ -198,7 +209,11 @@ final class LMDBFile {
 extension FileCheck {
     /// Runs the quick part of ``Cache/verify(at:limit:)``. Do not call it for a file that this process has
     /// open: closing any descriptor of the file may drop LMDB's locks.
-    static func requireCache(_ path: String) throws(QuireError) {
-        _ = try LMDBFile(path).soundMeta(walksToFirstRecord: true)
+    /// Returns true if commits of the file were not flushed.
+    @discardableResult
+    static func requireCache(_ path: String) throws(QuireError) -> Bool {
+        let file = try LMDBFile(path)
+        _ = try file.soundMeta(walksToFirstRecord: true)
+        return file.isUnflushed
     }
 }

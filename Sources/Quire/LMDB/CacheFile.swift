@@ -6,20 +6,26 @@ final class CacheFile: Sendable {
     let path: String
     /// The cache's secret for distributing ids in the index, so that a server cannot choose ids that collide.
     let seed: UInt64
+    /// True if only the one who follows a log may write.
+    let isReplica: Bool
 
     /// Raised when an older program could misread the file.
     static let formatVersion: UInt64 = 7
 
-    private init(path: String, seed: UInt64) { (self.path, self.seed) = (path, seed) }
+    private init(path: String, seed: UInt64, isReplica: Bool) {
+        (self.path, self.seed, self.isReplica) = (path, seed, isReplica)
+    }
 
     /// Writes an empty cache to a new file.
-    static func create(in environment: OpaquePointer, path: String) throws(QuireError) {
-        let file = CacheFile(path: path, seed: .random(in: .min ... .max))
+    static func create(
+        in environment: OpaquePointer, path: String, isReplica: Bool
+    ) throws(QuireError) {
+        let file = CacheFile(path: path, seed: .random(in: .min ... .max), isReplica: isReplica)
         defer { withExtendedLifetime(file) {} }
         try begin(environment, path, flags: 0) { handle throws(QuireError) in
             let transaction = Transaction(handle: handle, file: file)
             do {
-                try transaction.put(.format, NoKey(), encodedFormat(seed: file.seed))
+                try transaction.put(.format, NoKey(), encodedFormat(seed: file.seed, isReplica: isReplica))
                 try transaction.put(.counters, NoKey(), Counters())
             } catch {
                 throw error as? QuireError ?? QuireError(.io, "\(path): cannot create the cache")
@@ -29,30 +35,35 @@ final class CacheFile: Sendable {
 
     /// Opens a file, which must be a cache of the known format.
     static func open(in environment: OpaquePointer, path: String) throws(QuireError) -> CacheFile {
-        var seed: UInt64 = 0
-        let file = CacheFile(path: path, seed: 0)
+        var (seed, isReplica) = (0 as UInt64, false)
+        let file = CacheFile(path: path, seed: 0, isReplica: false)
         defer { withExtendedLifetime(file) {} }
         try begin(environment, path, flags: UInt32(MDB_RDONLY)) { handle throws(QuireError) in
-            seed = try requireFormat(Transaction(handle: handle, file: file))
+            (seed, isReplica) = try requireFormat(Transaction(handle: handle, file: file))
         }
-        return CacheFile(path: path, seed: seed)
+        return CacheFile(path: path, seed: seed, isReplica: isReplica)
     }
 
-    static func encodedFormat(seed: UInt64, version: UInt64 = formatVersion) -> [UInt8] {
+    static func encodedFormat(
+        seed: UInt64, version: UInt64 = formatVersion, isReplica: Bool = false
+    ) -> [UInt8] {
         var writer = ByteWriter()
         writer.text("quire")
         writer.number(version)
         writer.number(seed)
+        if isReplica { writer.flag(true) }
         return writer.sealed()
     }
 
-    /// Returns the cache's seed. Throws unless its format is the known one.
-    private static func requireFormat(_ transaction: Transaction) throws(QuireError) -> UInt64 {
+    /// Returns what the format record says. Throws unless the format is the known one.
+    private static func requireFormat(
+        _ transaction: Transaction
+    ) throws(QuireError) -> (seed: UInt64, isReplica: Bool) {
         let path = transaction.path
-        var (version, seed) = (0 as UInt64, 0 as UInt64)
+        var (version, seed, isReplica) = (0 as UInt64, 0 as UInt64, false)
         if let value = try transaction.get(.format, NoKey()) {
             do throws(QuireError) {
-                (version, seed) = try format(value)
+                (version, seed, isReplica) = try format(value)
             } catch {
                 throw .corrupt("\(path): the header")
             }
@@ -63,17 +74,18 @@ final class CacheFile: Sendable {
                 "\(path): is an LMDB file, but not a Quire cache, or one from before the first release")
         }
         if version != formatVersion { throw foreign(path, version) }
-        return seed
+        return (seed, isReplica)
     }
 
     /// Decodes the format record: version 0 if it is not ours, a seed if the version is known.
     static func format(
         _ value: UnsafeRawBufferPointer
-    ) throws(QuireError) -> (version: UInt64, seed: UInt64) {
+    ) throws(QuireError) -> (version: UInt64, seed: UInt64, isReplica: Bool) {
         var reader = try ByteReader(value)
-        if try reader.text() != "quire" { return (0, 0) }
+        if try reader.text() != "quire" { return (0, 0, false) }
         let version = try reader.number()
-        return (version, version == formatVersion ? try reader.number() : 0)
+        if version != formatVersion { return (version, 0, false) }
+        return (version, try reader.number(), reader.isAtEnd ? false : try reader.flag())
     }
 
     /// Returns the error for a file of another version.

@@ -32,7 +32,7 @@ public struct Post: Sendable, Hashable {
 ///
 ///     var answer = Answer(next: .token("page=2"))
 ///     answer.append(id: 17, body: Array(#"{"title":"…"}"#.utf8))
-public struct Answer: Sendable {
+public struct Answer: Sendable, Hashable {
     /// The bytes that contain the bodies.
     public var bytes: [UInt8]
     /// The posts in the server's order, without the rows that have no id.

@@ -6,6 +6,10 @@ public struct CacheOptions: Sendable, Hashable {
         case full
         /// The last commits may be lost; the cache is never damaged. Costs about half as much.
         case relaxed
+        /// Nothing is flushed until the last process closes the cache. For a cache that can be built anew, such as a
+        /// ``Replica``: after a power failure before that, opening it throws `.unclean`. On Linux and Darwin;
+        /// a file system that is taken away by force counts as a power failure, but is not noticed.
+        case deferred
     }
 
     /// What survives a power failure after a commit.
@@ -22,6 +26,8 @@ public struct CacheOptions: Sendable, Hashable {
     /// True to open a cache that exists for reading only. It needs no right to write to the file or its folder;
     /// see ``Cache/init(at:options:)``.
     public var isReadOnly: Bool
+    /// Set by ``Replica``.
+    var isReplica = false
     @_spi(Unstable) public var tuning = Tuning()
 
     /// Creates options, with defaults for what is not given.

@@ -137,3 +137,15 @@ public enum UpdateResult: String, Sendable, Hashable {
     /// No feed of the collection holds the post.
     case missing
 }
+
+/// The result of uniting two ids (R28).
+public enum AliasResult: String, Sendable, Hashable {
+    /// The data of the two posts was united.
+    case united
+    /// Nothing was cached under the other id. The alias is known from now on.
+    case noted
+    /// They were already one post.
+    case same
+    /// The collection has no feed, or the feed has no such local post.
+    case missing
+}

@@ -14,6 +14,9 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerFormat = "newer-format"
         /// The bytes of a record are not as they were written.
         case corrupt
+        /// The machine stopped before the cache was closed, and its commits were not flushed
+        /// (``CacheOptions/Durability-swift.enum/deferred``): remove the file, and build it anew.
+        case unclean
         /// The disk, or the quota, is full.
         case diskFull = "disk-full"
         /// The process has no permission to read or write the file.
@@ -45,6 +48,15 @@ public struct QuireError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    /// True if the error is of the call, not of this machine: caches that apply the same operations
+    /// (``Batch/apply(_:issuer:)``) all throw it.
+    public var isDeterministic: Bool {
+        switch code {
+        case .badArgument, .notFound, .optionsDiffer: true
+        default: false
+        }
+    }
 
     static func corrupt(_ what: String) -> QuireError {
         QuireError(.corrupt, "\(what) does not read back as it was written")

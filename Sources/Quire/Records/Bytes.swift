@@ -130,6 +130,8 @@ struct ByteWriter: ~Copyable {
         number(UInt64(bitPattern: value << 1 ^ value >> 63))
     }
 
+    mutating func flag(_ value: Bool) { byte(value ? 1 : 0) }
+
     mutating func blob(_ value: some Collection<UInt8>) {
         let size = value.count
         number(size)
@@ -212,6 +214,8 @@ struct ByteReader {
         try read(value, what()) { reader throws(QuireError) in try reader.number() }
     }
 
+    var isAtEnd: Bool { at == end }
+
     func requireEnd() throws(QuireError) { if at != end { throw Self.damage } }
 
     static var damage: QuireError { .corrupt("a record") }
@@ -222,6 +226,8 @@ struct ByteReader {
         defer { at += 1 }
         return start.load(fromByteOffset: at, as: UInt8.self)
     }
+
+    mutating func flag() throws(QuireError) -> Bool { try byte() != 0 }
 
     /// Reads a number. Most numbers have one byte.
     @inline(__always)

@@ -12,6 +12,12 @@ extension Crawl {
             return room >= 0
         }
         var writer = ByteWriter()
+        encode(&writer, pages: Array(remembered))
+        return writer.sealed()
+    }
+
+    /// Writes the crawl with what it knows of these pages, by their numbers.
+    private func encode(_ writer: inout ByteWriter, pages: [Int]) {
         switch start {
         case .head(let page):
             writer.byte(0)
@@ -22,15 +28,14 @@ extension Crawl {
             writer.number(gap.number)
         }
         writer.optional(lastNumber) { $0.signed(Int64($1)) }
-        writer.list(remembered.filter { ends[$0] != nil }) { writer, number in
+        writer.list(pages.filter { ends[$0] != nil }) { writer, number in
             writer.signed(Int64(number))
             ends[number]!.encode(&writer)
         }
-        writer.list(remembered.map { $0 + 1 }.filter { links[$0] != nil }) { writer, number in
+        writer.list(pages.map { $0 + 1 }.filter { links[$0] != nil }) { writer, number in
             writer.signed(Int64(number))
             links[number]!.encode(&writer)
         }
-        return writer.sealed()
     }
 
     /// Decodes a crawl from its ``checkpoint``.
@@ -40,28 +45,34 @@ extension Crawl {
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(QuireError) in
                 guard Checksum.isValid(bytes) else { throw .corrupt("the checkpoint of a crawl") }
-                return try ByteReader.read(bytes, "the checkpoint of a crawl", Self.read)
+                return try ByteReader.read(bytes, "the checkpoint of a crawl") { reader throws(QuireError) in
+                    try Self(&reader)
+                }
             }
         }
         self = try result.get()
     }
+}
 
-    private static func read(_ reader: inout ByteReader) throws(QuireError) -> Crawl {
+extension Crawl: Record {
+    func encode(_ writer: inout ByteWriter) { encode(&writer, pages: Array(earlier(than: .max))) }
+
+    init(_ reader: inout ByteReader) throws(QuireError) {
         let start: Start
         switch try reader.byte() {
-        case 0: start = .head(page: try number(&reader))
+        case 0: start = .head(page: try Self.number(&reader))
         case 1: start = .tail
         case 2: start = .gap(GapID(try reader.number()))
         default: throw ByteReader.damage
         }
-        let lastNumber = try reader.optional(number)
+        let lastNumber = try reader.optional(Self.number)
         let ends = try reader.list { r throws(QuireError) in
-            (try number(&r), try r.postID())
+            (try Self.number(&r), try r.postID())
         }
         let links = try reader.list { r throws(QuireError) in
-            (try number(&r), try Link(&r))
+            (try Self.number(&r), try Link(&r))
         }
-        return Crawl(
+        self.init(
             start: start, ends: Dictionary(ends) { $1 }, links: Dictionary(links) { $1 },
             lastNumber: lastNumber)
     }

@@ -197,6 +197,7 @@ extension TicketRecord: Record {
         }
         writer.list(ids) { $1.encode(&$0) }
         writer.number(limit)
+        if issuer != 0 { writer.word(issuer) }
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -227,5 +228,6 @@ extension TicketRecord: Record {
         }
         ids = try reader.list { r throws(QuireError) in try r.postID() }
         limit = try reader.int()
+        if !reader.isAtEnd { issuer = try reader.word() }
     }
 }

@@ -34,9 +34,21 @@ struct CacheRebuilder {
             }
             try rebuild(remains, record)
         }
+        try copyAttributes()
         try copyAliases()  // before the fields, whose keys contain names
         try copyFields()
         try startLog()
+    }
+
+    /// Of the cache itself. What is made is no replica: what a log has said of the old file is not true of it.
+    private func copyAttributes() throws {
+        guard let remains = recoveredFile.feeds[0] else { return }
+        try cache.write { session in
+            for (name, value) in remains.attributes where name.first != UInt8(ascii: "~") {
+                try session.transaction.put(Attributes.table(of: nil), name, value)
+            }
+            session.touch()
+        }
     }
 
     // MARK: A feed

@@ -6,7 +6,7 @@
 ///
 ///     var crawl = Crawl(startingAt: .head(page: 1))
 ///     for page in pages { _ = try feed.ingest(page.answer, page: page.number, of: &crawl) }
-public struct Crawl: Sendable {
+public struct Crawl: Sendable, Hashable {
     /// The place of the crawl's first page.
     public enum Start: Sendable, Hashable {
         /// At the head: the page with this number is a refresh.

@@ -44,6 +44,8 @@ struct TicketRecord: Hashable {
     var limit = 0
     /// True if the answer is no longer wanted. Equal requests get another ticket; an answer is still judged.
     var isCancelled = false
+    /// Whose operation planned the request; 0 without a log. It decides nothing in the rules.
+    var issuer: UInt64 = 0
 
     /// Returns true if two requests may share one ticket. Requests for bodies must name the same posts,
     /// because a post that the answer lacks counts as gone (R21).

@@ -174,15 +174,3 @@ extension WriteSession {
         if !entry.hasSameBody(as: before) { try repoint(id, to: entry, at: positions) }
     }
 }
-
-/// The result of uniting two ids (R28).
-public enum AliasResult: String, Sendable, Hashable {
-    /// The data of the two posts was united.
-    case united
-    /// Nothing was cached under the other id. The alias is known from now on.
-    case noted
-    /// They were already one post.
-    case same
-    /// The collection has no feed, or the feed has no such local post.
-    case missing
-}

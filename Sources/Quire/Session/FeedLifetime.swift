@@ -1,6 +1,48 @@
 // Dropping a feed, renaming it, and replacing an empty one.
 
+func requireFeedName(_ name: String) throws(QuireError) {
+    if name.isEmpty || name.utf8.count > 255 {
+        throw QuireError(.badArgument, "the name of a feed has 1 to 255 bytes")
+    }
+}
+
+extension FeedOptions {
+    /// Throws `.optionsDiffer` if the feed, which has these options, is wanted with others.
+    func require(_ wanted: FeedOptions?, of name: String, in path: String) throws(QuireError) {
+        guard let wanted, wanted != self else { return }
+        if wanted.collection != collection {
+            throw QuireError(
+                .optionsDiffer,
+                "\(path): feed \(name) is of collection \"\(collection)\", not of \"\(wanted.collection)\"")
+        }
+        throw QuireError(
+            .optionsDiffer,
+            "\(path): feed \(name) was created as \(order.rawValue), \(paging.rawValue), with other options")
+    }
+}
+
+extension Transaction {
+    /// The number and the record of the feed with this name.
+    func feed(named name: String) throws(QuireError) -> (number: UInt32, record: FeedRecord)? {
+        try requireFeedName(name)
+        guard let value = try get(.names, Array(name.utf8)) else { return nil }
+        let number = UInt32(truncatingIfNeeded: try ByteReader.number(value, "the number of feed \(name)"))
+        return (number, try feed(number))
+    }
+}
+
 extension WriteSession {
+    /// The feed with this name, created if there is none.
+    func openFeed(
+        named name: String, _ options: FeedOptions?
+    ) throws -> (number: UInt32, record: FeedRecord) {
+        guard let feed = try transaction.feed(named: name) else {
+            return try createFeed(named: name, options ?? FeedOptions())
+        }
+        try feed.record.options.require(options, of: name, in: transaction.path)
+        return feed
+    }
+
     /// Removes everything of the feed. Its number is never reused, so a remaining ``Feed`` value finds
     /// nothing.
     func drop(_ feed: UInt32) throws {
@@ -18,6 +60,7 @@ extension WriteSession {
 
     /// Renames a feed. Its number, tickets and collection stay.
     func rename(_ feed: UInt32, to name: String) throws -> FeedRecord {
+        try requireFeedName(name)
         try forgetLoaded(feed)
         var record = try transaction.feed(feed)
         if record.name == name { return record }

@@ -46,7 +46,10 @@ extension WriteSession {
                     result: (plan: result, issued: issued),
                     isChange: issued != nil || state.sizes != sizes, changesRows: rescales)
             })
-        if let issued = result.issued { try tickets.issue(issued, in: feed, amongst: all) }
+        if var issued = result.issued {
+            issued.issuer = issuer
+            try tickets.issue(issued, in: feed, amongst: all)
+        }
         switch result.plan {
         case .success(let request): return .request(request)
         case .failure(let refusal): return .refused(refusal)

@@ -11,6 +11,8 @@ final class WriteSession {
     /// The number of bodies that replaced another one.
     @exclusivity(unchecked) var replacedBodies = 0
     @exclusivity(unchecked) var tickets: TicketTable
+    /// Goes into new tickets.
+    @exclusivity(unchecked) var issuer: UInt64 = 0
     @exclusivity(unchecked) private var locations: SessionIndex
     /// What the page indexes of feeds must learn. Mostly a session writes to few feeds.
     @exclusivity(unchecked) private var ranks: [FeedRanks] = []

@@ -123,6 +123,15 @@ final class OpenLock: @unchecked Sendable {
         #endif
     }
 
+    /// Returns true if no other process has the cache open; none can open it until ``release()``.
+    func becomesLast() -> Bool {
+        #if os(Linux)
+            (try? Self.acquireOpening(descriptor, path)) != nil && Self.lock(descriptor, Self.use, F_WRLCK)
+        #else
+            true
+        #endif
+    }
+
     #if os(Linux)
         private static func acquireOpening(_ descriptor: Int32, _ cache: String) throws(QuireError) {
             var rounds = 0

@@ -8,7 +8,7 @@ extension Cache {
     }
 
     func reclaim(budget: Int, where isSparse: (BodyUse) -> Bool) throws -> Int {
-        try write { session in
+        try write(isOfLog: true) { session in  // what the cache holds stays
             var freed = 0
             var moved = 0
             for (number, use) in try session.bodyRecords(atMost: 64, where: isSparse) where moved < budget {

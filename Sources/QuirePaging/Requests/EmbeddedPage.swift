@@ -1,27 +1,5 @@
 import Quire
 
-/// The first page of another feed, received with a response: the tracks of an album, the first comments of a
-/// post. The pager takes it in with the page that brought it, in one commit.
-///
-///     let tracks = EmbeddedPage(of: "tracks of 124", options: options, answer)
-///
-/// `answer.next` says whether that was all. With `.end` the feed is complete and fresh, and opening it causes
-/// no request. With a link it continues there. With `.unknown` its first page is requested again.
-public struct EmbeddedPage: Sendable {
-    /// The name of the feed, which need not exist yet. With parameters, use
-    /// ``Quire/Feed/name(of:parameters:)``.
-    public var feed: String
-    /// The options of the feed. If it exists, it must have been created with these.
-    public var options: FeedOptions
-    /// Its first posts, top first. In a feed of ids, the list of all ids; bodies are optional.
-    public var answer: Answer
-
-    /// Creates the first page of this feed.
-    public init(of feed: String, options: FeedOptions, _ answer: Answer) {
-        (self.feed, self.options, self.answer) = (feed, options, answer)
-    }
-}
-
 extension Interceptor {
     /// Finds the pages of other feeds in the bodies of a response's posts. If `pages` throws, the request
     /// fails.

@@ -19,7 +19,7 @@ enum ExitStatus: Int32 {
         self =
             switch error.code {
             case .badArgument, .optionsDiffer: .usage
-            case .notFound, .notACache, .newerFormat, .corrupt: .data
+            case .notFound, .notACache, .newerFormat, .corrupt, .unclean: .data
             case .noPermission: .noInput
             case .wouldDeadlock, .closed, .busy, .snapshotExpired: .temporary
             case .diskFull: .io

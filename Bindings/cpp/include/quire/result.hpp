@@ -46,7 +46,8 @@ enum class status : std::int32_t {
     wrong_thread = QUIRE_WRONG_THREAD,
     busy = QUIRE_BUSY,
     snapshot_expired = QUIRE_SNAPSHOT_EXPIRED,
-    bad_response = QUIRE_BAD_RESPONSE
+    bad_response = QUIRE_BAD_RESPONSE,
+    unclean = QUIRE_UNCLEAN
 };
 
 inline const char *name(status code) noexcept

@@ -30,6 +30,7 @@ pub const QUIRE_WRONG_THREAD: i32 = -16;
 pub const QUIRE_BUSY: i32 = -17;
 pub const QUIRE_SNAPSHOT_EXPIRED: i32 = -18;
 pub const QUIRE_BAD_RESPONSE: i32 = -19;
+pub const QUIRE_UNCLEAN: i32 = -20;
 pub const QUIRE_LINK_UNKNOWN: i32 = 0;
 pub const QUIRE_LINK_END: i32 = 1;
 pub const QUIRE_LINK_CONFIRM_END: i32 = 2;

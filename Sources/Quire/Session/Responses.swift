@@ -1,0 +1,54 @@
+// What follows from an answer, in its commit: embedded pages, and a note about the page that it became.
+
+extension WriteSession {
+    func ingest(
+        _ answer: Answer, for ticket: Ticket, issuer: UInt64, embedded: [EmbeddedPage], note: PageNote?,
+        in feed: UInt32
+    ) throws -> Outcome {
+        if issuer != 0, let record = try tickets.record(ticket, of: feed), record.issuer != issuer {
+            return Outcome(.stale, reason: "issuer")
+        }
+        let outcome = try ingest(answer, for: ticket, in: feed)
+        if !outcome.isUnchanged {
+            for page in embedded { _ = try take(page) }
+        }
+        try take(note, outcome, of: feed)
+        return outcome
+    }
+
+    /// Takes an embedded page in like the answer to a refresh made now.
+    func take(_ page: EmbeddedPage) throws -> Reply {
+        let feed = try openFeed(named: page.feed, page.options).number
+        let plan = try plan(.head, limit: nil, isBounded: false, link: nil, in: feed)
+        guard let request = plan.request else { return .plan(plan, issuer: 0) }
+        let outcome = try ingest(page.answer, for: request.ticket, in: feed)
+        if page.options.paging == .ids { try takeBodies(page.answer, in: feed) }
+        try take(page.note, outcome, of: feed)
+        return .outcome(outcome)
+    }
+
+    private func takeBodies(_ answer: Answer, in feed: UInt32) throws {
+        var bodies = answer
+        bodies.posts.removeAll(where: \.body.isEmpty)
+        let ids = bodies.posts.map(\.id)
+        let plan = try plan(.bodies(ids), limit: ids.count, isBounded: false, link: nil, in: feed)
+        guard let request = plan.request else { return }
+        _ = try ingest(bodies, for: request.ticket, in: feed)
+    }
+
+    private func take(_ note: PageNote?, _ outcome: Outcome, of feed: UInt32) throws {
+        guard let note, outcome.isAccepted else { return }
+        let page = withUnsafeBytes(of: (outcome.page ?? 0).littleEndian) { Array($0) }
+        try setAttribute(note.attribute, to: note.value + page, of: feed)
+    }
+}
+
+extension Outcome {
+    /// True if the page was taken in as an answer to what was asked.
+    fileprivate var isAccepted: Bool {
+        switch verdict {
+        case .ok, .joined, .gap: true
+        default: false
+        }
+    }
+}
