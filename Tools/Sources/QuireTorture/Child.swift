@@ -24,6 +24,10 @@ struct Child {
         precondition(child >= 0, "no child")
         if child == 0 {
             close(ends[0])
+            // A program inherits the signals that its parent's thread had blocked, SIGALRM perhaps too.
+            var none = sigset_t()
+            sigemptyset(&none)
+            sigprocmask(SIG_SETMASK, &none, nil)
             alarm(seconds)
             let out = ends[1]
             let status = body { number in
