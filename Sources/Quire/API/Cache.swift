@@ -77,14 +77,18 @@ public final class Cache: Sendable {
 
     // MARK: Writing
 
+    /// Why a write is refused.
+    private var refusal: QuireError {
+        isReadOnly
+            ? QuireError(.noPermission, "\(path): is open for reading only")
+            : QuireError(.noPermission, "\(path): is a replica: it is written through its log")
+    }
+
     /// Runs `body` in the one write transaction of all processes. In a replica only the log changes what it holds.
     func write<R>(
         commits: Bool = true, isOfLog: Bool = false, _ body: (WriteSession) throws -> R
     ) throws -> R {
-        if isReadOnly { throw QuireError(.noPermission, "\(path): is open for reading only") }
-        if isReplica && commits && !isOfLog {
-            throw QuireError(.noPermission, "\(path): is a replica: it is written through its log")
-        }
+        if isReadOnly || isReplica && commits && !isOfLog { throw refusal }
         return try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)

@@ -72,11 +72,7 @@ final class LMDBFile {
             throw QuireError(.notACache, "\(path): is not a Quire cache: its page size is \(size) bytes")
         }
         if size <= UnflushedMark.offset { return (size, false) }
-        let mark = Array(header[UnflushedMark.offset...])
-        let result = mark.withUnsafeBytes { mark in
-            Result { () throws(QuireError) in try UnflushedMark.test(mark, path) }
-        }
-        return (size, try result.get())
+        return (size, try UnflushedMark.test(header[UnflushedMark.offset...], path))
     }
 
     /// Returns the current number of whole pages in the file.

@@ -18,9 +18,9 @@ enum UnflushedMark {
     private static let magic = Array("quire-unflushed\0".utf8)
 
     /// Throws `.unclean` if the bytes are the mark of another boot. True if they are that of this one.
-    static func test(_ bytes: UnsafeRawBufferPointer, _ path: String) throws(QuireError) -> Bool {
-        guard bytes.prefix(magic.count).elementsEqual(magic) else { return false }
-        if let boot = boot(), bytes.suffix(from: magic.count).elementsEqual(boot) { return true }
+    static func test(_ bytes: ArraySlice<UInt8>, _ path: String) throws(QuireError) -> Bool {
+        guard bytes.first == UInt8(ascii: "q"), bytes.starts(with: magic) else { return false }
+        if let boot = boot(), bytes.dropFirst(magic.count).elementsEqual(boot) { return true }
         throw QuireError(
             .unclean,
             "\(path): was not closed before the machine stopped, and its commits were not flushed: "
