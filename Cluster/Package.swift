@@ -12,7 +12,6 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "QuireCluster", targets: ["QuireCluster"]),
-        .executable(name: "quire-node", targets: ["QuireNode"]),
     ],
     dependencies: [
         .package(name: "quire", path: "..")
@@ -22,8 +21,6 @@ let package = Package(
             name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
         .target(
             name: "QuireCluster", dependencies: quire("Quire") + ["CNATS"], swiftSettings: strict),
-        .executableTarget(
-            name: "QuireNode", dependencies: quire("Quire") + ["QuireCluster"], swiftSettings: strict),
         // Real servers on loopback, and a log in memory that lies.
         .target(
             name: "ClusterTesting", dependencies: quire("Quire", "QuireTesting") + ["QuireCluster"],

@@ -22,7 +22,9 @@ final class FileReader: Sendable {
         var bytes = [UInt8](repeating: 0, count: size)
         var filled = 0
         while filled < size {
-            let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + filled, size - filled) }
+            let count = bytes.withUnsafeMutableBytes {
+                read(descriptor, $0.baseAddress! + filled, size - filled)
+            }
             if count < 0 && errno == EINTR { continue }
             if count < 0 { throw .refused("\(path): \(String(cString: strerror(errno)))") }
             if count == 0 { break }

@@ -8,7 +8,9 @@ struct EntryTests {
     private static func random(_ source: inout some RandomNumberGenerator) -> Entry {
         func word() -> UInt64 { .random(in: .min ... .max, using: &source) }
         let operations = (0..<Int.random(in: 0...4, using: &source)).map { _ in
-            (0..<Int.random(in: 0...90, using: &source)).map { _ in UInt8.random(in: .min ... .max, using: &source) }
+            (0..<Int.random(in: 0...90, using: &source)).map { _ in
+                UInt8.random(in: .min ... .max, using: &source)
+            }
         }
         return Entry(
             rules: 3, base: LogPosition(number: word(), digest: word()), id: word(), writer: word(),

@@ -5,7 +5,9 @@ import Testing
 @testable import QuireCluster
 
 /// The driver with real servers: three on loopback, and one.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: NATSServers.program != nil, "nats-server is not installed"))
+@Suite(
+    .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: NATSServers.program != nil, "nats-server is not installed"))
 struct NATSLogTests {
     let folder = ScratchFolder()
 
@@ -47,7 +49,8 @@ struct NATSLogTests {
         let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
         try Data(bytes).write(to: URL(fileURLWithPath: "\(folder.path)/a"))
         func checkpoint(_ number: UInt64) -> Checkpoint {
-            Checkpoint(position: LogPosition(number: number, digest: .max - number), rules: 2, size: bytes.count)
+            Checkpoint(
+                position: LogPosition(number: number, digest: .max - number), rules: 2, size: bytes.count)
         }
         try await log.putCheckpoint("\(folder.path)/a", checkpoint(7))
         try await log.putCheckpoint("\(folder.path)/a", checkpoint(9))

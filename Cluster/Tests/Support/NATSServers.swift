@@ -12,7 +12,8 @@ public final class NATSServers: Sendable {
     /// Where `nats-server` is, nil if it is not installed: `NATS_SERVER`, or the first on `PATH`.
     public static let program: String? = {
         if let path = ProcessInfo.processInfo.environment["NATS_SERVER"] { return path }
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        let folders =
+            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
         return folders.map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }
     }()
 
@@ -46,7 +47,8 @@ public final class NATSServers: Sendable {
 
                 """
             if count > 1 {
-                text += "cluster { name: quire, host: 127.0.0.1, port: \(ports[count + i]), routes: [\(routes)] }\n"
+                text +=
+                    "cluster { name: quire, host: 127.0.0.1, port: \(ports[count + i]), routes: [\(routes)] }\n"
             }
             try text.write(toFile: "\(place)/conf", atomically: true, encoding: .utf8)
             made.append(Server(port: ports[i], folder: place))
@@ -79,7 +81,9 @@ public final class NATSServers: Sendable {
         servers.withLock { $0[index].process = process.processIdentifier }
         let end = ContinuousClock.now + .seconds(20)
         while !Self.listens(server.port) {
-            guard ContinuousClock.now < end else { throw Failure(text: "nats-server \(index) does not start") }
+            guard ContinuousClock.now < end else {
+                throw Failure(text: "nats-server \(index) does not start")
+            }
             usleep(10_000)
         }
     }
@@ -112,7 +116,9 @@ public final class NATSServers: Sendable {
     public func wipe(_ index: Int) throws { try FileManager.default.removeItem(atPath: data(index)) }
 
     /// The server with this name.
-    public static func index(ofLeader name: String) -> Int? { name.split(separator: "-").last.flatMap { Int($0) } }
+    public static func index(ofLeader name: String) -> Int? {
+        name.split(separator: "-").last.flatMap { Int($0) }
+    }
 
     /// What went wrong.
     public struct Failure: Error, CustomStringConvertible {

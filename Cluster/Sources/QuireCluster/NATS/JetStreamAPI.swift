@@ -115,7 +115,7 @@ extension NATSConnection {
         do { bytes = try body.map { Array(try JSONEncoder().encode($0)) } ?? [] } catch {
             throw .refused("\(name): \(error)")
         }
-        let message = try await request("$JS.API.\(name)", bytes, timeout: .seconds(5))
+        let message = try await request("$JS.API.\(name)", bytes, timeout: .seconds(2))
         return try JetStream.read(type, message, of: name)
     }
 
@@ -136,7 +136,9 @@ extension NATSConnection {
         let message = try await request(subject, body, headers: headers, timeout: .seconds(5))
         switch try JetStream.read(JetStream.Acknowledgement.self, message, of: subject) {
         case .value(let answer):
-            guard let number = answer.seq else { throw .refused("\(subject): an acknowledgement without a number") }
+            guard let number = answer.seq else {
+                throw .refused("\(subject): an acknowledgement without a number")
+            }
             return number
         case .failure(let failure): throw failure.asError(subject)
         }

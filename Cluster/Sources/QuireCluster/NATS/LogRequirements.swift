@@ -15,7 +15,8 @@ struct LogRequirements: Sendable {
                     + "replicas=1 in the connection string accepts that")
         }
         if config.storage != "file" {
-            throw .misconfigured("\(name) is kept in memory: what it acknowledged is lost when its servers stop")
+            throw .misconfigured(
+                "\(name) is kept in memory: what it acknowledged is lost when its servers stop")
         }
         if config.discard != "new" {
             throw .misconfigured("\(name) discards old messages when it is full; set discard to new")
@@ -35,7 +36,8 @@ struct LogRequirements: Sendable {
         guard isLog else { return }
         let wanted = Entry.sizeLimit
         if let size = config.max_msg_size, size > 0, size < wanted {
-            throw .misconfigured("\(name) takes messages of \(size) bytes (max_msg_size); \(wanted) are wanted")
+            throw .misconfigured(
+                "\(name) takes messages of \(size) bytes (max_msg_size); \(wanted) are wanted")
         }
         if let payload, payload < wanted {
             throw .misconfigured(

@@ -46,7 +46,8 @@ final class NATSConnection: Sendable {
         let status = natsConnection_Connect(&connection, settings)
         guard status == NATS_OK || status == NATS_NOT_YET_CONNECTED, let connection else {
             Unmanaged<NATSConnection>.fromOpaque(closure).release()
-            throw .misconfigured("cannot connect to \(servers): \(String(cString: natsStatus_GetText(status)))")
+            throw .misconfigured(
+                "cannot connect to \(servers): \(String(cString: natsStatus_GetText(status)))")
         }
         let held = Pointer(value: connection)
         state.withLock { $0.connection = held }
@@ -119,7 +120,9 @@ final class NATSConnection: Sendable {
                 &message, subject, "\(prefix).\(token)", bytes.bindMemory(to: CChar.self).baseAddress,
                 Int32(bytes.count))
         }
-        guard status == NATS_OK, let message else { return resume(token, .failure(Self.error(subject, status))) }
+        guard status == NATS_OK, let message else {
+            return resume(token, .failure(Self.error(subject, status)))
+        }
         defer { natsMsg_Destroy(message) }
         for header in headers { natsMsgHeader_Set(message, header.name, header.value) }
         let sent = natsConnection_PublishMsg(connection.value, message)
@@ -166,7 +169,9 @@ final class NATSConnection: Sendable {
     func subscribe(
         _ subject: String, _ take: @escaping @Sendable (NATSMessage) -> Void
     ) throws(LogError) -> Subscription {
-        guard let connection = state.withLock({ $0.connection }) else { throw .unavailable("the connection is closed") }
+        guard let connection = state.withLock({ $0.connection }) else {
+            throw .unavailable("the connection is closed")
+        }
         let listener = Unmanaged.passRetained(Listener(take)).toOpaque()
         var subscription: OpaquePointer?
         let status = natsConnection_Subscribe(

@@ -28,7 +28,9 @@ public final class NATSLog: SharedLog {
     // MARK: Entries
 
     public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
-        if let limit = connection.maximumPayload, entry.count > limit { throw .tooLarge(entry.count, limit: limit) }
+        if let limit = connection.maximumPayload, entry.count > limit {
+            throw .tooLarge(entry.count, limit: limit)
+        }
         return try await connection.publish(subject, entry)
     }
 
@@ -69,7 +71,9 @@ public final class NATSLog: SharedLog {
         if let message = try await connection.directMessage(stream, request), message.sequence == number {
             return message.body
         }
-        switch try await connection.call("STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self) {
+        switch try await connection.call(
+            "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
+        {
         case .value(let stored): return Array(stored.message.data ?? Data())
         case .failure(let failure) where failure.isMissing: throw .trimmed(through: number)
         case .failure(let failure): throw failure.asError(stream)
@@ -149,7 +153,8 @@ public final class NATSLog: SharedLog {
 
     /// Makes what is missing, if allowed, and refuses a stream that would lose entries.
     func prepare(_ requirements: LogRequirements) async throws(LogError) {
-        var wanted = JetStream.StreamConfig(name: stream, subjects: [subject], num_replicas: requirements.replicas)
+        var wanted = JetStream.StreamConfig(
+            name: stream, subjects: [subject], num_replicas: requirements.replicas)
         wanted.republish = JetStream.StreamConfig.Republish(src: subject, dest: tailSubject)
         let log = try await stream(wanted, requirements)
         try requirements.accept(log, isLog: true, payload: connection.maximumPayload)

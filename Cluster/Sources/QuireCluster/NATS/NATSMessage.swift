@@ -13,9 +13,12 @@ struct NATSMessage: Sendable {
     init(_ message: OpaquePointer) {
         subject = natsMsg_GetSubject(message).map { String(cString: $0) } ?? ""
         let size = Int(natsMsg_GetDataLength(message))
-        body = natsMsg_GetData(message).map { start in
-            start.withMemoryRebound(to: UInt8.self, capacity: size) { Array(UnsafeBufferPointer(start: $0, count: size)) }
-        } ?? []
+        body =
+            natsMsg_GetData(message).map { start in
+                start.withMemoryRebound(to: UInt8.self, capacity: size) {
+                    Array(UnsafeBufferPointer(start: $0, count: size))
+                }
+            } ?? []
         hasNoResponders = natsMsg_IsNoResponders(message)
         sequence = Self.header("Nats-Sequence", of: message).flatMap { UInt64($0) }
         status = Self.header("Status", of: message)

@@ -10,7 +10,9 @@ import CNATS
 enum NATSSettings {
     static func apply(_ options: NATSOptions, to settings: OpaquePointer) throws(LogError) {
         func require(_ status: natsStatus, _ what: String) throws(LogError) {
-            if status != NATS_OK { throw .misconfigured("\(what): \(String(cString: natsStatus_GetText(status)))") }
+            if status != NATS_OK {
+                throw .misconfigured("\(what): \(String(cString: natsStatus_GetText(status)))")
+            }
         }
         var servers = options.servers.map { Optional(UnsafePointer(strdup($0)!)) }
         defer { for server in servers { free(UnsafeMutablePointer(mutating: server)) } }
@@ -20,7 +22,8 @@ enum NATSSettings {
         try require(status, "the servers \(options.servers.joined(separator: ", "))")
         try require(natsOptions_SetName(settings, options.name), "the name")
         if let path = options.credentials {
-            try require(natsOptions_SetUserCredentialsFromFiles(settings, path, nil), "the credentials \(path)")
+            try require(
+                natsOptions_SetUserCredentialsFromFiles(settings, path, nil), "the credentials \(path)")
         }
         if options.isSecure || options.certificateAuthority != nil {
             try require(natsOptions_SetSecure(settings, true), "TLS")

@@ -45,7 +45,9 @@ struct ObjectStore: Sendable {
     /// The description of an object, and the number of that message: 0 if there is none.
     func description(of name: String) async throws(LogError) -> (Description?, UInt64) {
         let request = JetStream.MessageRequest(last_by_subj: subject(of: name))
-        switch try await connection.call("STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self) {
+        switch try await connection.call(
+            "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
+        {
         case .failure(let failure) where failure.isMissing && failure.err_code == 10037: return (nil, 0)
         case .failure(let failure): throw failure.asError(stream)
         case .value(let stored):
@@ -70,7 +72,8 @@ struct ObjectStore: Sendable {
             _ = try await connection.publish(chunks(nuid), chunk)
         }
         let description = Description(
-            name: name, description: "a checkpoint of Quire", headers: headers, bucket: bucket, nuid: nuid, size: size,
+            name: name, description: "a checkpoint of Quire", headers: headers, bucket: bucket, nuid: nuid,
+            size: size,
             chunks: count, digest: "SHA-256=" + Self.text(hash.digest()))
         let body: [UInt8]
         do { body = Array(try JSONEncoder().encode(description)) } catch { throw .refused("\(error)") }
@@ -97,7 +100,9 @@ struct ObjectStore: Sendable {
     }
 
     /// One of its servers has the chunk; the leader has it for certain.
-    private func chunk(of nuid: String, from number: UInt64) async throws(LogError) -> (number: UInt64, body: [UInt8]) {
+    private func chunk(of nuid: String, from number: UInt64) async throws(LogError) -> (
+        number: UInt64, body: [UInt8]
+    ) {
         let request = JetStream.MessageRequest(seq: number, next_by_subj: chunks(nuid))
         if let message = try await connection.directMessage(stream, request), let number = message.sequence {
             return (number, message.body)

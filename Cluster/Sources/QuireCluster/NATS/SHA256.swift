@@ -1,7 +1,8 @@
 /// SHA-256 (FIPS 180-4): the object store of NATS keeps this digest of each object.
 struct SHA256 {
     private var state: [UInt32] = [
-        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
+        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB,
+        0x5BE0_CD19,
     ]
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
@@ -53,7 +54,9 @@ struct SHA256 {
         let padding = (119 - rest.count % 64) % 64 + 1
         add([0x80] + [UInt8](repeating: 0, count: padding - 1))
         add((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) })
-        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
+        return state.flatMap { word in
+            (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) }
+        }
     }
 
     private mutating func block(_ bytes: ArraySlice<UInt8>) {
