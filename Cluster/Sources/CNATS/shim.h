@@ -1,0 +1,2 @@
+/* The system's libnats. */
+#include <nats/nats.h>

@@ -1,0 +1,47 @@
+/// What a stream must be like, so that the log loses nothing by its own set-up.
+struct LogRequirements: Sendable {
+    /// How many servers keep what is made.
+    var replicas = 3
+    /// One copy is enough: for tests, and for a machine on a desk.
+    var allowsOneReplica = false
+    /// Makes streams that are missing.
+    var creates = false
+
+    func accept(_ config: JetStream.StreamConfig, isLog: Bool, payload: Int?) throws(LogError) {
+        let name = config.name
+        if config.num_replicas < 2 && !allowsOneReplica {
+            throw .misconfigured(
+                "\(name) has one replica: what it acknowledged is lost with its server. Three are wanted; "
+                    + "replicas=1 in the connection string accepts that")
+        }
+        if config.storage != "file" {
+            throw .misconfigured(
+                "\(name) is kept in memory: what it acknowledged is lost when its servers stop")
+        }
+        if config.discard != "new" {
+            throw .misconfigured("\(name) discards old messages when it is full; set discard to new")
+        }
+        if let age = config.max_age, age != 0 {
+            throw .misconfigured("\(name) discards messages by age (max_age); set it to 0")
+        }
+        if let limit = config.max_msgs_per_subject, limit > 0 {
+            throw .misconfigured("\(name) keeps \(limit) messages of a subject; it must keep all")
+        }
+        if let retention = config.retention, retention != "limits" {
+            throw .misconfigured("\(name) has the retention \(retention); it must be limits")
+        }
+        if config.allow_direct != true {
+            throw .misconfigured("\(name) does not allow direct access (allow_direct)")
+        }
+        guard isLog else { return }
+        let wanted = Entry.sizeLimit
+        if let size = config.max_msg_size, size > 0, size < wanted {
+            throw .misconfigured(
+                "\(name) takes messages of \(size) bytes (max_msg_size); \(wanted) are wanted")
+        }
+        if let payload, payload < wanted {
+            throw .misconfigured(
+                "the servers take messages of \(payload) bytes (max_payload); \(wanted) are wanted")
+        }
+    }
+}

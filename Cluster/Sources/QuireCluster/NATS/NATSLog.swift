@@ -1,0 +1,185 @@
+import Foundation
+
+/// The log of one shard on NATS JetStream: the stream `QUIRE_<cache>_<shard>` with the subject `quire.<cache>.<shard>`,
+/// and the object `shard-<shard>` in the bucket `QUIRE_<cache>`.
+///
+/// The server republishes each stored message with its number, so a node that reads along costs the server no consumer.
+public final class NATSLog: SharedLog {
+    private let connection: NATSConnection
+    private let store: ObjectStore
+    let stream: String
+    private let subject: String
+    private let tailSubject: String
+    private let object: String
+    private let shard: String
+    /// Messages asked for at the same time.
+    private static let window = 64
+
+    init(_ connection: NATSConnection, cache: String, shard: String) {
+        self.connection = connection
+        self.shard = shard
+        store = ObjectStore(connection: connection, bucket: "QUIRE_\(cache)")
+        stream = "QUIRE_\(cache)_\(shard)"
+        subject = "quire.\(cache).\(shard)"
+        tailSubject = "quire.\(cache).\(shard).tail"
+        object = "shard-\(shard)"
+    }
+
+    // MARK: Entries
+
+    public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
+        if let limit = connection.maximumPayload, entry.count > limit {
+            throw .tooLarge(entry.count, limit: limit)
+        }
+        return try await connection.publish(subject, entry)
+    }
+
+    public func bounds() async throws(LogError) -> LogBounds {
+        let info = try await connection.require("STREAM.INFO.\(stream)", as: JetStream.StreamInfo.self)
+        let state = info.state
+        return LogBounds(
+            first: state.messages == 0 ? state.last_seq + 1 : state.first_seq, last: state.last_seq)
+    }
+
+    public func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry] {
+        let bounds = try await bounds()
+        if bounds.first > number + 1 && bounds.last > number { throw .trimmed(through: bounds.first - 1) }
+        let last = min(bounds.last, number + UInt64(max(0, min(limit, Self.window))))
+        guard last > number else { return [] }
+        let results = await withTaskGroup(of: (UInt64, Result<[UInt8], LogError>).self) { group in
+            for next in number + 1...last {
+                group.addTask {
+                    do throws(LogError) { return (next, .success(try await self.entry(next))) } catch {
+                        return (next, .failure(error))
+                    }
+                }
+            }
+            var results: [UInt64: Result<[UInt8], LogError>] = [:]
+            for await (number, result) in group { results[number] = result }
+            return results
+        }
+        var entries: [LogEntry] = []
+        for next in number + 1...last {
+            entries.append(LogEntry(number: next, bytes: try results[next]!.get()))
+        }
+        return entries
+    }
+
+    /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
+    private func entry(_ number: UInt64) async throws(LogError) -> [UInt8] {
+        let request = JetStream.MessageRequest(seq: number)
+        if let message = try await connection.directMessage(stream, request), message.sequence == number {
+            return message.body
+        }
+        switch try await connection.call(
+            "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
+        {
+        case .value(let stored): return Array(stored.message.data ?? Data())
+        case .failure(let failure) where failure.isMissing: throw .trimmed(through: number)
+        case .failure(let failure): throw failure.asError(stream)
+        }
+    }
+
+    public func tail() -> AsyncStream<LogSignal> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(4 * Self.window)) { continuation in
+            do throws(LogError) {
+                let subscription = try connection.subscribe(tailSubject) { message in
+                    guard let number = message.sequence else { return }
+                    continuation.yield(.entry(LogEntry(number: number, bytes: message.body)))
+                }
+                let token = connection.onInterruption { continuation.yield(.interrupted) }
+                continuation.onTermination = { [connection] _ in
+                    connection.ignore(token)
+                    subscription.end()
+                }
+            } catch { continuation.finish() }
+        }
+    }
+
+    public func trim(through number: UInt64) async throws(LogError) {
+        let request = JetStream.PurgeRequest(seq: number + 1)
+        _ = try await connection.require("STREAM.PURGE.\(stream)", request, as: JetStream.Done.self)
+    }
+
+    // MARK: Checkpoints
+
+    public func newestCheckpoint() async throws(LogError) -> Checkpoint? {
+        try Self.checkpoint(try await store.description(of: object).0)
+    }
+
+    private static let headers = (number: "Quire-Number", digest: "Quire-Digest", rules: "Quire-Rules")
+
+    private static func checkpoint(_ description: ObjectStore.Description?) throws(LogError) -> Checkpoint? {
+        guard let description else { return nil }
+        func value(_ name: String) -> String? { description.headers[name]?.first }
+        guard let number = value(headers.number).flatMap({ UInt64($0) }),
+            let digest = value(headers.digest).flatMap({ UInt64($0, radix: 16) }),
+            let rules = value(headers.rules).flatMap({ UInt16($0) })
+        else { throw .refused("\(description.bucket): \(description.name) is not a checkpoint of Quire") }
+        return Checkpoint(
+            position: LogPosition(number: number, digest: digest), rules: rules, size: description.size)
+    }
+
+    public func putCheckpoint(_ path: String, _ checkpoint: Checkpoint) async throws(LogError) {
+        let (stored, message) = try await store.description(of: object)
+        let number = checkpoint.position.number
+        if let stored = try Self.checkpoint(stored), stored.position.number >= number { return }
+        let random = String(UInt32.random(in: .min ... .max), radix: 36)
+        try await store.put(
+            path, as: object, nuid: "\(shard)-\(number)-\(random)",
+            headers: [
+                Self.headers.number: [String(number)],
+                Self.headers.digest: [String(checkpoint.position.digest, radix: 16)],
+                Self.headers.rules: [String(checkpoint.rules)],
+            ], replacing: message)
+        // Those of older checkpoints, and of nodes that were killed while they stored one.
+        try await store.forgetChunks { nuid in
+            let parts = nuid.split(separator: "-")
+            guard parts.count >= 3, parts.dropLast(2).joined(separator: "-") == shard,
+                let older = UInt64(parts[parts.count - 2])
+            else { return false }
+            return older < number
+        }
+    }
+
+    public func fetchCheckpoint(to path: String) async throws(LogError) -> Checkpoint? {
+        let description = try await store.description(of: object).0
+        guard let checkpoint = try Self.checkpoint(description), let description else { return nil }
+        try await store.get(description, to: path)
+        return checkpoint
+    }
+
+    // MARK: Set-up
+
+    /// Makes what is missing, if allowed, and refuses a stream that would lose entries.
+    func prepare(_ requirements: LogRequirements) async throws(LogError) {
+        var wanted = JetStream.StreamConfig(
+            name: stream, subjects: [subject], num_replicas: requirements.replicas)
+        wanted.republish = JetStream.StreamConfig.Republish(src: subject, dest: tailSubject)
+        let log = try await stream(wanted, requirements)
+        try requirements.accept(log, isLog: true, payload: connection.maximumPayload)
+        guard log.republish == wanted.republish else {
+            throw .misconfigured("\(stream) does not republish \(subject) to \(tailSubject)")
+        }
+        let bucket = try await stream(store.configuration(replicas: requirements.replicas), requirements)
+        try requirements.accept(bucket, isLog: false, payload: connection.maximumPayload)
+    }
+
+    /// The configuration that the stream has.
+    private func stream(
+        _ wanted: JetStream.StreamConfig, _ requirements: LogRequirements
+    ) async throws(LogError) -> JetStream.StreamConfig {
+        switch try await connection.call("STREAM.INFO.\(wanted.name)", as: JetStream.StreamInfo.self) {
+        case .value(let info): return info.config
+        case .failure(let failure) where failure.isMissing: break
+        case .failure(let failure): throw failure.asError(wanted.name)
+        }
+        guard requirements.creates else {
+            throw .misconfigured("there is no stream \(wanted.name); create=yes makes what is missing")
+        }
+        // Another node may make it at the same time, with the same configuration: both succeed.
+        let made = try await connection.require(
+            "STREAM.CREATE.\(wanted.name)", wanted, as: JetStream.StreamInfo.self)
+        return made.config
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Real servers of NATS on loopback, which form one cluster. They end with this value.
+public final class NATSServers: Sendable {
+    /// Where `nats-server` is, nil if it is not installed: `NATS_SERVER`, or the first on `PATH`.
+    public static let program: String? = {
+        if let path = ProcessInfo.processInfo.environment["NATS_SERVER"] { return path }
+        let folders =
+            (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        return folders.map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }
+    }()
+
+    private struct Server: Sendable {
+        let port: UInt16
+        let folder: String
+        var process: pid_t?
+    }
+
+    private let servers: Mutex<[Server]>
+    private let folder: String
+
+    /// Starts servers, and returns when they listen. Their streams have no leaders yet: whoever uses them waits.
+    /// - Parameter extra: lines for each configuration.
+    public init(_ count: Int = 3, in folder: String, extra: String = "") throws {
+        self.folder = folder
+        let ports = try Self.freePorts(2 * count)
+        let routes = ports[count...].map { "nats://127.0.0.1:\($0)" }.joined(separator: ", ")
+        var made: [Server] = []
+        for i in 0..<count {
+            let place = "\(folder)/nats-\(i)"
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            var text = """
+                host: 127.0.0.1
+                port: \(ports[i])
+                server_name: server-\(i)
+                pid_file: "\(place)/pid"
+                log_file: "\(place)/log"
+                jetstream { store_dir: "\(place)/data", max_mem: 64M, max_file: 4G }
+                \(extra)
+
+                """
+            if count > 1 {
+                text +=
+                    "cluster { name: quire, host: 127.0.0.1, port: \(ports[count + i]), routes: [\(routes)] }\n"
+            }
+            try text.write(toFile: "\(place)/conf", atomically: true, encoding: .utf8)
+            made.append(Server(port: ports[i], folder: place))
+        }
+        servers = Mutex(made)
+        for i in 0..<count { try start(i) }
+    }
+
+    deinit { killAll() }
+
+    /// The number of servers.
+    public var count: Int { servers.withLock { $0.count } }
+
+    /// What clients connect to.
+    public var addresses: [String] { servers.withLock { $0.map { "nats://127.0.0.1:\($0.port)" } } }
+
+    /// Where a server keeps its streams.
+    public func data(_ index: Int) -> String { servers.withLock { $0[index].folder } + "/data" }
+
+    /// Starts a server that does not run, and returns when it listens.
+    public func start(_ index: Int) throws {
+        guard let program = Self.program else { throw Failure(text: "nats-server is not installed") }
+        let server = servers.withLock { $0[index] }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = ["-c", "\(server.folder)/conf"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        servers.withLock { $0[index].process = process.processIdentifier }
+        let end = ContinuousClock.now + .seconds(20)
+        while !Self.listens(server.port) {
+            guard ContinuousClock.now < end else {
+                throw Failure(text: "nats-server \(index) does not start")
+            }
+            usleep(10_000)
+        }
+    }
+
+    /// Kills a server at once (SIGKILL), and returns when it is gone.
+    public func kill(_ index: Int) {
+        let process = servers.withLock { servers in
+            defer { servers[index].process = nil }
+            return servers[index].process
+        }
+        guard let process else { return }
+        Self.signal(process, SIGKILL)
+        while Self.signal(process, 0) == 0 { usleep(2000) }
+    }
+
+    /// Stops a server where it is, or lets it go on: what a partition looks like to the others.
+    public func pause(_ index: Int, _ isPaused: Bool) {
+        guard let process = servers.withLock({ $0[index].process }) else { return }
+        Self.signal(process, isPaused ? SIGSTOP : SIGCONT)
+    }
+
+    /// Kills those that run, all at once.
+    public func killAll() {
+        let processes = servers.withLock { $0.compactMap(\.process) }
+        for process in processes { Self.signal(process, SIGKILL) }
+        for i in 0..<count { kill(i) }
+    }
+
+    /// Forgets all that a server that does not run has stored.
+    public func wipe(_ index: Int) throws { try FileManager.default.removeItem(atPath: data(index)) }
+
+    /// The server with this name.
+    public static func index(ofLeader name: String) -> Int? {
+        name.split(separator: "-").last.flatMap { Int($0) }
+    }
+
+    /// What went wrong.
+    public struct Failure: Error, CustomStringConvertible {
+        let text: String
+        public var description: String { text }
+    }
+
+    @discardableResult
+    private static func signal(_ process: pid_t, _ number: Int32) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.kill(process, number)
+        #else
+            Darwin.kill(process, number)
+        #endif
+    }
+
+    private static func withSocket<R>(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>) -> R) -> R {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body(descriptor, $0) }
+        }
+    }
+
+    private static func listens(_ port: UInt16) -> Bool {
+        withSocket(port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
+    }
+
+    /// Ports that no program uses now. They are below those that the system gives to clients, so that no client of
+    /// another test takes one before its server does.
+    private static func freePorts(_ count: Int) throws -> [UInt16] {
+        var ports: [UInt16] = []
+        for _ in 0..<10_000 where ports.count < count {
+            let port = UInt16.random(in: 20_000..<32_000)
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            if !ports.contains(port), withSocket(port, { bind($0, $1, size) == 0 }) { ports.append(port) }
+        }
+        guard ports.count == count else { throw Failure(text: "no free ports") }
+        return ports
+    }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// A new folder, which goes with this value: in memory where there is such a place.
+public final class ScratchFolder: Sendable {
+    /// Where it is.
+    public let path: String
+
+    /// Makes one.
+    public init() {
+        let isShared = FileManager.default.fileExists(atPath: "/dev/shm")
+        path = (isShared ? "/dev/shm" : NSTemporaryDirectory()) + "/quire-cluster-" + UUID().uuidString
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
