@@ -11,7 +11,7 @@ let package = Package(
     name: "quire-cluster",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "QuireCluster", targets: ["QuireCluster"]),
+        .library(name: "QuireCluster", targets: ["QuireCluster"])
     ],
     dependencies: [
         .package(name: "quire", path: "..")

@@ -1,114 +1,239 @@
-/// The shared log of one shard: entries of bytes in one order, kept by several servers. Its numbers are dense and begin
-/// at 1.
+import Foundation
+
+/// The shared log of one shard: entries of bytes in one order, kept by several servers of NATS JetStream. Its numbers
+/// are dense and begin at 1. Any number of processes append to it and read it; methods may be called from any thread.
 ///
-/// A log is trusted with little. It may lose what it acknowledged, show an entry twice, or come back with another
-/// history: the replica that reads it notices (``Entry``). What it must not do is to show two replicas two entries under
-/// one number without ever correcting that.
-public protocol SharedLog: Sendable {
+/// It may lose what it acknowledged, show an entry twice, or come back with another history: what reads it must notice
+/// that (``LogPosition``).
+///
+/// On the servers it is the stream `QUIRE_<cache>_<shard>` with the subject `quire.<cache>.<shard>`, and the object
+/// `shard-<shard>` in the bucket `QUIRE_<cache>`. The server republishes each stored message with its number, so a
+/// process that reads along costs the server no consumer.
+public final class SharedLog: Sendable {
+    private let connection: NATSConnection
+    private let store: ObjectStore
+    let stream: String
+    private let subject: String
+    private let tailSubject: String
+    private let object: String
+    private let shard: String
+    /// Messages asked for at the same time.
+    private static let window = 64
+
+    init(_ connection: NATSConnection, cache: String, shard: String) {
+        self.connection = connection
+        self.shard = shard
+        store = ObjectStore(connection: connection, bucket: "QUIRE_\(cache)")
+        stream = "QUIRE_\(cache)_\(shard)"
+        subject = "quire.\(cache).\(shard)"
+        tailSubject = "quire.\(cache).\(shard).tail"
+        object = "shard-\(shard)"
+    }
+
+    /// Opens the log of a shard. Close it when it is not needed any more.
+    /// - Parameters:
+    ///   - options: How to reach the servers.
+    ///   - cache: The name of what is shared, without `.`, `*`, `>` and white space; so is that of the shard.
+    ///   - replicas: How many servers keep what is made.
+    ///   - allowsOneReplica: Accepts a stream that one server keeps: what it acknowledged is lost with that server.
+    ///   - creates: Makes the stream and the bucket if they are missing.
+    /// - Throws: `.unavailable` or `.unknown` while no server answers, `.misconfigured` if the stream would lose
+    ///   entries by its set-up, or is missing.
+    public static func open(
+        _ options: NATSOptions, cache: String, shard: String, replicas: Int = 3,
+        allowsOneReplica: Bool = false,
+        creates: Bool = false
+    ) async throws(LogError) -> SharedLog {
+        for name in [cache, shard] where !Self.isName(name) {
+            throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
+        }
+        let log = SharedLog(try NATSConnection(options), cache: cache, shard: shard)
+        do throws(LogError) {
+            try await log.prepare(
+                LogRequirements(replicas: replicas, allowsOneReplica: allowsOneReplica, creates: creates))
+        } catch {
+            log.close()
+            throw error
+        }
+        return log
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !".*>/\\".utf8.contains($0) }
+    }
+
+    /// Ends the connection. What waits for an answer fails.
+    public func close() { connection.close() }
+
+    // MARK: Entries
+
     /// Appends an entry, and returns its number once the log has promised to keep it.
     /// - Throws: `.unavailable` if it certainly was not appended, `.unknown` if it may have been, `.tooLarge`.
-    func append(_ entry: [UInt8]) async throws(LogError) -> UInt64
+    public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
+        if let limit = connection.maximumPayload, entry.count > limit {
+            throw .tooLarge(entry.count, limit: limit)
+        }
+        return try await connection.publish(subject, entry)
+    }
+
+    /// Returns the numbers of the oldest and the newest entry that the log keeps. If it keeps none, `first` is the number
+    /// that comes next.
+    public func bounds() async throws(LogError) -> LogBounds {
+        let info = try await connection.require("STREAM.INFO.\(stream)", as: JetStream.StreamInfo.self)
+        let state = info.state
+        return LogBounds(
+            first: state.messages == 0 ? state.last_seq + 1 : state.first_seq, last: state.last_seq)
+    }
 
     /// Returns up to `limit` entries that follow a number, in order and without a gap: all that was acknowledged before
     /// the call, if there is room for it. Empty at the end.
     /// - Throws: `.trimmed` if the first of them is not kept any more.
-    func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry]
+    public func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry] {
+        let bounds = try await bounds()
+        if bounds.first > number + 1 && bounds.last > number { throw .trimmed(through: bounds.first - 1) }
+        let last = min(bounds.last, number + UInt64(max(0, min(limit, Self.window))))
+        guard last > number else { return [] }
+        let results = await withTaskGroup(of: (UInt64, Result<[UInt8], LogError>).self) { group in
+            for next in number + 1...last {
+                group.addTask {
+                    do throws(LogError) { return (next, .success(try await self.entry(next))) } catch {
+                        return (next, .failure(error))
+                    }
+                }
+            }
+            var results: [UInt64: Result<[UInt8], LogError>] = [:]
+            for await (number, result) in group { results[number] = result }
+            return results
+        }
+        var entries: [LogEntry] = []
+        for next in number + 1...last {
+            entries.append(LogEntry(number: next, bytes: try results[next]!.get()))
+        }
+        return entries
+    }
 
-    /// Returns the numbers of the oldest and the newest entry that the log keeps. If it keeps none, `first` is the number
-    /// that comes next.
-    func bounds() async throws(LogError) -> LogBounds
+    /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
+    private func entry(_ number: UInt64) async throws(LogError) -> [UInt8] {
+        let request = JetStream.MessageRequest(seq: number)
+        if let message = try await connection.directMessage(stream, request), message.sequence == number {
+            return message.body
+        }
+        switch try await connection.call(
+            "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
+        {
+        case .value(let stored): return Array(stored.message.data ?? Data())
+        case .failure(let failure) where failure.isMissing: throw .trimmed(through: number)
+        case .failure(let failure): throw failure.asError(stream)
+        }
+    }
 
     /// What happens at the end of the log, until the task that reads it is cancelled. Entries may be missing, come twice
     /// or in another order: it saves asking, and promises nothing.
-    func tail() -> AsyncStream<LogSignal>
+    public func tail() -> AsyncStream<LogSignal> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(4 * Self.window)) { continuation in
+            do throws(LogError) {
+                let subscription = try connection.subscribe(tailSubject) { message in
+                    guard let number = message.sequence else { return }
+                    continuation.yield(.entry(LogEntry(number: number, bytes: message.body)))
+                }
+                let token = connection.onInterruption { continuation.yield(.interrupted) }
+                continuation.onTermination = { [connection] _ in
+                    connection.ignore(token)
+                    subscription.end()
+                }
+            } catch { continuation.finish() }
+        }
+    }
+
+    /// Forgets entries, up to and with a number.
+    public func trim(through number: UInt64) async throws(LogError) {
+        let request = JetStream.PurgeRequest(seq: number + 1)
+        _ = try await connection.require("STREAM.PURGE.\(stream)", request, as: JetStream.Done.self)
+    }
+
+    // MARK: Checkpoints
 
     /// The newest checkpoint, nil if there is none.
-    func newestCheckpoint() async throws(LogError) -> Checkpoint?
+    public func newestCheckpoint() async throws(LogError) -> Checkpoint? {
+        try Self.checkpoint(try await store.description(of: object).0)
+    }
+
+    private static let headers = (number: "Quire-Number", digest: "Quire-Digest", rules: "Quire-Rules")
+
+    private static func checkpoint(_ description: ObjectStore.Description?) throws(LogError) -> Checkpoint? {
+        guard let description else { return nil }
+        func value(_ name: String) -> String? { description.headers[name]?.first }
+        guard let number = value(headers.number).flatMap({ UInt64($0) }),
+            let digest = value(headers.digest).flatMap({ UInt64($0, radix: 16) }),
+            let rules = value(headers.rules).flatMap({ UInt16($0) })
+        else { throw .refused("\(description.bucket): \(description.name) is not a checkpoint of Quire") }
+        return Checkpoint(
+            position: LogPosition(number: number, digest: digest), rules: rules, size: description.size)
+    }
 
     /// Stores a file as the newest checkpoint. One that is not newer than the stored one is not taken.
-    func putCheckpoint(_ path: String, _ checkpoint: Checkpoint) async throws(LogError)
+    public func putCheckpoint(_ path: String, _ checkpoint: Checkpoint) async throws(LogError) {
+        let (stored, message) = try await store.description(of: object)
+        let number = checkpoint.position.number
+        if let stored = try Self.checkpoint(stored), stored.position.number >= number { return }
+        let random = String(UInt32.random(in: .min ... .max), radix: 36)
+        try await store.put(
+            path, as: object, nuid: "\(shard)-\(number)-\(random)",
+            headers: [
+                Self.headers.number: [String(number)],
+                Self.headers.digest: [String(checkpoint.position.digest, radix: 16)],
+                Self.headers.rules: [String(checkpoint.rules)],
+            ], replacing: message)
+        // Those of older checkpoints, and of nodes that were killed while they stored one.
+        try await store.forgetChunks { nuid in
+            let parts = nuid.split(separator: "-")
+            guard parts.count >= 3, parts.dropLast(2).joined(separator: "-") == shard,
+                let older = UInt64(parts[parts.count - 2])
+            else { return false }
+            return older < number
+        }
+    }
 
     /// Writes the newest checkpoint to a path where nothing exists yet.
     /// - Returns: what was written, nil if there is none.
-    func fetchCheckpoint(to path: String) async throws(LogError) -> Checkpoint?
-
-    /// Forgets entries, up to and with a number.
-    func trim(through number: UInt64) async throws(LogError)
-}
-
-/// An entry of a log with its number.
-public struct LogEntry: Sendable, Hashable {
-    /// Its place in the log.
-    public let number: UInt64
-    /// What was appended.
-    public let bytes: [UInt8]
-
-    /// Creates an entry.
-    public init(number: UInt64, bytes: [UInt8]) {
-        self.number = number
-        self.bytes = bytes
+    public func fetchCheckpoint(to path: String) async throws(LogError) -> Checkpoint? {
+        let description = try await store.description(of: object).0
+        guard let checkpoint = try Self.checkpoint(description), let description else { return nil }
+        try await store.get(description, to: path)
+        return checkpoint
     }
-}
 
-/// Which entries a log keeps.
-public struct LogBounds: Sendable, Hashable {
-    /// The number of the oldest entry that is kept.
-    public let first: UInt64
-    /// The number of the newest entry; smaller than `first` if none is kept.
-    public let last: UInt64
+    // MARK: Set-up
 
-    /// Creates bounds.
-    public init(first: UInt64, last: UInt64) {
-        self.first = first
-        self.last = last
-    }
-}
-
-/// What a log says at its end.
-public enum LogSignal: Sendable {
-    /// This entry was appended.
-    case entry(LogEntry)
-    /// The connection was interrupted: entries may have been missed, and the log may have another history now.
-    case interrupted
-}
-
-/// What is stored with a checkpoint: which entries its file holds.
-public struct Checkpoint: Sendable, Hashable {
-    /// The newest entry that the file has applied.
-    public let position: LogPosition
-    /// The version of the rules that made the file.
-    public let rules: UInt16
-    /// The size of the file in bytes.
-    public let size: Int
-
-    /// Creates a description.
-    public init(position: LogPosition, rules: UInt16, size: Int) {
-        self.position = position
-        self.rules = rules
-        self.size = size
-    }
-}
-
-/// What went wrong with a log. The sentence names the place.
-public enum LogError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The log did not answer, and what was asked did not happen.
-    case unavailable(String)
-    /// The log did not answer, and what was asked may have happened, or may still.
-    case unknown(String)
-    /// Entries up to this number are not kept any more.
-    case trimmed(through: UInt64)
-    /// The entry is larger than the log takes.
-    case tooLarge(Int, limit: Int)
-    /// The log exists and is set up in a way that would lose entries, or it does not exist.
-    case misconfigured(String)
-    /// The log refused, or what it keeps does not read back.
-    case refused(String)
-
-    public var description: String {
-        switch self {
-        case .unavailable(let text), .unknown(let text), .misconfigured(let text), .refused(let text): text
-        case .trimmed(let number): "the log does not keep entries up to \(number) any more"
-        case .tooLarge(let size, let limit): "an entry of \(size) bytes; the log takes \(limit)"
+    /// Makes what is missing, if allowed, and refuses a stream that would lose entries.
+    func prepare(_ requirements: LogRequirements) async throws(LogError) {
+        var wanted = JetStream.StreamConfig(
+            name: stream, subjects: [subject], num_replicas: requirements.replicas)
+        wanted.republish = JetStream.StreamConfig.Republish(src: subject, dest: tailSubject)
+        let log = try await stream(wanted, requirements)
+        try requirements.accept(log, isLog: true, payload: connection.maximumPayload)
+        guard log.republish == wanted.republish else {
+            throw .misconfigured("\(stream) does not republish \(subject) to \(tailSubject)")
         }
+        let bucket = try await stream(store.configuration(replicas: requirements.replicas), requirements)
+        try requirements.accept(bucket, isLog: false, payload: connection.maximumPayload)
+    }
+
+    /// The configuration that the stream has.
+    private func stream(
+        _ wanted: JetStream.StreamConfig, _ requirements: LogRequirements
+    ) async throws(LogError) -> JetStream.StreamConfig {
+        switch try await connection.call("STREAM.INFO.\(wanted.name)", as: JetStream.StreamInfo.self) {
+        case .value(let info): return info.config
+        case .failure(let failure) where failure.isMissing: break
+        case .failure(let failure): throw failure.asError(wanted.name)
+        }
+        guard requirements.creates else {
+            throw .misconfigured("there is no stream \(wanted.name); create=yes makes what is missing")
+        }
+        // Another node may make it at the same time, with the same configuration: both succeed.
+        let made = try await connection.require(
+            "STREAM.CREATE.\(wanted.name)", wanted, as: JetStream.StreamInfo.self)
+        return made.config
     }
 }

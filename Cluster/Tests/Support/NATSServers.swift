@@ -26,7 +26,7 @@ public final class NATSServers: Sendable {
     private let servers: Mutex<[Server]>
     private let folder: String
 
-    /// Starts servers, and returns when they listen. Their streams have no leaders yet: whoever uses them waits.
+    /// Starts servers, and returns when they listen. Their streams have no leaders yet: what uses them waits.
     /// - Parameter extra: lines for each configuration.
     public init(_ count: Int = 3, in folder: String, extra: String = "") throws {
         self.folder = folder

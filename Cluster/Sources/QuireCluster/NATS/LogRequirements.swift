@@ -34,7 +34,7 @@ struct LogRequirements: Sendable {
             throw .misconfigured("\(name) does not allow direct access (allow_direct)")
         }
         guard isLog else { return }
-        let wanted = Entry.sizeLimit
+        let wanted = LogBatch.sizeLimit
         if let size = config.max_msg_size, size > 0, size < wanted {
             throw .misconfigured(
                 "\(name) takes messages of \(size) bytes (max_msg_size); \(wanted) are wanted")

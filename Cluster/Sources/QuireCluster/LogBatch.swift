@@ -30,7 +30,7 @@ public struct LogPosition: Sendable, Hashable {
 ///
 /// It names the newest entry that its writer had applied. A replica whose history differs there does not apply it. It
 /// also carries a counter of its writer, so that an entry that was appended twice takes effect once.
-struct Entry: Sendable, Hashable {
+struct LogBatch: Sendable, Hashable {
     static let version: UInt8 = 1
     /// No entry has more operations.
     static let operationLimit = 64
@@ -62,41 +62,43 @@ struct Entry: Sendable, Hashable {
             bytes.add(UInt32(operation.count))
             bytes += operation
         }
-        bytes.add(EntryChecksum.of(bytes[...]))
+        bytes.add(LogBatchChecksum.of(bytes[...]))
         return bytes
     }
 }
 
 /// What a replica reads where it expects an entry.
-enum EntryReading {
-    case entry(Entry)
+enum LogBatchReading {
+    case batch(LogBatch)
     /// Of a later version of this library.
     case newer(UInt8)
     /// Not an entry, or damaged.
     case damaged
 
     init(_ bytes: [UInt8]) {
-        var reader = EntryReader(bytes[...])
-        guard let version = reader.next(UInt8.self), bytes.count >= Entry.headSize + Entry.checksumSize else {
+        var reader = LogBatchReader(bytes[...])
+        guard let version = reader.next(UInt8.self), bytes.count >= LogBatch.headSize + LogBatch.checksumSize
+        else {
             self = .damaged
             return
         }
-        var end = EntryReader(bytes[(bytes.count - Entry.checksumSize)...])
-        guard end.next(UInt32.self) == EntryChecksum.of(bytes[..<(bytes.count - Entry.checksumSize)]) else {
+        var end = LogBatchReader(bytes[(bytes.count - LogBatch.checksumSize)...])
+        guard end.next(UInt32.self) == LogBatchChecksum.of(bytes[..<(bytes.count - LogBatch.checksumSize)])
+        else {
             self = .damaged
             return
         }
-        guard version == Entry.version else {
-            self = version > Entry.version ? .newer(version) : .damaged
+        guard version == LogBatch.version else {
+            self = version > LogBatch.version ? .newer(version) : .damaged
             return
         }
-        reader.end = bytes.count - Entry.checksumSize
-        self = reader.entry().map { .entry($0) } ?? .damaged
+        reader.end = bytes.count - LogBatch.checksumSize
+        self = reader.batch().map { .batch($0) } ?? .damaged
     }
 }
 
 /// Every step is bounds-checked.
-private struct EntryReader {
+private struct LogBatchReader {
     private let bytes: ArraySlice<UInt8>
     private var at: Int
     var end: Int
@@ -118,10 +120,10 @@ private struct EntryReader {
         return Array(bytes[at..<at + size])
     }
 
-    mutating func entry() -> Entry? {
+    mutating func batch() -> LogBatch? {
         guard let rules = next(UInt16.self), let number = next(UInt64.self), let digest = next(UInt64.self),
             let id = next(UInt64.self), let writer = next(UInt64.self), let counter = next(UInt64.self),
-            let count = next(UInt32.self), count <= Entry.operationLimit
+            let count = next(UInt32.self), count <= LogBatch.operationLimit
         else { return nil }
         var operations: [[UInt8]] = []
         for _ in 0..<count {
@@ -129,7 +131,7 @@ private struct EntryReader {
             operations.append(operation)
         }
         guard at == end else { return nil }
-        return Entry(
+        return LogBatch(
             rules: rules, base: LogPosition(number: number, digest: digest), id: id, writer: writer,
             counter: counter, operations: operations)
     }
@@ -143,7 +145,7 @@ extension [UInt8] {
 }
 
 /// CRC32C, as in the records of a cache. It detects damage, not deliberate changes.
-enum EntryChecksum {
+enum LogBatchChecksum {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0x82F6_3B78 : sum >> 1 }
     }

@@ -4,15 +4,15 @@ import Testing
 @testable import QuireCluster
 
 /// The bytes of an entry, and what is made of bytes that are none.
-struct EntryTests {
-    private static func random(_ source: inout some RandomNumberGenerator) -> Entry {
+struct LogBatchTests {
+    private static func random(_ source: inout some RandomNumberGenerator) -> LogBatch {
         func word() -> UInt64 { .random(in: .min ... .max, using: &source) }
         let operations = (0..<Int.random(in: 0...4, using: &source)).map { _ in
             (0..<Int.random(in: 0...90, using: &source)).map { _ in
                 UInt8.random(in: .min ... .max, using: &source)
             }
         }
-        return Entry(
+        return LogBatch(
             rules: 3, base: LogPosition(number: word(), digest: word()), id: word(), writer: word(),
             counter: word(), operations: operations)
     }
@@ -21,7 +21,7 @@ struct EntryTests {
         var source = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             let entry = Self.random(&source)
-            guard case .entry(let read) = EntryReading(entry.encoded) else {
+            guard case .batch(let read) = LogBatchReading(entry.encoded) else {
                 Issue.record("does not read back: \(entry)")
                 return
             }
@@ -35,11 +35,11 @@ struct EntryTests {
         for at in bytes.indices {
             var damaged = bytes
             damaged[at] ^= 1 << UInt8.random(in: 0..<8, using: &source)
-            guard case .damaged = EntryReading(damaged) else {
+            guard case .damaged = LogBatchReading(damaged) else {
                 Issue.record("byte \(at) of \(bytes)")
                 return
             }
-            guard case .damaged = EntryReading(Array(bytes[..<at])) else {
+            guard case .damaged = LogBatchReading(Array(bytes[..<at])) else {
                 Issue.record("cut at \(at) of \(bytes)")
                 return
             }

@@ -8,7 +8,7 @@ import Testing
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: NATSServers.program != nil, "nats-server is not installed"))
-struct NATSLogTests {
+struct SharedLogTests {
     let folder = ScratchFolder()
 
     private func connect(_ servers: NATSServers) throws -> NATSConnection {
@@ -19,7 +19,7 @@ struct NATSLogTests {
         let servers = try NATSServers(3, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = NATSLog(connection, cache: "test", shard: "0")
+        let log = SharedLog(connection, cache: "test", shard: "0")
         try await retried { () throws(LogError) in try await log.prepare(LogRequirements(creates: true)) }
         let seen = Task {
             var seen: [LogEntry] = []
@@ -67,7 +67,7 @@ struct NATSLogTests {
         let servers = try NATSServers(1, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = NATSLog(connection, cache: "test", shard: "0")
+        let log = SharedLog(connection, cache: "test", shard: "0")
         let requirements = LogRequirements(replicas: 1, allowsOneReplica: true, creates: true)
         try await retried { () throws(LogError) in try await log.prepare(requirements) }
         var signals = log.tail().makeAsyncIterator()
@@ -86,11 +86,72 @@ struct NATSLogTests {
         #expect(number > 0)
     }
 
+    /// The leader of the log is killed while entries are appended: what was acknowledged is there, in its order.
+    @Test func losesNothingWithItsLeader() async throws {
+        let servers = try NATSServers(3, in: folder.path)
+        let log = try await opened(servers)
+        defer { log.close() }
+        let connection = try connect(servers)
+        defer { connection.close() }
+        var acknowledged: [UInt64: [UInt8]] = [:]
+        var killed: [Int] = []
+        for round in 0..<2 {
+            for i in 0..<30 {
+                let entry = Array("entry \(i) of round \(round)".utf8)
+                // one whose answer was lost may be in the log twice
+                try await retried { () throws(LogError) in acknowledged[try await log.append(entry)] = entry }
+                guard i == 10 else { continue }
+                try await retried { () throws(LogError) in
+                    let info = try await connection.require(
+                        "STREAM.INFO.QUIRE_test_0", as: JetStream.StreamInfo.self)
+                    guard let leader = info.cluster?.leader.flatMap({ NATSServers.index(ofLeader: $0) })
+                    else {
+                        throw .unavailable("no leader")
+                    }
+                    servers.kill(leader)
+                    killed.append(leader)
+                }
+            }
+            try servers.start(killed[round])
+        }
+        var entries: [LogEntry] = []
+        while true {
+            var next: [LogEntry] = []
+            try await retried { () throws(LogError) in
+                next = try await log.entries(after: UInt64(entries.count), limit: 64)
+            }
+            if next.isEmpty { break }
+            entries += next
+        }
+        #expect(entries.map(\.number) == Array(1...UInt64(entries.count)))
+        for (number, entry) in acknowledged { #expect(entries[Int(number) - 1].bytes == entry) }
+        #expect(acknowledged.count == 60)
+    }
+
+    /// Opens the log as a program does, once the servers have chosen leaders.
+    private func opened(_ servers: NATSServers) async throws(LogError) -> SharedLog {
+        var log: SharedLog?
+        try await retried { () throws(LogError) in
+            log = try await SharedLog.open(
+                NATSOptions(servers: servers.addresses), cache: "test", shard: "0", creates: true)
+        }
+        return log!
+    }
+
+    @Test func refusesNamesThatNoStreamHas() async {
+        for name in ["", "a.b", "a b", "*", ">"] {
+            await expectRefusal("cannot be in the name") { () throws(LogError) in
+                _ = try await SharedLog.open(
+                    NATSOptions(servers: ["nats://127.0.0.1:1"]), cache: name, shard: "0")
+            }
+        }
+    }
+
     @Test func refusesWhatWouldLoseEntries() async throws {
         let servers = try NATSServers(1, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = NATSLog(connection, cache: "test", shard: "0")
+        let log = SharedLog(connection, cache: "test", shard: "0")
         let requirements = LogRequirements(replicas: 1, allowsOneReplica: true)
         await expectRefusal("there is no stream QUIRE_test_0") {
             () throws(LogError) in try await log.prepare(requirements)
@@ -126,7 +187,7 @@ struct NATSLogTests {
         let servers = try NATSServers(1, in: folder.path, extra: "max_payload: 65536")
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = NATSLog(connection, cache: "test", shard: "0")
+        let log = SharedLog(connection, cache: "test", shard: "0")
         await expectRefusal("the servers take messages of 65536 bytes") { () throws(LogError) in
             try await log.prepare(LogRequirements(replicas: 1, allowsOneReplica: true, creates: true))
         }

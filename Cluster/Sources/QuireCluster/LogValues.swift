@@ -1,0 +1,76 @@
+/// An entry of a log with its number.
+public struct LogEntry: Sendable, Hashable {
+    /// Its place in the log.
+    public let number: UInt64
+    /// What was appended.
+    public let bytes: [UInt8]
+
+    /// Creates an entry.
+    public init(number: UInt64, bytes: [UInt8]) {
+        self.number = number
+        self.bytes = bytes
+    }
+}
+
+/// Which entries a log keeps.
+public struct LogBounds: Sendable, Hashable {
+    /// The number of the oldest entry that is kept.
+    public let first: UInt64
+    /// The number of the newest entry; smaller than `first` if none is kept.
+    public let last: UInt64
+
+    /// Creates bounds.
+    public init(first: UInt64, last: UInt64) {
+        self.first = first
+        self.last = last
+    }
+}
+
+/// What a log says at its end.
+public enum LogSignal: Sendable {
+    /// This entry was appended.
+    case entry(LogEntry)
+    /// The connection was interrupted: entries may have been missed, and the log may have another history now.
+    case interrupted
+}
+
+/// What is stored with a checkpoint: which entries its file holds.
+public struct Checkpoint: Sendable, Hashable {
+    /// The newest entry that the file has applied.
+    public let position: LogPosition
+    /// The version of the rules that made the file.
+    public let rules: UInt16
+    /// The size of the file in bytes.
+    public let size: Int
+
+    /// Creates a description.
+    public init(position: LogPosition, rules: UInt16, size: Int) {
+        self.position = position
+        self.rules = rules
+        self.size = size
+    }
+}
+
+/// What went wrong with a log. The sentence names the place.
+public enum LogError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The log did not answer, and what was asked did not happen.
+    case unavailable(String)
+    /// The log did not answer, and what was asked may have happened, or may still.
+    case unknown(String)
+    /// Entries up to this number are not kept any more.
+    case trimmed(through: UInt64)
+    /// The entry is larger than the log takes.
+    case tooLarge(Int, limit: Int)
+    /// The log exists and is set up in a way that would lose entries, or it does not exist.
+    case misconfigured(String)
+    /// The log refused, or what it keeps does not read back.
+    case refused(String)
+
+    public var description: String {
+        switch self {
+        case .unavailable(let text), .unknown(let text), .misconfigured(let text), .refused(let text): text
+        case .trimmed(let number): "the log does not keep entries up to \(number) any more"
+        case .tooLarge(let size, let limit): "an entry of \(size) bytes; the log takes \(limit)"
+        }
+    }
+}
