@@ -9,7 +9,7 @@ extension Pager {
     ///     }
     ///     for track in try await tracks(of: 7).all() { print(try await track.decoded().title) }
     ///
-    /// What came with another page (``EmbeddedPage``) is not requested.
+    /// What came with another page (`EmbeddedPage`) is not requested.
     public nonisolated func posts<Model: Decodable & SendableMetatype>(
         as model: Model.Type
     ) -> LazyPosts<Model> {
