@@ -7,7 +7,7 @@ extension Batch {
     ///     ingests can name it, so that its answer is stale if the ticket of that number is another's.
     /// - Throws: What the method throws. Errors that are ``QuireError/isDeterministic`` are thrown by all caches
     ///   that apply the same operations, others by this one only. After any error the batch must be undone.
-    public borrowing func apply(_ operation: CacheOperation, issuer: UInt64 = 0) throws -> Reply {
+    public borrowing func apply(_ operation: CacheOperation, issuer: UInt64 = 0) throws -> CacheReply {
         session.issuer = issuer
         defer { session.issuer = 0 }
         switch operation {
@@ -32,7 +32,7 @@ extension Batch {
 }
 
 extension WriteSession {
-    fileprivate func apply(_ operation: FeedOperation, to feed: UInt32) throws -> Reply {
+    fileprivate func apply(_ operation: FeedOperation, to feed: UInt32) throws -> CacheReply {
         switch operation {
         case .plan(let place, let limit, let isBounded, let link):
             let plan = try plan(place, limit: limit, isBounded: isBounded, link: link, in: feed)

@@ -82,7 +82,7 @@ public enum FeedOperation: Sendable, Hashable {
 }
 
 /// What a write returned; each operation says which case it has.
-public enum Reply: Sendable, Hashable {
+public enum CacheReply: Sendable, Hashable {
     /// The write returns nothing.
     case done
     /// The number of a feed.

@@ -17,7 +17,7 @@ extension WriteSession {
     }
 
     /// Takes an embedded page in like the answer to a refresh made now.
-    func take(_ page: EmbeddedPage) throws -> Reply {
+    func take(_ page: EmbeddedPage) throws -> CacheReply {
         let feed = try openFeed(named: page.feed, page.options).number
         let plan = try plan(.head, limit: nil, isBounded: false, link: nil, in: feed)
         guard let request = plan.request else { return .plan(plan, issuer: 0) }

@@ -156,20 +156,3 @@ struct DocumentOpening {
             sidecar: file, place: place)
     }
 }
-
-extension Profile {
-    /// Returns the profile for a list of items without their response.
-    func forItems(areLines: Bool) -> Profile {
-        var profile = self
-        profile.items = .here
-        profile.mayOmitItems = false
-        if !isLines {  // a list of items has nothing of what it says of a document
-            (profile.mark, profile.sequence, profile.error) = (nil, nil, nil)
-            (profile.next, profile.previous, profile.own) = (nil, nil, nil)
-            (profile.page, profile.pages, profile.total) = ([], nil, nil)
-            (profile.pageSize, profile.backoff) = (nil, nil)
-        }
-        profile.isLines = areLines
-        return profile
-    }
-}
