@@ -34,6 +34,26 @@ public enum LogSignal: Sendable {
     case interrupted
 }
 
+/// A place in a history: a number, and the digest of the ids of all entries up to it.
+///
+/// A log that loses entries it has acknowledged gives their numbers out again, so a number names nothing. Two histories
+/// that differ anywhere before a place differ in its digest. The program that follows the log computes it.
+public struct LogPosition: Sendable, Hashable {
+    /// The number of the newest entry.
+    public let number: UInt64
+    /// The digest of the history up to that entry.
+    public let digest: UInt64
+
+    /// Creates a place.
+    public init(number: UInt64, digest: UInt64) {
+        self.number = number
+        self.digest = digest
+    }
+
+    /// Before the first entry.
+    public static let beginning = LogPosition(number: 0, digest: 0)
+}
+
 /// What is stored with a checkpoint: which entries its file holds.
 public struct Checkpoint: Sendable, Hashable {
     /// The newest entry that the file has applied.
@@ -57,6 +77,10 @@ public enum LogError: Error, Sendable, Hashable, CustomStringConvertible {
     case unavailable(String)
     /// The log did not answer, and what was asked may have happened, or may still.
     case unknown(String)
+    /// The log ends after this number, before one that it has given out: it has lost entries that it acknowledged, or
+    /// the number is of another log. A server that has just become the leader may say so before it has read all that
+    /// it keeps: ask again before you believe it.
+    case lost(after: UInt64)
     /// Entries up to this number are not kept any more.
     case trimmed(through: UInt64)
     /// The entry is larger than the log takes.
@@ -69,6 +93,7 @@ public enum LogError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let text), .unknown(let text), .misconfigured(let text), .refused(let text): text
+        case .lost(let number): "the log ends after \(number): what came later is lost, or of another log"
         case .trimmed(let number): "the log does not keep entries up to \(number) any more"
         case .tooLarge(let size, let limit): "an entry of \(size) bytes; the log takes \(limit)"
         }

@@ -68,7 +68,8 @@ public final class SharedLog: Sendable {
     // MARK: Entries
 
     /// Appends an entry, and returns its number once the log has promised to keep it.
-    /// - Throws: `.unavailable` if it certainly was not appended, `.unknown` if it may have been, `.tooLarge`.
+    /// - Throws: `.unavailable`, `.refused` (a full log) or `.tooLarge` if it certainly was not appended, `.unknown` if
+    ///   it may have been.
     public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
         if let limit = connection.maximumPayload, entry.count > limit {
             throw .tooLarge(entry.count, limit: limit)
@@ -87,12 +88,14 @@ public final class SharedLog: Sendable {
 
     /// Returns up to `limit` entries that follow a number, in order and without a gap: all that was acknowledged before
     /// the call, if there is room for it. Empty at the end.
-    /// - Throws: `.trimmed` if the first of them is not kept any more.
+    /// - Throws: `.trimmed` if the first of them is not kept any more, `.lost` if the log ends before the number.
     public func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry] {
         let bounds = try await bounds()
-        if bounds.first > number + 1 && bounds.last > number { throw .trimmed(through: bounds.first - 1) }
-        let last = min(bounds.last, number + UInt64(max(0, min(limit, Self.window))))
-        guard last > number else { return [] }
+        if number > bounds.last { throw .lost(after: bounds.last) }
+        let count = min(bounds.last - number, UInt64(max(0, min(limit, Self.window))))
+        if count == 0 { return [] }
+        if bounds.first > number + 1 { throw .trimmed(through: bounds.first - 1) }
+        let last = number + count
         let results = await withTaskGroup(of: (UInt64, Result<[UInt8], LogError>).self) { group in
             for next in number + 1...last {
                 group.addTask {
@@ -145,8 +148,11 @@ public final class SharedLog: Sendable {
         }
     }
 
-    /// Forgets entries, up to and with a number.
+    /// Forgets entries, up to and with a number. It must be one that the log has given out, or 0.
+    /// - Throws: `.lost` if the log ends before the number; nothing is forgotten then.
     public func trim(through number: UInt64) async throws(LogError) {
+        let last = try await bounds().last
+        if number > last { throw .lost(after: last) }
         let request = JetStream.PurgeRequest(seq: number + 1)
         _ = try await connection.require("STREAM.PURGE.\(stream)", request, as: JetStream.Done.self)
     }
@@ -229,7 +235,7 @@ public final class SharedLog: Sendable {
         case .failure(let failure): throw failure.asError(wanted.name)
         }
         guard requirements.creates else {
-            throw .misconfigured("there is no stream \(wanted.name); create=yes makes what is missing")
+            throw .misconfigured("there is no stream \(wanted.name), and it may not be made")
         }
         // Another node may make it at the same time, with the same configuration: both succeed.
         let made = try await connection.require(

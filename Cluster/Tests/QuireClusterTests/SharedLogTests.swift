@@ -43,6 +43,13 @@ struct SharedLogTests {
         #expect(try await log.bounds() == LogBounds(first: 11, last: 10))
         #expect(try await log.entries(after: 10, limit: 1) == [])
         await #expect(throws: LogError.trimmed(through: 10)) { try await log.entries(after: 3, limit: 5) }
+        // a number that the log has not given out
+        for number in [11, .max] as [UInt64] {
+            await #expect(throws: LogError.lost(after: 10)) {
+                try await log.entries(after: number, limit: .max)
+            }
+            await #expect(throws: LogError.lost(after: 10)) { try await log.trim(through: number) }
+        }
         seen.cancel()
 
         #expect(try await log.newestCheckpoint() == nil)

@@ -21,6 +21,8 @@ public final class NATSServers: Sendable {
         let port: UInt16
         let folder: String
         var process: pid_t?
+        /// As long as it is open the server lives: it ends with this program, also if that is killed.
+        var lifeline: FileHandle?
     }
 
     private let servers: Mutex<[Server]>
@@ -65,9 +67,6 @@ public final class NATSServers: Sendable {
     /// What clients connect to.
     public var addresses: [String] { servers.withLock { $0.map { "nats://127.0.0.1:\($0.port)" } } }
 
-    /// Where a server keeps its streams.
-    public func data(_ index: Int) -> String { servers.withLock { $0[index].folder } + "/data" }
-
     /// Starts a server that does not run, and returns when it listens.
     public func start(_ index: Int) throws {
         guard let program = Self.program else { throw Failure(text: "nats-server is not installed") }
@@ -78,7 +77,14 @@ public final class NATSServers: Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        servers.withLock { $0[index].process = process.processIdentifier }
+        let (pipe, watcher) = (Pipe(), Process())
+        watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
+        watcher.arguments = ["-c", "cat; kill -9 \(process.processIdentifier) 2>/dev/null"]
+        watcher.standardInput = pipe
+        try watcher.run()
+        servers.withLock {
+            ($0[index].process, $0[index].lifeline) = (process.processIdentifier, pipe.fileHandleForWriting)
+        }
         let end = ContinuousClock.now + .seconds(20)
         while !Self.listens(server.port) {
             guard ContinuousClock.now < end else {
@@ -99,21 +105,12 @@ public final class NATSServers: Sendable {
         while Self.signal(process, 0) == 0 { usleep(2000) }
     }
 
-    /// Stops a server where it is, or lets it go on: what a partition looks like to the others.
-    public func pause(_ index: Int, _ isPaused: Bool) {
-        guard let process = servers.withLock({ $0[index].process }) else { return }
-        Self.signal(process, isPaused ? SIGSTOP : SIGCONT)
-    }
-
     /// Kills those that run, all at once.
     public func killAll() {
         let processes = servers.withLock { $0.compactMap(\.process) }
         for process in processes { Self.signal(process, SIGKILL) }
         for i in 0..<count { kill(i) }
     }
-
-    /// Forgets all that a server that does not run has stored.
-    public func wipe(_ index: Int) throws { try FileManager.default.removeItem(atPath: data(index)) }
 
     /// The server with this name.
     public static func index(ofLeader name: String) -> Int? {

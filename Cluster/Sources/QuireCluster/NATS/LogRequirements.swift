@@ -1,5 +1,8 @@
 /// What a stream must be like, so that the log loses nothing by its own set-up.
 struct LogRequirements: Sendable {
+    /// How large an entry may be: one message of a server with its defaults, less what is added to it.
+    static let entrySize = (1 << 20) - 4096
+
     /// How many servers keep what is made.
     var replicas = 3
     /// One copy is enough: for tests, and for a machine on a desk.
@@ -12,7 +15,7 @@ struct LogRequirements: Sendable {
         if config.num_replicas < 2 && !allowsOneReplica {
             throw .misconfigured(
                 "\(name) has one replica: what it acknowledged is lost with its server. Three are wanted; "
-                    + "replicas=1 in the connection string accepts that")
+                    + "allowsOneReplica accepts that")
         }
         if config.storage != "file" {
             throw .misconfigured(
@@ -34,7 +37,7 @@ struct LogRequirements: Sendable {
             throw .misconfigured("\(name) does not allow direct access (allow_direct)")
         }
         guard isLog else { return }
-        let wanted = LogBatch.sizeLimit
+        let wanted = Self.entrySize
         if let size = config.max_msg_size, size > 0, size < wanted {
             throw .misconfigured(
                 "\(name) takes messages of \(size) bytes (max_msg_size); \(wanted) are wanted")

@@ -18,10 +18,9 @@ final class NATSConnection: Sendable {
 
     private struct State {
         var connection: Pointer?
-        var inbox: Pointer?
+        var inbox: Subscription?
         var isClosed = false
         var interrupted: [UInt64: @Sendable () -> Void] = [:]
-        var reconnects = 0
     }
 
     private let queue = DispatchQueue(label: "quire.nats")
@@ -52,35 +51,36 @@ final class NATSConnection: Sendable {
         let held = Pointer(value: connection)
         state.withLock { $0.connection = held }
         let inbox = try subscribe("\(prefix).*") { [weak self] in self?.answer($0) }
-        let heldInbox = Pointer(value: inbox.pointer)
-        state.withLock { $0.inbox = heldInbox }
+        state.withLock { $0.inbox = inbox }
     }
 
-    /// How often a connection was lost and made again.
-    var reconnects: Int { state.withLock { $0.reconnects } }
+    /// Others may still use what libnats has of it until then.
+    deinit {
+        let (connection, inbox) = state.withLock { ($0.connection, $0.inbox) }
+        inbox?.end()
+        guard let connection else { return }
+        queue.async { natsConnection_Destroy(connection.value) }
+    }
+
+    /// The connection, nil if it was closed.
+    private var open: Pointer? { state.withLock { $0.isClosed ? nil : $0.connection } }
 
     var isConnected: Bool {
-        guard let connection = state.withLock({ $0.connection }) else { return false }
+        guard let connection = open else { return false }
         return natsConnection_Status(connection.value) == NATS_CONN_STATUS_CONNECTED
     }
 
     /// The largest message that the server takes, nil while there is no connection.
     var maximumPayload: Int? {
-        guard isConnected, let connection = state.withLock({ $0.connection }) else { return nil }
+        guard isConnected, let connection = open else { return nil }
         return Int(natsConnection_GetMaxPayload(connection.value))
     }
 
     /// Ends it. What waits for an answer fails.
     func close() {
-        let connection = state.withLock { state in
-            defer { (state.connection, state.isClosed) = (nil, true) }
-            return state.connection
-        }
-        guard let connection else { return }
-        queue.async {
-            natsConnection_Close(connection.value)
-            natsConnection_Destroy(connection.value)
-        }
+        guard let connection = open else { return }
+        state.withLock { $0.isClosed = true }
+        queue.async { natsConnection_Close(connection.value) }
     }
 
     // MARK: Requests
@@ -111,7 +111,7 @@ final class NATSConnection: Sendable {
     private func send(
         _ subject: String, _ body: [UInt8], _ headers: [(name: String, value: String)], _ token: UInt64
     ) {
-        guard isConnected, let connection = state.withLock({ $0.connection }) else {
+        guard isConnected, let connection = open else {
             return resume(token, .failure(.unavailable("no connection to \(servers)")))
         }
         var message: OpaquePointer?
@@ -169,7 +169,7 @@ final class NATSConnection: Sendable {
     func subscribe(
         _ subject: String, _ take: @escaping @Sendable (NATSMessage) -> Void
     ) throws(LogError) -> Subscription {
-        guard let connection = state.withLock({ $0.connection }) else {
+        guard let connection = open else {
             throw .unavailable("the connection is closed")
         }
         let listener = Unmanaged.passRetained(Listener(take)).toOpaque()
@@ -222,8 +222,4 @@ final class NATSConnection: Sendable {
         }
     }
 
-    func didReconnect() {
-        state.withLock { $0.reconnects += 1 }
-        wasInterrupted()
-    }
 }

@@ -60,12 +60,12 @@ enum NATSSettings {
         natsOptions_SetReconnectedCB(
             settings,
             { _, closure in
-                NATSConnection.held(by: closure)?.didReconnect()
+                NATSConnection.held(by: closure)?.wasInterrupted()
             }, closure)
         natsOptions_SetRetryOnFailedConnect(
             settings, true,
             { _, closure in
-                NATSConnection.held(by: closure)?.didReconnect()
+                NATSConnection.held(by: closure)?.wasInterrupted()
             }, closure)
         natsOptions_SetErrorHandler(
             settings,

@@ -113,7 +113,7 @@ final class Puller {
 
     /// Returns the topmost post whose body is missing and was not asked for in this round.
     private func nextBody() throws -> Place? {
-        if bodies == nil { bodies = try posts { $0.isPlaceholder }.reversed() }
+        if bodies == nil { bodies = try posts { $0.isPlaceholder } }
         while let id = bodies!.popLast() {
             // An answer may have taken the post out of the feed.
             let row = try feed.cache.withSnapshot { try $0.find(id, in: feed) }
@@ -144,13 +144,13 @@ final class Puller {
         return key <= until.key(like: key)
     }
 
-    /// The posts of which this is true, from the top down.
+    /// The posts of which this is true, the lowest first.
     private func posts(where isWanted: (PostRow) -> Bool) throws -> [PostID] {
         try feed.cache.withSnapshot { snapshot in
             var (found, position): ([PostID], RowPosition?) = ([], nil)
             while true {
                 let rows = try snapshot.rows(of: feed, after: position, limit: 1_000)
-                guard let last = rows.last else { return found }
+                guard let last = rows.last else { return found.reversed() }
                 found += rows.compactMap(\.post).filter(isWanted).map(\.id)
                 position = last.post?.position ?? last.gap?.position
             }
