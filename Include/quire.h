@@ -36,8 +36,8 @@
  * Arguments A call does nothing and returns QUIRE_BAD_ARGUMENT for NULL where a value is needed, NULL with a
  *           length, a misaligned pointer, an unknown enum value or flag, or a count that overflows. A
  *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
- * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot. They are names, not addresses: never
- *           dereference one. The caller that received a handle from an out_ parameter owns it and releases it
+ * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot, quire_merge. They are names, not addresses:
+ *           never dereference one. The caller that received a handle from an out_ parameter owns it and releases it
  *           once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of these, or
  *           of a handle of another type, returns QUIRE_BAD_HANDLE. Handles can be released in any order:
  *           each keeps its cache open, and the file is closed with the last one.
@@ -1467,7 +1467,11 @@ enum {
     /* A post. */
     QUIRE_ROW_POST = 1,
     /* Posts may be missing here. */
-    QUIRE_ROW_GAP = 2
+    QUIRE_ROW_GAP = 2,
+    /* Only of quire_merge_read(): posts may be missing above the first one of the feed; `up` leads there. */
+    QUIRE_ROW_HEAD = 3,
+    /* Only of quire_merge_read(): the feed goes on below its last post; `down` leads there. */
+    QUIRE_ROW_TAIL = 4
 };
 
 /* Flags of quire_row. */
@@ -1642,6 +1646,42 @@ quire_status quire_rank_of_post(
 quire_status quire_rank_of_key(
     quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed, int64_t key,
     uint64_t *QUIRE_NONNULL out_rank);
+
+/* Several feeds that are read as one list, the highest key first. */
+typedef struct quire_merge quire_merge;
+
+/*
+ * Begins to read feeds as one list: the timeline of all accounts, the newest items of all subscriptions.
+ *
+ *     quire_merge *merge = NULL;
+ *     quire_merge_begin(snapshot, feeds, 2, NULL, &merge);
+ *     quire_merge_read(merge, rows, sources, 50, &count);
+ *     if (count > 0 && rows[count - 1].kind != QUIRE_ROW_POST) ... feed sources[count - 1] holds the list back
+ *     quire_merge_end(merge);
+ *
+ * A post is never above one that precedes it in its own feed. Of equal keys, that of the feed named first comes
+ * first. A post that several of the feeds hold is shown once, where its key is highest.
+ * feeds: of the snapshot's cache, none twice; QUIRE_ORDER_STABLE or QUIRE_ORDER_BUMP. NULL if count is 0.
+ * from_key: NULL begins at the top; else the first rows are those with this key or a lower one. [one] Since 0.1
+ */
+quire_status quire_merge_begin(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL const *QUIRE_NULLABLE feeds, size_t count,
+    const int64_t *QUIRE_NULLABLE from_key, quire_merge *QUIRE_NULLABLE *QUIRE_NONNULL out_merge);
+
+/*
+ * Fills rows with the next rows of the list, up to `capacity`, and sources with the index of each row's feed.
+ * *out_count gets their number; 0 is the end of the list. A read ends at a frontier, that is at a row which is not a
+ * QUIRE_ROW_POST: there a feed may get posts, and such a post may belong above all that follows. The next read goes
+ * on below it, for a program that wants that.
+ * rows, sources: NULL if capacity is 0; sources may be NULL. The rows live as long as the snapshot, and are read
+ * from it: after quire_snapshot_end() this returns QUIRE_BAD_HANDLE. [one] Since 0.1
+ */
+quire_status quire_merge_read(
+    quire_merge *QUIRE_NONNULL merge, quire_row *QUIRE_NULLABLE rows, uint32_t *QUIRE_NULLABLE sources,
+    size_t capacity, size_t *QUIRE_NONNULL out_count);
+
+/* Ends the reading; the rows stay valid. [any] Since 0.1 */
+void quire_merge_end(quire_merge *QUIRE_NULLABLE merge);
 
 /* A page as stored: one accepted response. */
 typedef struct quire_page {

@@ -18,7 +18,7 @@ public func quire_snapshot_end(_ snapshot: OpaquePointer?) {
     Handles.release(snapshot, as: SnapshotBox.self)
 }
 
-private func snapshot(_ handle: OpaquePointer?) throws(Failure) -> SnapshotBox {
+func snapshot(_ handle: OpaquePointer?) throws(Failure) -> SnapshotBox {
     try Handles.object(handle)
 }
 

@@ -198,3 +198,29 @@ def test_ids_of_all_kinds(cache: quire.Cache) -> None:
         assert [snapshot.find(feed, id).id for id in seen] == seen
     assert feed.contains(ids) == [True] * 7 and feed.contains([]) == []
     assert 42 in feed and "43" not in feed
+
+
+def test_feeds_are_merged_down_to_the_first_frontier(cache: quire.Cache) -> None:
+    stable = quire.FeedOptions(order=quire.Order.STABLE)
+    a, b = cache.feed("a", stable), cache.feed("b", stable)
+    a.ingest(a.plan(), [(f"a{key}", b"", key) for key in (9, 7, 5)], next=quire.Link.END)
+    b.ingest(b.plan(), [(f"b{key}", b"", key) for key in (8, 6)], next="more")
+
+    def names(**options: object) -> list[str]:
+        with cache.snapshot() as snapshot:
+            return [
+                row.id if isinstance(row, quire.PostRow) else f"{feed.name} ends"
+                for feed, row in snapshot.merged([a, b], **options)]  # type: ignore[arg-type]
+
+    assert names() == ["a9", "b8", "a7", "b6", "b ends"]
+    assert names(past_frontiers=True) == ["a9", "b8", "a7", "b6", "b ends", "a5"]
+    assert names(from_key=6) == ["b6", "b ends"]
+    with cache.snapshot() as snapshot:
+        *_, (feed, row) = snapshot.merged([a, b])
+        assert isinstance(row, quire.Frontier) and not row.is_head
+        assert row.link == quire.Link.token("more") and feed is b
+        assert list(snapshot.merged([])) == []
+        with pytest.raises(quire.BadArgumentError):
+            list(snapshot.merged([a, a]))
+        with pytest.raises(quire.BadArgumentError):
+            list(snapshot.merged([cache.feed("keyless")]))

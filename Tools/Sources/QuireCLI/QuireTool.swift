@@ -25,7 +25,8 @@ struct QuireTool: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Demo.self, Pull.self, Ingest.self, Fill.self, Feeds.self, Show.self, Pages.self, Gaps.self,
+            Demo.self, Pull.self, Ingest.self, Fill.self, Feeds.self, Show.self, Merge.self, Pages.self,
+            Gaps.self,
             Get.self, Export.self, Watch.self, ReportCommand.self, Serve.self,
             Delete.self, Pin.self, Unpin.self, Drop.self, Rename.self, Reset.self, Prune.self,
             Doctor.self, Stat.self, Check.self, Verify.self, Repair.self, Compact.self, Copy.self,

@@ -20,7 +20,7 @@ from ._names import (
     Alias, ChangeKind, CrawlKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
     RequestKind, RowFlag, RowKind, Sizes, Update, Verdict)
 from ._quire import ffi as _ffi, lib as _lib
-from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows
+from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
 from ._values import (
     Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
@@ -32,7 +32,7 @@ __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 __all__ = [
     "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache", "Change",
     "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Doubt", "Durability", "Feed", "FeedInfo",
-    "FeedOptions", "Finding", "FindingCode", "ForkedError", "GapRow", "Help", "Id", "Link", "LinkKind",
+    "FeedOptions", "Finding", "FindingCode", "ForkedError", "Frontier", "GapRow", "Help", "Id", "Link", "LinkKind",
     "NotFoundError", "Order", "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow",
     "PruneResult", "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
     "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "SCREENFUL", "Sizes", "Snapshot",

@@ -111,7 +111,25 @@ class GapRow:
     _lease: Lease = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """In Snapshot.merged(): posts may be missing at an end of a feed."""
+
+    #: True at the head, above the first post; False at the tail, below the last one.
+    is_head: bool
+    #: What continues there.
+    link: Link
+
+
 Row = Union[PostRow, GapRow]
+
+
+def merged_out(row: Any, lease: Lease) -> Row | Frontier:
+    if row.kind == lib.QUIRE_ROW_HEAD:
+        return Frontier(True, link_out(row.up))
+    if row.kind == lib.QUIRE_ROW_TAIL:
+        return Frontier(False, link_out(row.down))
+    return row_out(row, lease)
 
 
 def row_out(row: Any, lease: Lease) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -15,7 +15,7 @@ from ._feed import Feed
 from ._lease import Lease
 from ._names import ChangeKind, Order, Paging, RowKind, Sizes
 from ._quire import ffi, lib
-from ._rows import SCREENFUL, GapRow, PostRow, Row, Rows, position_in, row_out
+from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows, merged_out, position_in, row_out
 from ._values import Change, FeedInfo, FeedOptions, Id, Page, PostInfo, RowName
 
 # For the child of a fork, see _forget_after_fork().
@@ -143,6 +143,37 @@ class Snapshot:
             self._require_open()
             check(function(self._handle, feed._handle, *arguments, out))
         return int(out[0])
+
+    def merged(
+        self, feeds: Sequence[Feed], *, from_key: int | None = None, past_frontiers: bool = False
+    ) -> Iterator[tuple[Feed, Row | Frontier]]:
+        """The rows of several feeds as one list, the highest key first, each with its feed.
+
+        The list ends with a frontier: a GapRow, or a Frontier at the head or the tail of a feed, where posts
+        may be missing that belong above all that follows. `past_frontiers` reads on below. `from_key` begins
+        at a date. All feeds must have the order STABLE or BUMP. A post of several feeds comes once.
+        """
+        feeds = list(feeds)
+        handles = ffi.new("quire_feed *[]", [feed._handle for feed in feeds])
+        key = ffi.NULL if from_key is None else ffi.new("int64_t *", from_key)
+        out = ffi.new("quire_merge **")
+        with self._lock:
+            self._require_open()
+            check(lib.quire_merge_begin(
+                self._handle, handles if feeds else ffi.NULL, len(feeds), key, out))
+        merge = ffi.gc(out[0], lib.quire_merge_end)
+        rows = ffi.new("quire_row[]", SCREENFUL)
+        sources = ffi.new("uint32_t[]", SCREENFUL)
+        count = ffi.new("size_t *")
+        while True:
+            with self._lock:
+                self._require_open()
+                check(lib.quire_merge_read(merge, rows, sources, SCREENFUL, count))
+                found = [
+                    (feeds[sources[i]], merged_out(rows[i], self._lease)) for i in range(count[0])]
+            yield from found
+            if not found or not past_frontiers and not isinstance(found[-1][1], PostRow):
+                return
 
     def gaps(self, feed: Feed) -> Iterator[GapRow]:
         """The gaps of a feed, topmost first."""

@@ -1,0 +1,193 @@
+// Several feeds as one list. Each feed descends by its keys, so the list is made by taking, again and again, the
+// feed whose next row has the highest key. A feed that may get posts at some place has a frontier there, with the key
+// of the row above: a post that is missing may have that key, but no higher one.
+
+/// A feed that is to be merged with others.
+struct MergedFeed {
+    let reader: RowReader
+    let name: String
+    let order: OrderClass
+    let collection: UInt32
+}
+
+/// What one feed contributes to a merged list.
+private struct Source {
+    enum Item {
+        case row(FeedRow)
+        case head(Link)
+        case tail(Link)
+    }
+
+    let reader: RowReader
+    let collection: UInt32
+    let head: Link?
+    let tail: Link?
+    var at: SourcePosition
+    /// Rows that were read ahead, the next one last.
+    private var ahead: [FeedRow] = []
+
+    init(_ feed: MergedFeed, _ position: SourcePosition) throws {
+        (reader, collection, at) = (feed.reader, feed.collection, position)
+        do {
+            let record = try reader.record()
+            head = record.counts.entries > 0 && record.head.link != .end ? record.head.link : nil
+            tail = record.tail.link == .end ? nil : record.tail.link
+        } catch let error as QuireError where error.code == .notFound {
+            (head, tail) = (nil, nil)  // it was dropped, and has no rows
+        }
+    }
+
+    /// Returns the next row or frontier; nil at the end. `limit` is how many rows may be of use.
+    mutating func next(_ limit: Int) throws -> Item? {
+        if at.stage == .head {
+            if let head { return .head(head) }
+            at.stage = .rows
+        }
+        if at.stage == .rows {
+            if ahead.isEmpty { ahead = try reader.rows(after: at.row, limit: min(limit, 64)).reversed() }
+            if let row = ahead.last { return .row(row) }
+            at.stage = .tail
+        }
+        if at.stage == .tail {
+            if let tail { return .tail(tail) }
+            at.stage = .end
+        }
+        return nil
+    }
+
+    /// The key by which the next item competes with those of the other feeds. A post outside the server's
+    /// sequence, a post without a key and a frontier stay where they are.
+    func key(of item: Item) -> Int64 {
+        if case .row(.post(let post)) = item, !post.isDetached, let key = post.key { return min(at.key, key) }
+        return at.key
+    }
+
+    /// Steps over the next item.
+    mutating func take(_ item: Item) {
+        at.key = key(of: item)
+        switch item {
+        case .head: at.stage = .rows
+        case .tail: at.stage = .end
+        case .row(let row):
+            at.row = row.post?.position ?? row.gap?.position
+            ahead.removeLast()
+        }
+    }
+}
+
+/// Merges feeds in one snapshot.
+struct Merging {
+    private var sources: [Source]
+    /// True if several of the feeds share their posts.
+    private let sharesPosts: Bool
+    private let numbers: [UInt32: Int]
+
+    init(_ feeds: [MergedFeed], from position: MergedPosition?) throws {
+        let positions = position?.sources ?? Array(repeating: SourcePosition(), count: feeds.count)
+        if positions.count != feeds.count {
+            throw QuireError(
+                .badArgument, "a position in a list of \(positions.count) feeds, not \(feeds.count)")
+        }
+        sources = try zip(feeds, positions).map { try Source($0, $1) }
+        numbers = try Self.numbers(of: feeds)
+        sharesPosts = Set(feeds.map(\.collection)).count < feeds.count
+    }
+
+    /// Returns the index of each feed by its number. Throws unless they can be merged.
+    static func numbers(of feeds: [MergedFeed]) throws(QuireError) -> [UInt32: Int] {
+        var numbers: [UInt32: Int] = [:]
+        for (source, feed) in feeds.enumerated() {
+            if !feed.order.hasKeys {
+                throw QuireError(
+                    .badArgument,
+                    "feed \(feed.name) is \(feed.order.rawValue): only feeds whose order is that of "
+                        + "keys, stable or bump, can be merged")
+            }
+            if numbers.updateValue(source, forKey: feed.reader.feed) != nil {
+                throw QuireError(.badArgument, "feed \(feed.name) is merged with itself")
+            }
+        }
+        return numbers
+    }
+
+    /// Returns up to `limit` rows, or those down to the first frontier.
+    mutating func rows(limit: Int) throws -> MergedRows {
+        var rows: [MergedRow] = []
+        rows.reserveCapacity(min(limit, 1024))
+        var stop = MergedRows.Stop.limit
+        while rows.count < limit {
+            guard let (source, item) = try first(limit - rows.count) else {
+                stop = .end
+                break
+            }
+            sources[source].take(item)
+            if case .row(.post(let post)) = item {
+                if try !sharesPosts || isFirst(post, in: source) { rows.append(.post(post, source: source)) }
+                continue
+            }
+            rows.append(.frontier(Self.frontier(item), source: source))
+            stop = .frontier
+            break
+        }
+        return MergedRows(
+            rows: rows, position: MergedPosition(sources: sources.map(\.at)), stop: stop)
+    }
+
+    private static func frontier(_ item: Source.Item) -> Frontier {
+        switch item {
+        case .row(.gap(let gap)): .gap(gap)
+        case .head(let link): .head(link)
+        case .tail(let link): .tail(link)
+        case .row(.post): preconditionFailure("a post is no frontier")
+        }
+    }
+
+    /// Returns the highest of the next items. Of equal keys, that of the feed named first comes first.
+    private mutating func first(_ limit: Int) throws -> (source: Int, item: Source.Item)? {
+        var best: (source: Int, item: Source.Item, key: Int64)?
+        for source in sources.indices {
+            guard let item = try sources[source].next(limit) else { continue }
+            let key = sources[source].key(of: item)
+            if let best, best.key >= key { continue }
+            best = (source, item, key)
+        }
+        return best.map { ($0.source, $0.item) }
+    }
+
+    /// A post that several of the feeds hold is shown once: where its key is highest, in the server's sequence before
+    /// outside of it, in the feed named first.
+    private func isFirst(_ post: PostRow, in source: Int) throws -> Bool {
+        let reader = sources[source].reader
+        let index = try PostIndex(reader.transaction, of: sources[source].collection)
+        let places = index.positions(of: post.id)
+        if places.count < 2 { return true }
+        for (feed, position) in places {
+            guard let other = numbers[feed], other != source else { continue }
+            let row = try sources[other].reader.row(of: post.id, at: position)
+            if Self.rank(row) > Self.rank(post) || Self.rank(row) == Self.rank(post) && other < source {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func rank(_ post: PostRow) -> (Int, Int64) {
+        post.isDetached ? (0, .min) : (1, post.key ?? .min)
+    }
+}
+
+extension SourcePosition {
+    /// The position from which a feed's rows have this key or a lower one. A gap there is among them.
+    init(atKey key: Int64, _ reader: RowReader) throws {
+        var rank = try reader.rank(ofKey: key)
+        if rank > 0, try reader.rows(from: rank - 1, limit: 1).first?.gap != nil { rank -= 1 }
+        self.init()
+        if rank == 0 { return }
+        self.key = key
+        guard let row = try reader.position(above: rank) else {
+            stage = .tail
+            return
+        }
+        (stage, self.row) = (.rows, row)
+    }
+}
