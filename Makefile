@@ -48,7 +48,7 @@ docs: deps                  ## build/docs: a website of the Swift API, with arti
 torture: deps               ## crashes, power cuts, failing calls, full disks, damaged files; LONG=1 for a night of it
 	@SWIFT="$(SWIFT)" Scripts/torture
 
-fuzz: deps                  ## six fuzz targets, a minute each; EXECUTIONS=1000000 for a number of inputs, GUIDED=no without coverage, as CI does
+fuzz: deps                  ## seven fuzz targets, a minute each; EXECUTIONS=1000000 for a number of inputs, GUIDED=no without coverage, as CI does
 	@SWIFT="$(SWIFT)" Scripts/fuzz || [ $$? = 77 ]
 
 soak: deps                  ## many threads under ThreadSanitizer and AddressSanitizer, and five minutes without

@@ -108,6 +108,15 @@ import Testing
         #expect(try cache.check() == [])
     }
 
+    /// The record of the alias comes first in the table, and that of the name goes too.
+    @Test func theLastNameEndsWithItsCollection() throws {
+        let feed = try cache.feed(named: "a", options: FeedOptions(collection: "A"))
+        #expect(try cache.addAlias("a", of: "b", in: "A") == .noted)
+        try feed.drop()
+        #expect(try cache.environment.read { try $0.count(.aliases) } == 0)
+        #expect(try cache.check() == [])
+    }
+
     /// A name that is replaced takes its other ids along: no id is further than one step from the name.
     @Test func aNameMayBeReplacedAgainAndAgain() throws {
         try refresh(try cache.feed(named: "f"), [(1, "A")])

@@ -23,13 +23,17 @@ import Testing
         for scenario in try ScenarioTests.cases() {
             let name = "\(scenario["id"]!.text!) \(scenario["title"]!.text!)"
             let steps = scenario["steps"]!.list!
-            let single = try SessionPlayer(scenario, tuning: tuning)
-            for step in steps { try single.storage.cache.write { try single.play(step, $0) } }
-            let whole = try SessionPlayer(scenario, tuning: tuning)
+            let single = try ScenarioPlayer(scenario, tuning: tuning)
+            for step in steps {
+                try single.storage.cache.write {
+                    try single.play(step, BatchTarget($0, single.storage.cache))
+                }
+            }
+            let whole = try ScenarioPlayer(scenario, tuning: tuning)
             var mirror = Mirror()
             try mirror.follow(whole.storage.cache)
             try whole.storage.cache.write { session in
-                for step in steps { try whole.play(step, session) }
+                for step in steps { try whole.play(step, BatchTarget(session, whole.storage.cache)) }
             }
             #expect(whole.results == single.results, "\(name)")
             let expected = try CacheContents(single.storage.cache)
@@ -62,13 +66,14 @@ import Testing
 
     private static func compare(_ seed: UInt64, _ tuning: Tuning) throws {
         let steps = 40
-        var single = try SessionChaos(seed: seed, tuning)
+        var single = try OperationChaos(seed: seed, tuning)
         for _ in 0..<steps {
-            try single.storage.cache.write { try single.step($0) }
+            let cache = single.storage.cache
+            try cache.write { try single.step(BatchTarget($0, cache)) }
             let findings = try single.storage.cache.check()
             if !findings.isEmpty { throw Mistake(what: "\(findings), one by one", log: single.log) }
         }
-        var grouped = try SessionChaos(seed: seed, tuning)
+        var grouped = try OperationChaos(seed: seed, tuning)
         var sizes = SplitMix64(seed: ~seed)
         var mirror = Mirror()
         try mirror.follow(grouped.storage.cache)
@@ -76,15 +81,15 @@ import Testing
         while done < steps {
             let count = seed % 3 == 0 ? steps : sizes.number(in: 1...min(12, steps - done))
             try grouped.storage.cache.write { session in
-                for _ in 0..<count { try grouped.step(session) }
+                for _ in 0..<count { try grouped.step(BatchTarget(session, grouped.storage.cache)) }
             }
             done += count
             try mirror.follow(grouped.storage.cache)
             let findings = try grouped.storage.cache.check()
             if !findings.isEmpty { throw Mistake(what: "\(findings)", log: grouped.log) }
         }
-        for (a, b) in zip(single.log, grouped.log) where a != b {
-            throw Mistake(what: "\(b)\n   instead of\n\(a)", log: [])
+        for (a, b) in zip(single.replies, grouped.replies) where a != b {
+            throw Mistake(what: "\(b)\n   instead of\n\(a)", log: grouped.log)
         }
         let expected = try CacheContents(single.storage.cache)
         if let difference = try CacheContents(grouped.storage.cache).difference(from: expected) {

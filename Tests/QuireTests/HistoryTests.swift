@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Nil if the model breaks a promise of its own in one of them.
-    private static func emit(_ program: [String], _ count: Int, from start: Int) throws -> [JSON]? {
+    static func emit(_ program: [String], _ count: Int, from start: Int) throws -> [JSON]? {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.currentDirectoryURL = Specification.folder

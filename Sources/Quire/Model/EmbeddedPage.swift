@@ -21,12 +21,12 @@ public struct EmbeddedPage: Sendable, Hashable {
 }
 
 /// An attribute of a feed that is set in the commit of an answer, if the answer is accepted (`.ok`, `.joined` or
-/// `.gap`). Its value is followed by the number of the page that the answer became (``Outcome/page``), eight
-/// bytes, little-endian; 0 if it became none.
+/// `.gap`). Nine bytes follow its value: the number of the page that the answer became (``Outcome/page``),
+/// little-endian, 0 if it became none; and 1 if the feed took in all of its posts (``Outcome/ignored``), else 0.
 public struct PageNote: Sendable, Hashable {
     /// The name of the attribute.
     public var attribute: String
-    /// The value, without the number of the page.
+    /// The value, without the nine bytes.
     public var value: [UInt8]
 
     /// Creates a note.

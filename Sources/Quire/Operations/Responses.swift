@@ -39,7 +39,8 @@ extension WriteSession {
     private func take(_ note: PageNote?, _ outcome: Outcome, of feed: UInt32) throws {
         guard let note, outcome.isAccepted else { return }
         let page = withUnsafeBytes(of: (outcome.page ?? 0).littleEndian) { Array($0) }
-        try setAttribute(note.attribute, to: note.value + page, of: feed)
+        let isWhole: UInt8 = outcome.ignored.isEmpty ? 1 : 0
+        try setAttribute(note.attribute, to: note.value + page + [isWhole], of: feed)
     }
 }
 

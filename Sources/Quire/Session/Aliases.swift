@@ -131,8 +131,10 @@ extension WriteSession {
 
     /// Removes the aliases of a collection whose last feed leaves.
     func forgetAliases(in collection: UInt32) throws {
+        if counters.aliases == 0 { return }
         let start = withUnsafeBytes(of: collection.bigEndian) { Array($0) }
-        while counters.aliases > 0 {
+        // the record of the name may come after that of its last alias
+        while true {
             let key = try transaction.withCursor(.aliases) { cursor in
                 guard let (key, value) = try cursor.seek(start), key.starts(with: start) else {
                     return [UInt8]?.none

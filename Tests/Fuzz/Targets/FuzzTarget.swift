@@ -15,6 +15,8 @@ enum FuzzTarget: String, CaseIterable {
     case cache
     /// A document as people give it to `quire ingest`, XML above all.
     case xml
+    /// Operations of a log, applied to a cache.
+    case operation
 
     func run(_ input: [UInt8]) {
         switch self {
@@ -24,6 +26,7 @@ enum FuzzTarget: String, CaseIterable {
         case .calls: CallFuzzing.run(input)
         case .cache: FileFuzzing.cache(input)
         case .xml: FileFuzzing.document(input)
+        case .operation: OperationFuzzing.run(input)
         }
     }
 

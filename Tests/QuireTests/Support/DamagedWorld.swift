@@ -69,13 +69,13 @@ final class DamagedWorld {
 
     /// A random history.
     init(seed: UInt64, steps: Int) throws {
-        var chaos = try SessionChaos(seed: seed, Tuning.cramped)
+        var chaos = try OperationChaos(seed: seed, Tuning.cramped)
         storage = chaos.storage
         let cache = storage.cache
         var before: CacheDump?
         for _ in 0..<steps {
             let (portrait, generation) = try (CacheDump(cache), cache.withSnapshot { try $0.generation })
-            try cache.write { try chaos.step($0) }
+            try cache.write { try chaos.step(BatchTarget($0, cache)) }
             if try cache.withSnapshot({ try $0.generation }) != generation { before = portrait }
         }
         whole = try Data(contentsOf: URL(fileURLWithPath: storage.path))

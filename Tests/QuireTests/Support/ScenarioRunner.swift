@@ -217,7 +217,7 @@ final class ScenarioRunner {
 
     private func ids(_ list: JSON?) -> [PostID] { (list?.list ?? []).map { PostID($0.text!)! } }
 
-    private static func bytes(_ value: JSON) -> [UInt8] {
+    static func bytes(_ value: JSON) -> [UInt8] {
         switch value {
         case .text(let text): Array("\"\(text)\"".utf8)
         case .number(let number): Array("\(number)".utf8)
