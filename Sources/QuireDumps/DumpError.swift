@@ -29,6 +29,7 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
 /// Returns foreign text for a message, cut after `limit` characters. It cannot move a terminal's cursor or
 /// change the direction of writing.
 func printable(_ text: some StringProtocol, limit: Int = 80) -> String {
+    if text.utf8.count <= limit, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(text) }
     var result = ""
     var count = 0
     for scalar in text.unicodeScalars {

@@ -54,7 +54,8 @@ for compiler in gcc clang; do
     fi
 done
 check "layout of the structs" gcc -std=c11 -IInclude -c -o "$work/layout.o" Sources/CQuire/layout.c
-check "symbols, dependencies, size" Tests/C/symbols.sh
+check "symbols, dependencies" Tests/C/symbols.sh
+check "sizes" Tests/C/size.sh
 check "installed tree" Tests/C/install.sh
 check "README" fresh Tests/C/readme.sh
 if command -v valgrind >/dev/null && [ -d Tools/.build/release/Modules ]; then

@@ -68,6 +68,9 @@ struct RecognitionTableTests {
         options.wishes = Recognition.Wishes()
         let reader = PageReader(Input.list([Fixtures.path(path)]), options)
         var ids: [String] = []
+        if let found = try? Recognition(of: bytes, name: "r") {
+            try RecognitionPartsTests.expectSame(found.profile)
+        }
         while let page = reader.next() {
             switch page.content {
             case .failure(let error): throw error

@@ -1,3 +1,4 @@
+import Foundation
 import Quire
 import Testing
 
@@ -37,6 +38,108 @@ import Testing
         #expect(response.answer.next == next)
         #expect(response.answer.posts.map(\.id) == ["a", "b"])
         #expect(response.answer.posts.allSatisfy { $0.key != nil })
+    }
+
+    // MARK: Relative addresses
+
+    /// The ids of posts that have only links, and where the list goes on.
+    private func links(_ text: String, from request: String? = "https://a.example/b/feed") throws -> [String]
+    {
+        let envelope = request.map { Envelope(request: $0, status: 200) }
+        let answer = try SyndicationParser.read(Array(text.utf8), envelope: envelope, name: "x").answer
+        return answer.posts.map(\.id.description) + [answer.next.description]
+    }
+
+    private static let atom = "<feed xmlns='http://www.w3.org/2005/Atom' "
+
+    @Test func xmlBase() throws {
+        let inside = Self.link("next", "?p=2") + "<entry><link href='1'/></entry>"
+        let bases: [(base: String, links: [String])] = [
+            (">", ["https://a.example/b/1", "https://a.example/b/feed?p=2"]),
+            ("xml:base='https://c.example/d/'>", ["https://c.example/d/1", "https://c.example/d/?p=2"]),
+            ("xml:base='/d/'>", ["https://a.example/d/1", "https://a.example/d/?p=2"]),
+            ("xml:base='e/'>", ["https://a.example/b/e/1", "https://a.example/b/e/?p=2"]),
+            ("xml:base=''>", ["https://a.example/b/1", "https://a.example/b/feed?p=2"]),
+            ("base='https://c.example/'>", ["https://a.example/b/1", "https://a.example/b/feed?p=2"]),
+            ("xml:base='https://['>", ["https://a.example/b/1", "https://a.example/b/feed?p=2"]),
+        ]
+        for (base, expected) in bases {
+            #expect(try links("\(Self.atom)\(base)\(inside)</feed>") == expected, "\(base)")
+        }
+        // Without an address of the document, only a complete base makes links complete.
+        #expect(try links("\(Self.atom)>\(inside)</feed>", from: nil) == ["1", "?p=2"])
+        #expect(try links("\(Self.atom)xml:base='e/'>\(inside)</feed>", from: nil) == ["1", "?p=2"])
+        let complete = try links("\(Self.atom)xml:base='https://c.example/'>\(inside)</feed>", from: nil)
+        #expect(complete == ["https://c.example/1", "https://c.example/?p=2"])
+    }
+
+    @Test func aBaseHoldsInsideItsElement() throws {
+        let text = """
+            \(Self.atom)xml:base="https://c.example/"><title xml:base="https://wrong.example/"/>
+            <entry xml:base="d/"><link href="1"/></entry>
+            <entry xml:base="d/"><content xml:base="e/"/><link xml:base="f/" href="2"/></entry>
+            <entry><link href="3"/></entry>
+            <entry><id>4</id><link href="4"/></entry>
+            <entry><link href="https://D.example/%7e5"/></entry>
+            <link rel="next" xml:base="p/" href="2"/></feed>
+            """
+        #expect(
+            try links(text) == [
+                "https://c.example/d/1", "https://c.example/d/f/2", "https://c.example/3", "4",
+                "https://D.example/%7e5", "https://c.example/p/2",
+            ])
+    }
+
+    /// The link of an RSS channel is that of the site, so it says nothing of the pages of the feed.
+    @Test func theChannelOfRSS() throws {
+        let inside = "<item><link> /1 </link></item><item><link>2</link></item><item><guid>/3</guid></item>"
+        let next = "<a:link xmlns:a='http://www.w3.org/2005/Atom' rel='next' href='?p=2'/>"
+        func rss(_ channel: String, _ base: String = "") -> String {
+            "<rss \(base)><channel>\(channel)\(next)\(inside)</channel></rss>"
+        }
+        let paged = "https://a.example/b/feed?p=2"
+        #expect(
+            try links(rss("<link>https://s.example/x/y</link>"))
+                == ["https://s.example/1", "https://s.example/x/2", "/3", paged])
+        #expect(
+            try links(rss("<link>/x/</link>"))
+                == ["https://a.example/1", "https://a.example/x/2", "/3", paged])
+        #expect(
+            try links(rss("<image><link>https://i.example/</link></image>"))
+                == ["https://a.example/1", "https://a.example/b/2", "/3", paged])
+        let both = rss("<link>https://s.example/</link>", "xml:base='https://c.example/d/'")
+        #expect(
+            try links(both)
+                == ["https://c.example/1", "https://c.example/d/2", "/3", "https://c.example/d/?p=2"])
+        let rdf = """
+            <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">
+            <channel><link>https://s.example/</link></channel><image><link>https://i.example/</link></image>
+            <item><link>1</link></item></rdf:RDF>
+            """
+        #expect(try links(rdf) == ["https://s.example/1", Link.unknown.description])
+    }
+
+    /// Bases cannot make a document slow: a long one is not in force, and each is resolved once.
+    @Test func manyBases() throws {
+        let long = String(repeating: "x", count: 3_000)
+        #expect(
+            try links(
+                "\(Self.atom)xml:base='https://c.example/\(long)/'><entry><link href='1'/></entry></feed>")
+                == ["https://a.example/b/1", Link.unknown.description])
+        let entry = "<entry xml:base='\(long.prefix(2_000))/'><link href='1'/></entry>"
+        let text = "\(Self.atom)>" + String(repeating: entry, count: 500) + "</feed>"
+        #expect(try links(text).count == 501)
+    }
+
+    @Test func aFileOfRSS() throws {
+        let text =
+            "<rss><channel><link>https://s.example/x/</link><item><link>1</link></item></channel></rss>"
+        let path = NSTemporaryDirectory() + "/quire-base-" + UUID().uuidString
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let options = InputOptions(profile: Profile.named("jsonfeed")!)
+        let page = PageReader(Input.list([path]), options).next()
+        #expect(page?.answer?.ids == ["https://s.example/x/1"])
     }
 
     @Test func anItemWithoutAnIDIsARow() throws {

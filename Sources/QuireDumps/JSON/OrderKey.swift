@@ -12,7 +12,12 @@ enum OrderKey {
     /// Beyond the standard it accepts a space for the T, no seconds, an offset without a colon or minutes,
     /// and no offset, which means UTC. Digits beyond microseconds are cut off.
     static func date(_ text: some Collection<UInt8>) -> Int64? {
-        var reader = DateReader(rest: Array(text)[...])
+        guard let first = text.first, UInt8(ascii: "0")...UInt8(ascii: "9") ~= first else { return nil }
+        return text.withContiguousStorageIfAvailable(parsed) ?? Array(text).withUnsafeBufferPointer(parsed)
+    }
+
+    private static func parsed(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        var reader = DateReader(text: text)
         guard let year = reader.digits(4), reader.skip("-"),
             let month = reader.digits(2), reader.skip("-"),
             let day = reader.digits(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
@@ -46,20 +51,21 @@ enum OrderKey {
 }
 
 private struct DateReader {
-    var rest: ArraySlice<UInt8>
+    let text: UnsafeBufferPointer<UInt8>
+    var at = 0
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { at == text.count }
 
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest.removeFirst()
+        guard at < text.count, text[at] == UInt8(ascii: character) else { return false }
+        at += 1
         return true
     }
 
     mutating func digit() -> Int64? {
-        guard let byte = rest.first, UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
-        rest.removeFirst()
-        return Int64(byte - UInt8(ascii: "0"))
+        guard at < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[at] else { return nil }
+        at += 1
+        return Int64(text[at - 1] - UInt8(ascii: "0"))
     }
 
     mutating func digits(_ count: Int) -> Int64? {
@@ -89,11 +95,11 @@ private struct DateReader {
 
     /// Reads an offset in minutes east of Greenwich.
     mutating func offset() -> Int64? {
-        if rest.isEmpty || skip("Z") || skip("z") { return 0 }
+        if isAtEnd || skip("Z") || skip("z") { return 0 }
         let isEast = skip("+")
         guard isEast || skip("-"), let hours = digits(2) else { return nil }
         var minutes: Int64 = 0
-        if skip(":") || !rest.isEmpty {
+        if skip(":") || !isAtEnd {
             guard let digits = digits(2) else { return nil }
             minutes = digits
         }

@@ -41,7 +41,9 @@ public struct Profile: Sendable {
     /// How the page size is chosen, if pages are requested by number or position (R26).
     public var sizes: SizePolicy
     /// The JSON text of the profile.
-    public let source: String
+    public var source: String { text() }
+    /// Returns it; of a profile that was made of another one, when it is asked for.
+    var text: @Sendable () -> String
 
     /// A value that responses of this API have; with lines, each line.
     var mark: Mark?
@@ -127,6 +129,17 @@ public struct Profile: Sendable {
             error?.path, error?.name, error?.message,
         ]
         return (paths + page.map(\.path)).compactMap(\.self)
+    }
+
+    /// The link whose template needs a key of another type.
+    var misplacedTemplate: (field: String, problem: String)? {
+        for (field, link) in [("next", next), ("previous", previous)] {
+            guard case .template(let template)? = link?.way, template.needsKey, key?.type != .integer else {
+                continue
+            }
+            return (field, "{key} needs a key of type integer")
+        }
+        return nil
     }
 
     /// The field whose path in the document is impossible, and why. Such a path would never be found, and so

@@ -50,7 +50,7 @@ private struct Contents: Decodable {
             paging: try fields.choice("paging", among: Paging.allCases) ?? .cursor,
             firstPage: try fields.value("first_page", Int.self) ?? 1,
             sizes: try fields.sizes("sizes") ?? .unknown,
-            source: decoder.userInfo[Self.source] as? String ?? "",
+            text: { [source = decoder.userInfo[Self.source] as? String ?? ""] in source },
             mark: try fields.object("mark") {
                 Mark(
                     path: try $0.path("path") ?? $0.missing("path"),
@@ -108,10 +108,9 @@ private struct Contents: Decodable {
         if profile.isLines, let field = outside.first(where: fields.has) {
             throw fields.problem(field, "lines have no document around them")
         }
+        if let (field, problem) = profile.misplacedTemplate { throw fields.problem(field, problem) }
         for (field, link) in [("next", profile.next), ("previous", profile.previous)] {
             switch link?.way {
-            case .template(let template) where template.needsKey && profile.key?.type != .integer:
-                throw fields.problem(field, "{key} needs a key of type integer")
             case .counted where field == "previous":
                 throw fields.problem(field, "only next can be counted")
             case .counted where profile.page.isEmpty:

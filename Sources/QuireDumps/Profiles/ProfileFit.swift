@@ -20,10 +20,14 @@ public struct ProfileFit: Sendable {
 
     /// Tries a profile on a response. `envelope` was recorded with it; nil if nothing was.
     public init(_ profile: Profile, to bytes: [UInt8], envelope: Envelope?) {
-        self.profile = profile
-        let parser = PageParser(profile: profile)
-        result = Result { () throws(DumpError) in try parser.read(bytes, envelope: envelope, name: "") }
+        self.init(PageParser(profile: profile), to: bytes, envelope: envelope)
+    }
+
+    init(_ parser: PageParser, to bytes: [UInt8], envelope: Envelope?) {
+        let profile = parser.profile
+        let result = Result { () throws(DumpError) in try parser.read(bytes, envelope: envelope, name: "") }
             .mapError { DumpError($0.kind, String($0.message.dropFirst(2))) }
+        (self.profile, self.result) = (profile, result)
         let hasEnvelope = envelope != nil || Envelope.leads(bytes[...])
         let evidence = (try? result.get()).map { profile.evidence(in: $0, hasEnvelope) } ?? []
         found = evidence.filter(\.isThere).map(\.field)

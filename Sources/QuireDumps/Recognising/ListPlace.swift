@@ -8,6 +8,17 @@ struct ListPlace {
     let count: Int
     /// The path of what looks like the id of an item, and how much it looks like one; nil if nothing does.
     let id: (path: String, score: Int)?
+    /// How likely this is the list that the response is about.
+    let score: Int
+
+    private init(_ keys: [String], _ node: Int, in outline: JSONOutline) {
+        let items = Array(outline.children(of: node))
+        (self.keys, self.node, count) = (keys, node, outline.nodes[node].count)
+        path = keys.map(Self.escaped).joined(separator: ".")
+        id = Self.identity(of: items, keys.last, outline)
+        let name = keys.last.map(Self.usualNames.contains) ?? true
+        score = (id?.score ?? 0) + min(count, 20) * 2 + (name ? 60 : 0) - 8 * keys.count
+    }
 
     /// Names of arrays that hold what a response is about, rather than what belongs to it.
     private static let usualNames: Set<String> = [
@@ -16,26 +27,18 @@ struct ListPlace {
         "orderedItems", "list", "docs", "documents", "chunk", "content", "elements",
     ]
 
-    /// How likely this is the list that the response is about.
-    var score: Int {
-        let name = keys.last.map(Self.usualNames.contains) ?? true
-        return (id?.score ?? 0) + min(count, 20) * 2 + (name ? 60 : 0) - 8 * keys.count
-    }
-
     /// Returns the lists of objects that are not in other lists, the likeliest first.
     static func all(in outline: JSONOutline) -> [ListPlace] {
         var places: [ListPlace] = []
         func visit(_ node: Int, _ keys: [String]) {
             switch outline.nodes[node].kind {
             case .array:
-                let items = outline.children(of: node)
-                guard items.contains(where: { outline.nodes[$0].kind == .object }) else { return }
-                places.append(
-                    ListPlace(
-                        path: keys.map(escaped).joined(separator: "."), keys: keys, node: node,
-                        count: outline.nodes[node].count, id: identity(of: items, keys.last, outline)))
+                if outline.children(of: node).contains(where: { outline.nodes[$0].kind == .object }) {
+                    places.append(ListPlace(keys, node, in: outline))
+                }
             case .object where keys.count < 6:
-                for child in outline.children(of: node) where !outline.nodes[child].key.isEmpty {
+                for child in outline.children(of: node)
+                where outline.nodes[child].holdsValues && !outline.nodes[child].key.isEmpty {
                     visit(child, keys + [outline.key(child)])
                 }
             default: return
@@ -47,7 +50,8 @@ struct ListPlace {
 
     /// Returns a key as a part of a path.
     static func escaped(_ key: String) -> String {
-        key.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
+        if key.utf8.allSatisfy({ $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: ".") }) { return key }
+        return key.replacing("\\", with: "\\\\").replacing(".", with: "\\.")
     }
 
     // MARK: The id
@@ -65,14 +69,26 @@ struct ListPlace {
         "login": 28, "name": 20, "title": 12, "label": 40,
     ]
 
-    private static func score(_ key: String, in list: String?) -> Int? {
+    /// Returns how much a member looks like an id by its name; nil if it cannot be one.
+    private static func score(_ member: Int, in list: String?, _ outline: JSONOutline) -> Int? {
+        switch outline.nodes[member].kind {
+        case .string, .integer, .null: break
+        case .flag, .fraction, .array, .object: return nil
+        }
+        let name = outline.nodes[member].key
+        let endsInID = outline.slice(name).suffix(2).map { $0 | 0x20 } == Array("id".utf8)
+        guard endsInID || name.count <= longestName else { return nil }
+        let key = outline.key(member)
         if let known = scores[key] { return known }
+        guard endsInID else { return nil }
         let lower = key.lowercased()
         guard lower.hasSuffix("_id") || key.hasSuffix("Id") || key.hasSuffix("ID") else { return nil }
         let stem = lower.dropLast(lower.hasSuffix("_id") ? 3 : 2)
         // questions have a question_id
         return list?.lowercased().hasPrefix(stem) == true ? 89 : 55
     }
+
+    private static let longestName = scores.keys.map(\.utf8.count).max() ?? 0
 
     /// Returns the field with a value of its own for each item.
     private static func identity(
@@ -88,20 +104,20 @@ struct ListPlace {
             best = (keys.map(escaped).joined(separator: "."), score)
         }
         for member in outline.children(of: first) {
-            let key = outline.key(member)
-            if let score = score(key, in: list) { consider([key], score) }
-            guard outline.nodes[member].kind == .object, wrappers.contains(key) else { continue }
+            if let score = score(member, in: list, outline) { consider([outline.key(member)], score) }
+            guard outline.nodes[member].kind == .object, wrappers.contains(outline.key(member)) else {
+                continue
+            }
             for inner in outline.children(of: member) {
-                if let score = score(outline.key(inner), in: list) {
-                    consider([key, outline.key(inner)], score - 15)
-                }
+                guard let score = score(inner, in: list, outline) else { continue }
+                consider([outline.key(member), outline.key(inner)], score - 15)
             }
         }
         return best
     }
 
     private static func isDistinct(_ keys: [String], _ items: [Int], _ outline: JSONOutline) -> Bool {
-        var seen: Set<String> = []
+        var seen: [UInt64] = []
         var missing = 0
         for item in items {
             guard let node = outline.find(keys, from: item), outline.nodes[node].kind != .null else {
@@ -112,11 +128,18 @@ struct ListPlace {
             case .string, .integer: break
             default: return false
             }
-            let text = outline.text(node)
-            if text.isEmpty { return false }
-            seen.insert(text)
+            let range = outline.nodes[node].range
+            if range.isEmpty { return false }
+            seen.append(hash(outline.slice(range)))
         }
+        seen.sort()
+        let distinct = seen.isEmpty ? 0 : 1 + zip(seen, seen.dropFirst()).count { $0 != $1 }
         // A row need not be a post, and a server may show a post twice.
-        return missing * 10 <= items.count && seen.count * 4 >= (items.count - missing) * 3
+        return missing * 10 <= items.count && distinct * 4 >= (items.count - missing) * 3
+    }
+
+    /// FNV-1a.
+    private static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

@@ -49,37 +49,39 @@ struct OrderFinding {
         _ node: Int, _ keys: [String], _ outline: JSONOutline, _ paths: inout [[String]]
     ) {
         for child in outline.children(of: node) {
-            let name = outline.key(child)
-            if name.lowercased().hasSuffix("id") { continue }  // a number as large as a time, but none
-            let keys = keys + [name]
-            switch outline.nodes[child].kind {
-            case .object where keys.count < 3: collect(child, keys, outline, &paths)
-            case .string, .integer, .fraction:
-                if value(child, outline, isTime: true) != nil { paths.append(keys) }
-            default: break
-            }
+            let isNested = outline.nodes[child].kind == .object && keys.count < 2
+            guard isNested || value(child, outline, isTime: true) != nil,
+                !isID(outline.nodes[child].key, outline)
+            else { continue }
+            let keys = keys + [outline.key(child)]
+            if isNested { collect(child, keys, outline, &paths) } else { paths.append(keys) }
         }
+    }
+
+    /// True for the name of a number that may be as large as a time, but is none.
+    private static func isID(_ name: Range<Int>, _ outline: JSONOutline) -> Bool {
+        outline.slice(name).suffix(2).map { $0 | 0x20 } == Array("id".utf8)
     }
 
     private static func field(
         _ keys: [String], _ items: [Int], _ outline: JSONOutline, isTime: Bool = true
     ) -> Field? {
-        var values: [Int64] = []
-        var types: Set<Profile.KeyType> = []
+        var (above, only): (Int64?, Profile.KeyType?)
+        var (isDescending, isAscending, steps) = (true, true, 0)
         for item in items {
             guard let node = outline.find(keys, from: item),
-                let (value, type) = value(node, outline, isTime: isTime)
-            else { return nil }
-            values.append(value)
-            types.insert(type)
+                let (value, type) = value(node, outline, isTime: isTime), type == only ?? type
+            else { return nil }  // values of two types do not compare
+            if let above, above != value {
+                if above < value { isDescending = false } else { isAscending = false }
+                steps += 1
+            }
+            (above, only) = (value, type)
         }
-        if types == [.integer, .number] { return nil }  // the two do not compare
-        guard types.count == 1, let type = types.first else { return nil }
-        let pairs = Array(zip(values, values.dropFirst()))
+        guard let type = only else { return nil }
         return Field(
-            path: keys.map(ListPlace.escaped).joined(separator: "."), type: type,
-            isDescending: pairs.allSatisfy { $0 >= $1 }, isAscending: pairs.allSatisfy { $0 <= $1 },
-            steps: pairs.count { $0 != $1 })
+            path: keys.map(ListPlace.escaped).joined(separator: "."), type: type, isDescending: isDescending,
+            isAscending: isAscending, steps: steps)
     }
 
     /// Returns a value as a key: a date, or a number that is a time since 1970 in seconds or finer.
@@ -94,7 +96,9 @@ struct OrderFinding {
             guard 16...40 ~= range.count else { return nil }
             return OrderKey.date(outline.slice(range)).map { ($0, .date) }
         case .integer:
-            guard let number = Int64(outline.text(node)), !isTime || times ~= number else { return nil }
+            guard range.count > 8 || !isTime, let number = Int64(outline.text(node)),
+                !isTime || times ~= number
+            else { return nil }
             return (number, .integer)
         case .fraction:
             guard let number = Double(outline.text(node)),
@@ -102,6 +106,23 @@ struct OrderFinding {
             else { return nil }
             return (OrderKey.number(number), .number)
         default: return nil
+        }
+    }
+
+    /// Returns the key of an item as a profile reads it; nil if it cannot.
+    static func key(_ field: KeyField, of item: Int, in outline: JSONOutline) -> Int64? {
+        guard let node = outline.find(field.path.keys, from: item) else { return nil }
+        return key(field, outline.nodes[node].kind, outline.slice(outline.nodes[node].range))
+    }
+
+    /// Returns a value as a key of the field's type; nil if it is none.
+    static func key(_ field: KeyField, _ kind: JSONOutline.Kind, _ bytes: ArraySlice<UInt8>) -> Int64? {
+        func text() -> String { String(decoding: bytes, as: UTF8.self) }
+        return switch (kind, field.type) {
+        case (.integer, .integer), (.integer, .auto), (.string, .integer): Int64(text())
+        case (.string, .date), (.string, .auto): OrderKey.date(bytes)
+        case (.integer, .number), (.fraction, .number): Double(text()).map(OrderKey.number)
+        default: nil
         }
     }
 }

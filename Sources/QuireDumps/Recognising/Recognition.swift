@@ -1,4 +1,3 @@
-import CJSON
 public import Quire
 
 /// What a response is: the profile that reads it, and by what its list is ordered.
@@ -75,7 +74,7 @@ extension Recognition {
             let recognizer = Recognizer(wishes: wishes, envelope: envelope, outline: outline)
             let found = try recognizer.find()
             let items = outline.find(found.profile.items.keys) ?? 0
-            self.init(found, wishes, envelope, outline, outline.children(of: items))
+            self.init(found, wishes, envelope, outline, Array(outline.children(of: items)))
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
@@ -103,7 +102,7 @@ extension Recognition {
                     UInt8(ascii: "]")
                 ]
             guard let outline = JSONOutline(array[...]) else { throw DumpError(.data, "not JSON") }
-            let items = outline.children(of: 0)
+            let items = Array(outline.children(of: 0))
             for profile in Profile.builtIn where profile.isLines {
                 let fitting = items.filter { Self.marks(profile, $0, outline) }
                 if fitting.count * 2 > items.count {
@@ -119,7 +118,7 @@ extension Recognition {
             }
             let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: outline)
             let found = try recognizer.find()
-            self.init(found, wishes, nil, outline, outline.children(of: 0))
+            self.init(found, wishes, nil, outline, items)
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
@@ -129,7 +128,7 @@ extension Recognition {
     /// own. Returns nil if they are neither.
     private static func ofElements(_ outline: JSONOutline, _ wishes: Wishes) throws(DumpError) -> Recognition?
     {
-        let items = outline.children(of: 0)
+        let items = Array(outline.children(of: 0))
         let objects = items.prefix(8).filter { outline.nodes[$0].kind == .object }
         for first in objects where wishes.id == nil && wishes.items == nil {
             guard let profile = ofItem(first, outline) else { continue }
@@ -141,7 +140,7 @@ extension Recognition {
             guard let inner = JSONOutline(outline.slice(outline.nodes[item].range)) else { continue }
             let recognizer = Recognizer(wishes: wishes, envelope: nil, outline: inner)
             guard let found = recognizer.known(), !found.profile.items.keys.isEmpty else { continue }
-            let list = inner.find(found.profile.items.keys).map(inner.children) ?? []
+            let list = inner.find(found.profile.items.keys).map { Array(inner.children(of: $0)) } ?? []
             return Recognition(found, wishes, nil, inner, list)
         }
         return nil
@@ -149,13 +148,12 @@ extension Recognition {
 
     /// Returns the profile whose ids have the name that this item has.
     private static func ofItem(_ item: Int, _ outline: JSONOutline) -> Profile? {
-        Profile.builtIn.first { profile in
-            guard !profile.isLines, profile.post.keys.isEmpty, profile.id.path.keys.count == 1,
-                !profile.items.keys.isEmpty, let name = profile.id.path.keys.first, name.count > 2
+        KnownAPI.all.first { api in
+            guard !api.profile.isLines, api.post == nil, api.id.count == 1, !api.items.isEmpty,
+                let name = api.id.first, name.utf8.count > 2, outline.find([name], from: item) != nil
             else { return false }
-            let hasKey = profile.key.map { outline.find($0.path.keys, from: item) != nil } ?? true
-            return hasKey && outline.find([name], from: item) != nil
-        }
+            return api.key.map { outline.find($0, from: item) != nil } ?? true
+        }?.profile
     }
 
     private static func marks(_ profile: Profile, _ item: Int, _ outline: JSONOutline) -> Bool {
@@ -173,8 +171,7 @@ extension Recognition {
             found: found, wishes: wishes, envelope: envelope, outline: outline, items: items)
         var verdict = decision.verdict()
         var profile = Self.profile(found.profile, verdict, wishes)
-        if wishes.order == nil, verdict.key != nil, !Self.descends(profile, in: outline, beyond: items.count)
-        {
+        if wishes.order == nil, verdict.key != nil, !Self.descends(profile, items, in: outline) {
             let key = profile.key.map { "\($0.path)" } ?? "its key"
             verdict = OrderDecision.Verdict(order: .ranked, reason: "\(key) descends on the first rows only")
             profile = Self.profile(found.profile, verdict, wishes)
@@ -187,13 +184,15 @@ extension Recognition {
     private static func profile(
         _ found: Profile, _ verdict: OrderDecision.Verdict, _ wishes: Wishes
     ) -> Profile {
-        var changes: [String: Any] = [:]
-        if verdict.order != found.order { changes["order"] = verdict.order.rawValue }
+        var changes: [ProfileChange] = []
+        if verdict.order != found.order { changes.append(.order(verdict.order)) }
         if let key = verdict.key, key.path != found.key?.path.text || key.type == .number {
-            changes["key"] = ["path": key.path, "type": key.type.rawValue]
-            if found.version == nil { changes["version"] = ["path": key.path, "type": key.type.rawValue] }
+            guard let path = try? FieldPath(key.path) else { return found }
+            let field = KeyField(path: path, type: key.type)
+            changes.append(.key(field))
+            if found.version == nil { changes.append(.version(field)) }
         }
-        var profile = changes.isEmpty ? found : found.changed(by: changes) ?? found
+        var profile = found.changed(by: changes) ?? found
         // These were found to be possible.
         if let items = wishes.items { try? profile.setItems(path: items) }
         if let id = wishes.id { try? profile.setID(path: id) }
@@ -201,23 +200,24 @@ extension Recognition {
         return profile
     }
 
-    /// Returns true if the keys descend on the whole page, of which `count` rows are known to.
-    private static func descends(_ profile: Profile, in outline: JSONOutline, beyond count: Int) -> Bool {
-        guard !profile.isLines, let field = profile.key, let items = outline.find(profile.items.keys),
-            outline.nodes[items].count > count
+    /// Returns true if the keys descend on the whole page, of which these items are known to.
+    private static func descends(_ profile: Profile, _ items: [Int], in outline: JSONOutline) -> Bool {
+        guard !profile.isLines, let field = profile.key, let list = outline.find(profile.items.keys),
+            outline.nodes[list].count > items.count, let last = items.last
         else { return true }
-        let scanner = Scanner(depth: PageParser.depthLimit)
-        _ = scanner.items(profile.items)
-        let slot = scanner.inItem(field.path)
-        guard scanner.scan(outline.bytes) == nil else { return true }  // the parser says why
-        var above = Int64.max
-        for item in 0..<scanner.itemCount {
-            let span = scanner.item(item, slot)
-            let type = field.type == .auto && span.kind == CJSON_STRING ? .date : field.type
-            guard let key = try? span.key(field, as: type), key <= above else { return false }
+        guard var above = OrderFinding.key(field, of: last, in: outline) else { return false }
+        var isDescending = true
+        outline.eachUnread(of: list, below: last, field.path.keys) { found in
+            guard let found, let key = OrderFinding.key(field, found.kind, outline.slice(found.range)),
+                key <= above
+            else {
+                isDescending = false
+                return false
+            }
             above = key
+            return true
         }
-        return true
+        return isDescending
     }
 }
 
@@ -226,13 +226,17 @@ extension Profile {
     fileprivate func shifted(to messages: [Int], in outline: JSONOutline) -> Profile {
         guard let message = messages.first, let from = post.keys.first,
             outline.find(id.path.keys, from: message) == nil,
-            let place = outline.children(of: message).firstIndex(where: { outline.nodes[$0].kind == .object })
+            let place = Array(outline.children(of: message)).firstIndex(where: {
+                outline.nodes[$0].kind == .object
+            })
         else { return self }
-        func moved(_ path: FieldPath) -> String {
-            path.keys.first == from ? "\(place)" + path.text.dropFirst(from.count) : path.text
+        func moved(_ path: FieldPath) -> FieldPath? {
+            if path.keys.first != from { return path }
+            return try? FieldPath("\(place)" + path.text.dropFirst(from.count))
         }
-        var changes: [String: Any] = ["post": moved(post), "id": ["path": moved(id.path)]]
-        if let key { changes["key"] = ["path": moved(key.path), "type": key.type.rawValue] }
+        guard let post = moved(post), let id = moved(id.path) else { return self }
+        var changes: [ProfileChange] = [.post(post), .id(id)]
+        if let key, let path = moved(key.path) { changes.append(.key(KeyField(path: path, type: key.type))) }
         return changed(by: changes) ?? self
     }
 }

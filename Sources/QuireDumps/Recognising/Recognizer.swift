@@ -3,10 +3,14 @@ import Quire
 
 /// Finds the profile of a response: one that comes with Quire, one of these with another list or id, or a plain
 /// one made for an API that Quire does not know.
-struct Recognizer {
-    let wishes: Recognition.Wishes
-    let envelope: Envelope?
-    let outline: JSONOutline
+final class Recognizer {
+    private let wishes: Recognition.Wishes
+    private let envelope: Envelope?
+    private let outline: JSONOutline
+
+    init(wishes: Recognition.Wishes, envelope: Envelope?, outline: JSONOutline) {
+        (self.wishes, self.envelope, self.outline) = (wishes, envelope, outline)
+    }
 
     /// A profile, and why.
     struct Found {
@@ -30,13 +34,11 @@ struct Recognizer {
 
     /// Returns the built-in profile that fits best and finds posts.
     func known() -> Found? {
-        let candidates = Profile.builtIn.compactMap { wished($0) }.filter(isPossible)
-        if candidates.isEmpty { return nil }
-        var trials: [String: [UInt8]] = [:]
-        let fits = candidates.compactMap { profile -> ProfileFit? in
-            let bytes = trials[profile.items.text] ?? trial(of: profile)
-            trials[profile.items.text] = bytes
-            let fit = ProfileFit(profile, to: bytes, envelope: envelope)
+        var trials: [[String]: [UInt8]] = [:]
+        let fits = wished.filter(isPossible).compactMap { api -> ProfileFit? in
+            let bytes = trials[api.items] ?? trial(of: api)
+            trials[api.items] = bytes
+            let fit = api.fit(bytes, envelope)
             return fit.fits && fit.posts > 0 ? fit : nil
         }
         guard let best = ProfileFit.ranked(fits).first else { return nil }
@@ -46,51 +48,56 @@ struct Recognizer {
         return Found(profile: best.profile, reason: "\(place) of \(what)")
     }
 
-    /// Returns the profile with the paths that the caller gave; nil if it cannot have them.
-    private func wished(_ profile: Profile) -> Profile? {
-        var profile = profile
-        do throws(DumpError) {
-            if let items = wishes.items { try profile.setItems(path: items) }
-            if let id = wishes.id { try profile.setID(path: id) }
-            if let key = wishes.key { try profile.setKey(path: key) }
-        } catch { return nil }
-        return profile
+    /// The profiles with the paths that the caller gave, those of them that can have them.
+    private var wished: [KnownAPI] {
+        if wishes.items == nil && wishes.id == nil && wishes.key == nil { return KnownAPI.all }
+        return KnownAPI.all.compactMap { api in
+            var profile = api.profile
+            do throws(DumpError) {
+                if let items = wishes.items { try profile.setItems(path: items) }
+                if let id = wishes.id { try profile.setID(path: id) }
+                if let key = wishes.key { try profile.setKey(path: key) }
+            } catch { return nil }
+            return KnownAPI(profile)
+        }
     }
 
-    /// Compares the profile with the outline. That is much cheaper than trying it.
-    private func isPossible(_ profile: Profile) -> Bool {
-        guard !profile.isLines, let items = outline.find(profile.items.keys),
-            outline.nodes[items].kind == (profile.sequence == nil ? .array : .object),
-            let first = outline.children(of: items).first(where: {
-                outline.find(profile.id.path.keys, from: $0) != nil
-            }),
-            let id = outline.find(profile.id.path.keys, from: first)
+    /// Compares an API with the outline. That is much cheaper than trying its profile.
+    private func isPossible(_ api: KnownAPI) -> Bool {
+        guard let items = outline.find(api.items), outline.nodes[items].kind == api.listKind,
+            !api.profile.isLines,
+            let (first, id) = outline.children(of: items).lazy.compactMap({ [outline] item in
+                outline.find(api.id, from: item).map { (item, $0) }
+            }).first
         else { return false }
-        switch (outline.nodes[id].kind, profile.id.type) {
+        switch (outline.nodes[id].kind, api.profile.id.type) {
         case (.string, .string), (.string, .any), (.integer, .integer), (.integer, .any): break
         default: return false
         }
-        if let key = profile.key, outline.find(key.path.keys, from: first) == nil { return false }
-        if let mark = profile.mark, !mark.texts.isEmpty {
+        if let key = api.key, outline.find(key, from: first) == nil { return false }
+        if let mark = api.profile.mark, !mark.texts.isEmpty {
             guard let node = outline.find(mark.path.keys) else { return false }
             if !mark.texts.contains(where: outline.text(node).contains) { return false }
         }
-        if profile.items.keys.isEmpty && profile.id.path.keys.isEmpty { return true }
-        return profile.signs.isEmpty || hasSign(profile)
+        if api.items.isEmpty && api.id.isEmpty { return true }
+        return api.signs == 0 || hasSign(api)
     }
 
-    private func hasSign(_ profile: Profile) -> Bool {
-        profile.signs.contains { sign in
-            envelope?.request?.contains(sign) == true || outline.contains(sign)
-        }
-    }
+    private func hasSign(_ api: KnownAPI) -> Bool { signs & api.signs != 0 }
+
+    /// The signs in the first 32 KiB of the document, or in its request.
+    private lazy var signs = {
+        let search = SignSearch.builtIn
+        return search.found(in: outline.bytes.prefix(1 << 15))
+            | (envelope?.request.map { search.found(in: $0.utf8) } ?? 0)
+    }()
 
     /// Returns the document with only the first items of the profile's list.
-    private func trial(of profile: Profile) -> [UInt8] {
-        guard profile.sequence == nil, let items = outline.find(profile.items.keys),
-            outline.nodes[items].count > Self.trialItems
+    private func trial(of api: KnownAPI) -> [UInt8] {
+        guard api.listKind == .array, let items = outline.find(api.items),
+            outline.nodes[items].count > Self.trialItems,
+            let last = outline.children(of: items).dropFirst(Self.trialItems - 1).first(where: { _ in true })
         else { return Array(outline.bytes) }
-        let last = outline.children(of: items)[Self.trialItems - 1]
         var end = outline.nodes[last].range.upperBound
         if outline.nodes[last].kind == .string { end += 1 }
         return Array(outline.slice(0..<end)) + [UInt8(ascii: "]")]
@@ -101,72 +108,87 @@ struct Recognizer {
 
     /// Returns a built-in profile whose frame is there, around another list or with other ids.
     private func related() -> Found? {
-        var best: (found: Found, score: Int)?
-        let profiles = Profile.builtIn.filter { profile in
-            !profile.isLines && profile.sequence == nil && profile.mark?.texts.isEmpty ?? true
-                && (profile.signs.isEmpty || hasSign(profile))
-        }
+        if places.isEmpty { return nil }
+        var relations: [Relation] = []
+        let apis = KnownAPI.all.filter { $0.hasFrame && ($0.signs == 0 || hasSign($0)) }
+        let inDocument = apis.map { api in api.frame.inDocument.count { isThere($0) } }
         for place in places.prefix(6) {
-            guard let id = wishes.id ?? place.id?.path else { continue }
-            for profile in profiles {
-                guard let score = relation(profile, place, id), score > best?.score ?? 0 else { continue }
-                var changes: [String: Any] = ["items": place.path, "id": ["path": id]]
-                changes.merge(absentFields(of: profile, place)) { $1 }
-                guard let derived = profile.changed(by: changes) else { continue }
-                let what = "its frame is around \"\(place.path)\", a list of items with \"\(id)\""
-                best = (Found(profile: derived, reason: what), score)
+            guard let id = wishes.id ?? place.id?.path, let paths = place.paths(id) else { continue }
+            let around = outline.find(Array(place.keys.dropLast())) ?? 0
+            for (api, inDocument) in zip(apis, inDocument) {
+                let frame = inDocument + api.frame.aroundList.count { isThere($0, from: around) }
+                guard let score = score(api, frame, place, paths.id) else { continue }
+                relations.append(Relation(api: api, place: place, paths: paths, score: score))
             }
         }
-        return best?.found
+        // Of equals the first one.
+        while let best = relations.indices.max(by: { relations[$0].score < relations[$1].score }) {
+            let (api, place, paths) = (relations[best].api, relations[best].place, relations[best].paths)
+            let changes = [.items(paths.items), .id(paths.id)] + absentFields(of: api, place, paths.items)
+            if let profile = api.profile.changed(by: changes) {
+                let what = "its frame is around \"\(place.path)\", a list of items with \"\(paths.id.text)\""
+                return Found(profile: profile, reason: what)
+            }
+            relations.remove(at: best)
+        }
+        return nil
+    }
+
+    /// An API whose frame is around a list.
+    private struct Relation {
+        let api: KnownAPI
+        let place: ListPlace
+        let paths: (items: FieldPath, id: FieldPath)
+        let score: Int
     }
 
     /// The lists that may be meant, the likeliest first.
-    private var places: [ListPlace] {
+    private lazy var places = {
         let all = ListPlace.all(in: outline)
         guard let wish = wishes.items else { return all }
         return all.filter { $0.path == wish }
+    }()
+
+    private func isThere(_ path: [String], from node: Int = 0) -> Bool {
+        outline.find(path, from: node).map { outline.nodes[$0].kind != .null } ?? false
     }
 
-    /// Returns how much of the profile's frame is there; nil if too little. Its signs are there, if it has any.
-    private func relation(_ profile: Profile, _ place: ListPlace, _ id: String) -> Int? {
-        if !profile.post.keys.isEmpty {
-            let items = outline.children(of: place.node)
-            guard id.hasPrefix(profile.post.text + "."), let first = items.first,
-                outline.find(profile.post.keys, from: first) != nil
+    /// Returns how much of the profile's frame is there; nil if too little. Its signs are there, if it has any, and
+    /// `frame` of the paths of its frame.
+    private func score(_ api: KnownAPI, _ frame: Int, _ place: ListPlace, _ id: FieldPath) -> Int? {
+        if let post = api.post {
+            guard id.text.hasPrefix(post.text + "."),
+                let first = outline.children(of: place.node).first(where: { _ in true }),
+                outline.find(post.keys, from: first) != nil
             else { return nil }
         }
-        var score = profile.signs.isEmpty ? 0 : 2
-        let items = profile.items.keys
-        if items.count > 1, place.keys.count > 1, items.first == place.keys.first {
-            score += items.last == place.keys.last ? 2 : 1
-        }
-        let ignored = [profile.error?.path, profile.error?.name, profile.error?.message].map { $0?.text }
-        for path in Set(profile.outsidePaths) where !ignored.contains(path.text) {
-            guard let node = outline.find(path.resolved(around: place.fieldPath).keys) else { continue }
-            if outline.nodes[node].kind != .null { score += 1 }
+        var score = (api.signs == 0 ? 0 : 2) + frame
+        if api.items.count > 1, place.keys.count > 1, api.items.first == place.keys.first {
+            score += api.items.last == place.keys.last ? 2 : 1
         }
         // A sign alone says nothing of a list deep inside.
-        if score == 2, !profile.signs.isEmpty, place.keys.count > 1 { return nil }
+        if score == 2, api.signs != 0, place.keys.count > 1 { return nil }
         return score >= 2 ? score * 1_000 + place.score : nil
     }
 
-    /// The fields of the profile that these items do not have.
-    private func absentFields(of profile: Profile, _ place: ListPlace) -> [String: Any] {
-        var changes: [String: Any] = [:]
-        guard let first = outline.children(of: place.node).first else { return changes }
-        if let key = profile.key, outline.find(key.path.keys, from: first) == nil {
-            changes["key"] = NSNull()
-            if [.stable, .bump].contains(profile.order) { changes["order"] = "keyless" }
+    /// What is to be changed for fields of the profile that these items do not have.
+    private func absentFields(
+        of api: KnownAPI, _ place: ListPlace, _ items: FieldPath
+    ) -> [ProfileChange] {
+        var changes: [ProfileChange] = []
+        let profile = api.profile
+        guard let first = outline.children(of: place.node).first(where: { _ in true }) else { return changes }
+        if let key = api.key, outline.find(key, from: first) == nil {
+            changes.append(.key(nil))
+            if [.stable, .bump].contains(profile.order) { changes.append(.order(.keyless)) }
         }
         if let version = profile.version, outline.find(version.path.keys, from: first) == nil {
-            changes["version"] = NSNull()
+            changes.append(.version(nil))
         }
-        if let next = profile.next?.token?.path,
-            outline.find(next.resolved(around: place.fieldPath).keys) == nil,
-            let other = NextLink.find(in: outline, around: place)
+        if let next = profile.next?.token?.path, outline.find(next.resolved(around: items).keys) == nil,
+            let other = NextLink.find(in: outline, around: place).flatMap({ try? FieldPath($0) })
         {
-            changes["next"] = ["path": other, "absent": "unknown"]
-            changes["self"] = NSNull()
+            changes += [.next(other), .noOwnLink]
         }
         return changes
     }
@@ -175,7 +197,6 @@ struct Recognizer {
 
     /// Returns a plain profile for the likeliest list.
     private func unknown() throws(DumpError) -> Found {
-        let places = places
         guard let place = places.first else { throw DumpError(.data, noList) }
         guard let id = wishes.id ?? place.id?.path else {
             throw DumpError(
@@ -191,32 +212,25 @@ struct Recognizer {
                 "no profile fits, and it has several lists: \(names.joined(separator: ", ")); --items names "
                     + "the one that is the feed")
         }
-        var changes: [String: Any] = [
-            "name": "unknown", "title": "An API that Quire has no profile for",
-            "items": place.path, "id": ["path": id], "order": "ranked",
-        ]
+        let helps = "no profile fits; --profile-file takes one of your own"
+        guard let (items, idPath) = place.paths(id) else { throw DumpError(.data, helps) }
+        var changes: [ProfileChange] = [.items(items), .id(idPath)]
         if envelope?["Link"].map({ LinkHeader($0).addresses["next"] != nil }) == true {
-            changes["next"] = ["link": "next"]
-            changes["self"] = ["request": true]
+            changes.append(.addresses)
         } else if let next = NextLink.find(in: outline, around: place) {
-            changes["next"] = ["path": next, "absent": "unknown"]
+            guard let path = try? FieldPath(next) else { throw DumpError(.data, helps) }
+            changes.append(.next(path))
         }
-        if outline.children(of: place.node).contains(where: { !hasID($0, id) }) {
-            changes["opaque_rows"] = true
+        if outline.children(of: place.node).contains(where: { outline.find(idPath.keys, from: $0) == nil }) {
+            changes.append(.opaqueRows)
         }
-        guard let profile = Profile.made(of: changes) else {
-            throw DumpError(.data, "no profile fits; --profile-file takes one of your own")
-        }
+        guard let profile = Profile.unknown.changed(by: changes) else { throw DumpError(.data, helps) }
         let list = place.path.isEmpty ? "it is a list" : "\"\(place.path)\" is a list"
         return Found(profile: profile, reason: "\(list) of items with \"\(id)\"", isUnknown: true)
     }
 
     private static func name(of place: ListPlace) -> String {
         place.path.isEmpty ? "the list" : "\"\(printable(place.path))\""
-    }
-
-    private func hasID(_ item: Int, _ path: String) -> Bool {
-        (try? FieldPath(path)).flatMap { outline.find($0.keys, from: item) } != nil
     }
 
     /// Why there is no list in it.
@@ -248,7 +262,8 @@ struct Recognizer {
         switch outline.nodes[node].kind {
         case .array: outline.nodes[node].count == 0 ? [keys.joined(separator: ".")] : []
         case .object where keys.count < 4:
-            outline.children(of: node).flatMap { emptyLists($0, keys + [outline.key($0)]) }
+            outline.children(of: node).filter { outline.nodes[$0].holdsValues }
+                .flatMap { emptyLists($0, keys + [outline.key($0)]) }
         default: []
         }
     }
@@ -271,6 +286,9 @@ struct Recognizer {
 }
 
 extension ListPlace {
-    /// The path, as profiles have it.
-    var fieldPath: FieldPath { (try? FieldPath(path)) ?? .here }
+    /// The paths of the list and of the id in its items, as profiles have them; nil if no profile can.
+    fileprivate func paths(_ id: String) -> (items: FieldPath, id: FieldPath)? {
+        guard let items = try? FieldPath(path), let id = try? FieldPath(id) else { return nil }
+        return (items, id)
+    }
 }

@@ -40,6 +40,10 @@ final class RowList: XMLList {
 
     func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int) {}
     func endField(depth: Int) {}
+    func startOther(_ name: String, depth: Int) {}
+
+    func endOther(depth: Int) {}
+
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
 
     func endRecord(_ body: UnsafeBufferPointer<UInt8>) {

@@ -2,6 +2,9 @@ import Quire
 
 /// Reads the items of RSS 0.9 to 2.0 and the entries of Atom. The id of a post is its guid, its `rdf:about`
 /// or its Atom id, else its link. Its key is the publication date, if all posts of a page have one.
+///
+/// A link that is relative starts at the `xml:base` in force, else at the link of the RSS channel, if that stands
+/// before the item, else at the address of the document.
 final class SyndicationList: XMLList {
     let kind = InputPage.Kind.syndication
     private let options: InputOptions
@@ -24,14 +27,20 @@ final class SyndicationList: XMLList {
     private var link: String?
     private var published: String?
     private var updated: String?
+    /// The `xml:base` of the current link.
+    private var base: String?
+    /// The address of the document; then that of the site, as an RSS channel says it.
+    private var site: String?
+    private var isInChannel = false
     /// The current field and its text so far.
     private var field: Field?
     private var value: [UInt8] = []
 
-    private enum Field { case id, link, published, updated }
+    private enum Field { case id, link, published, updated, site }
 
-    init(_ options: InputOptions, place: String) {
-        (self.options, self.place) = (options, place)
+    /// Creates a list; `origin` is the address of the document, if it is known.
+    init(_ options: InputOptions, place: String, origin: String? = nil) {
+        (self.options, self.place, site) = (options, place, origin)
     }
 
     func isRecord(_ name: String, depth: Int) -> Bool {
@@ -49,9 +58,9 @@ final class SyndicationList: XMLList {
         switch name.split(separator: " ").last {
         case "guid", "id": field = .id
         case "link":
-            field = .link
+            (field, base) = (.link, attributes.base)
             let relation = attributes["rel"] ?? "alternate"
-            if let target = attributes["href"], relation == "alternate" { link = link ?? target }
+            if let target = attributes["href"], relation == "alternate" { link = link ?? complete(target) }
         case "pubDate", "published", "issued": field = .published
         case "date", "updated", "modified": field = .updated
         default: field = nil
@@ -63,15 +72,32 @@ final class SyndicationList: XMLList {
     }
 
     func endField(depth: Int) {
-        guard depth == 1, let field else { return }
+        if depth == 1 { endField() }
+    }
+
+    func startOther(_ name: String, depth: Int) {
+        // Of RSS without a namespace, and of RSS 1.0, but not of Atom.
+        let isSite = depth == 3 && isInChannel && ["link", "http://purl.org/rss/1.0/ link"].contains(name)
+        if depth == 2 { isInChannel = name.split(separator: " ").last == "channel" }
+        (field, value) = (isSite ? .site : nil, [])
+    }
+
+    func endOther(depth: Int) { endField() }
+
+    /// Returns a link of the current item as a complete address, if it can be one.
+    private func complete(_ link: String) -> String { resolved(link, against: base ?? site) }
+
+    private func endField() {
+        guard let field else { return }
         self.field = nil
         let spaces = { (byte: UInt8) in isJSONSpace(byte) }
         let text = value.drop(while: spaces).reversed().drop(while: spaces).reversed()
         if text.isEmpty { return }
         let string = String(decoding: Array(text), as: UTF8.self)
         switch field {
+        case .site: site = resolved(string, against: site)
         case .id: id = id ?? string
-        case .link: link = link ?? string
+        case .link: link = link ?? complete(string)
         case .published: published = published ?? string
         case .updated: updated = updated ?? string
         }

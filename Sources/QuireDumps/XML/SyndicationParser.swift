@@ -1,16 +1,12 @@
 import Quire
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// Parses RSS and Atom as responses: their items, and where the list goes on (RFC 5005). Only one thread may use
 /// a parser, for one document.
 public final class SyndicationParser {
     private let list: SyndicationList
     private let document: UnsafeBufferPointer<UInt8>
+    /// The address of the document, if it is known.
+    private let origin: String?
     private var parser: XMLParser!
     private var recordStart: Int?
     private var recordDepth = 0
@@ -27,7 +23,8 @@ public final class SyndicationParser {
     ///
     /// The answer goes on at the link `next` of a paged feed or `prev-archive` of an archived feed. It ends if
     /// the feed says that it is complete, or that it is the last of its pages or archives. Else nothing is known
-    /// about what follows, because most feeds only show their newest items.
+    /// about what follows, because most feeds only show their newest items. A relative address starts at the
+    /// `xml:base` in force, else at the request's.
     ///
     /// Throws ``DumpError`` with `.limit` if the document is too large, and with `.data` if it is not RSS or Atom.
     public static func read(
@@ -43,7 +40,7 @@ public final class SyndicationParser {
             }
             let result = bytes.withUnsafeBufferPointer { document in
                 Result { () throws(DumpError) in
-                    try SyndicationParser(document, name).response(envelope)
+                    try SyndicationParser(document, name, envelope?.request).response()
                 }
             }
             return try result.get()
@@ -52,14 +49,16 @@ public final class SyndicationParser {
         }
     }
 
-    private init(_ document: UnsafeBufferPointer<UInt8>, _ name: String) {
+    private init(_ document: UnsafeBufferPointer<UInt8>, _ name: String, _ origin: String?) {
         var options = InputOptions(profile: .named("jsonfeed")!)
         (options.pageItems, options.pageBytes) = (.max, .max)
-        (list, self.document) = (SyndicationList(options, place: name), document)
+        list = SyndicationList(options, place: name, origin: origin)
+        (self.document, self.origin) = (document, origin)
     }
 
-    private func response(_ envelope: Envelope?) throws(DumpError) -> Response {
+    private func response() throws(DumpError) -> Response {
         parser = XMLParser(self)
+        parser.origin = origin
         defer { parser = nil }
         parser.tellText()
         if !parser.parse(document, isLast: true), let failure = parser.failure { throw failure }
@@ -75,18 +74,15 @@ public final class SyndicationParser {
                 answer.append(id: post.id, key: areDated ? post.key : nil, body: part.bytes[post.body])
             }
         }
-        answer.next = next(from: envelope?.request)
+        answer.next = next
         return Response(answer)
     }
 
-    private func next(from request: String?) -> Link {
+    private var next: Link {
         if isComplete { return .end }
-        guard let address = links["next"] ?? links["prev-archive"] else {
-            let isLast = isArchive || links["previous"] != nil || links["prev"] != nil
-            return isLast ? .end : .unknown
-        }
-        let base = request.flatMap { URL(string: $0) }
-        return .token(URL(string: address, relativeTo: base)?.absoluteString ?? address)
+        if let address = links["next"] ?? links["prev-archive"] { return .token(address) }
+        let isLast = isArchive || links["previous"] != nil || links["prev"] != nil
+        return isLast ? .end : .unknown
     }
 }
 
@@ -103,22 +99,25 @@ extension SyndicationParser: XMLParser.Delegate {
             (recordStart, recordDepth) = (parser.index, parser.depth)
             list.startRecord(attributes)
         } else if name == Self.atom, let relation = attributes["rel"], let address = attributes["href"] {
-            links[relation.lowercased()] = links[relation.lowercased()] ?? address
+            let complete = resolved(address, against: attributes.base ?? origin)
+            links[relation.lowercased()] = links[relation.lowercased()] ?? complete
         } else if name == "\(Self.history) complete" {
             isComplete = true
         } else if name == "\(Self.history) archive" {
             isArchive = true
+        } else {
+            list.startOther(name, depth: parser.depth)
         }
     }
 
     func end(_ name: String) {
-        guard let start = recordStart else { return }
+        guard let start = recordStart else { return list.endOther(depth: parser.depth) }
         if parser.depth > recordDepth { return list.endField(depth: parser.depth - recordDepth) }
         list.endRecord(UnsafeBufferPointer(rebasing: document[start..<parser.endIndex]))
         recordStart = nil
     }
 
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-        if recordStart != nil { list.text(bytes) }
+        list.text(bytes)
     }
 }

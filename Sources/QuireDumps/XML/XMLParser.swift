@@ -19,6 +19,9 @@ final class XMLParser {
         fileprivate let list: UnsafeMutablePointer<UnsafePointer<CChar>?>?
         /// The number of names and values in the tag. Those after them are defaults of a document type.
         fileprivate let count: Int
+        /// The address in `xml:base` that is in force for the element; nil if there is none. It is complete if it
+        /// can be made so.
+        let base: String?
 
         subscript(_ name: StaticString) -> String? {
             guard let list else { return nil }
@@ -35,6 +38,13 @@ final class XMLParser {
     static let nameLimit = 1_024
     /// The maximum number of attributes that a document type may declare. Each costs time at every element.
     static let declarationLimit = 256
+    /// The maximum length of an `xml:base`. A longer one is not in force.
+    static let baseLimit = 2_048
+
+    /// The address of the document, if it is known.
+    var origin: String?
+    /// The addresses in `xml:base` of the elements around the current place, and how deep those are.
+    private var bases: [(depth: Int, address: String)] = []
 
     private let parser: XML_Parser
     private unowned let delegate: any Delegate
@@ -163,12 +173,29 @@ final class XMLParser {
             return refuse(entity: entity, "is declared elsewhere")
         }
         let count = Int(XML_GetSpecifiedAttributeCount(parser))
-        delegate.start(String(cString: name), Attributes(list: list, count: count))
+        let own = Attributes(list: list, count: count, base: nil)[Self.baseName]
+        if let own, 1...Self.baseLimit ~= own.utf8.count, URL(string: own) != nil {
+            bases.append((depth, resolved(own, against: bases.last?.address ?? origin)))
+        }
+        let attributes = Attributes(list: list, count: count, base: bases.last?.address)
+        delegate.start(String(cString: name), attributes)
     }
+
+    private static let baseName: StaticString = "http://www.w3.org/XML/1998/namespace base"
 
     private func end(_ name: UnsafePointer<CChar>) {
         if failure != nil { return }
         delegate.end(String(cString: name))
+        if bases.last?.depth == depth { bases.removeLast() }
         depth -= 1
     }
+}
+
+/// Returns an address as it is meant in a document with this base. One that is complete stays as it was written,
+/// and so does one for which there is no base.
+func resolved(_ address: String, against base: String?) -> String {
+    guard let base, let url = URL(string: address), url.scheme == nil,
+        let start = URL(string: base), start.scheme != nil
+    else { return address }
+    return URL(string: address, relativeTo: start)?.absoluteString ?? address
 }

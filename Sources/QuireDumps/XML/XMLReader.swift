@@ -80,11 +80,14 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
         } else if list.isRecord(name, depth: parser.depth) {
             (recordStart, recordDepth) = (parser.index, parser.depth)
             list.startRecord(attributes)
+        } else {
+            list.startOther(name, depth: parser.depth)
         }
     }
 
     func end(_ name: String) {
-        guard let list, let start = recordStart else { return }
+        guard let list else { return }
+        guard let start = recordStart else { return list.endOther(depth: parser.depth) }
         if parser.depth > recordDepth { return list.endField(depth: parser.depth - recordDepth) }
         let range = start - window.offset..<parser.endIndex - window.offset
         list.endRecord(window.part(range))
@@ -92,7 +95,7 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
     }
 
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-        if recordStart != nil { list?.text(bytes) }
+        list?.text(bytes)
     }
 
     private func open(root: String) {
@@ -123,6 +126,10 @@ protocol XMLList: AnyObject {
     /// Starts an element inside a post's own, `depth` levels below it.
     func startField(_ name: String, _ attributes: XMLParser.Attributes, depth: Int)
     func endField(depth: Int)
+    /// Starts an element that is not in a post.
+    func startOther(_ name: String, depth: Int)
+    func endOther(depth: Int)
+    /// Text of the element that started last, in a post or not.
     func text(_ bytes: UnsafeBufferPointer<UInt8>)
     func endRecord(_ bytes: UnsafeBufferPointer<UInt8>)
     /// Returns the pages that are full.

@@ -1,0 +1,170 @@
+import Foundation
+import Quire
+import Testing
+
+@testable import QuireDumps
+
+/// What recognising is made of: the walk over a document, the search for signs, changed profiles.
+@Suite struct RecognitionPartsTests {
+    private func outline(_ text: String) throws -> JSONOutline {
+        try #require(JSONOutline(Array(text.utf8)[...]))
+    }
+
+    // MARK: The walk
+
+    /// Strings of each length, with what could end them too early at each place.
+    @Test func stringsEndWhereTheyEnd() throws {
+        for length in 0..<40 {
+            for place in 0..<max(1, length) {
+                for middle in ["\\\"", "\\\\", "]", "{", "é"] {
+                    let text =
+                        String(repeating: "x", count: place) + middle
+                        + String(repeating: "y", count: length - min(place, length))
+                    let outline = try outline(#"{"a": [1, "\#(text)", {"b": "\#(text)"}], "c": 7}"#)
+                    let found = [["a", "1"], ["a", "2", "b"]].compactMap { outline.find($0) }
+                    #expect(found.map(outline.text) == [text, text])
+                    #expect(outline.find(["c"]).map(outline.text) == "7")
+                }
+            }
+        }
+    }
+
+    /// The elements that have no nodes are walked over, with the value at the path.
+    @Test func elementsWithoutNodes() throws {
+        let odd = [
+            #"{"t": {"at": "x\"]"}}"#, #"{"u": [[{}]], "t": {"z": "\\", "at": -5.5e3}}"#, "{}", "17", "null",
+            #"{"t": {"at": {"deep": []}}}"#, #"{"t": {"at": 1}, "t": {"at": 2}}"#, #"["t", {"at": 3}]"#,
+        ]
+        let rows = (0..<120).map { #"{"t": {"at": \#($0)}}"# } + odd + ["\n" + odd[0] + " "]
+        let outline = try outline(#"{"a": [ \#(rows.joined(separator: " ,\n")) ], "b": []}"#)
+        let list = try #require(outline.find(["a"]))
+        let last = try #require(Array(outline.children(of: list)).last)
+        var found: [String] = []
+        outline.eachUnread(of: list, below: last, ["t", "at"]) { value in
+            found.append(value.map { String(decoding: outline.slice($0.range), as: UTF8.self) } ?? "-")
+            return true
+        }
+        #expect(found == [#"x\"]"#, "-5.5e3", "-", "-", "-", "-", "1", "-", #"x\"]"#])
+        var count = 0
+        outline.eachUnread(of: list, below: last, ["t", "at"]) { _ in
+            count += 1
+            return count < 3
+        }
+        #expect(count == 3)
+    }
+
+    @Test func aBrokenListEndsTheWalk() throws {
+        for broken in [",", ", ]", ", {\"t\"", ", {\"t\": ", ", [", ", \"", "x"] {
+            let rows = Array(repeating: #"{"t": 1}"#, count: 120).joined(separator: ",")
+            let bytes = Array("[\(rows)\(broken)".utf8)
+            _ = JSONOutline(bytes[...])
+            bytes.withUnsafeBufferPointer { buffer in
+                for start in buffer.indices {
+                    var walk = JSONWalk(buffer, at: start)
+                    _ = walk.take([Array("t".utf8)])
+                    #expect(walk.at <= buffer.count + 1)
+                }
+            }
+        }
+    }
+
+    // MARK: Signs
+
+    /// Against a search for each text by itself.
+    @Test func signs() {
+        let search = SignSearch.builtIn
+        let all = Set(Profile.builtIn.flatMap(\.signs)).sorted()
+        #expect(all.count > 10 && all.allSatisfy { search.bits(of: [$0]).nonzeroBitCount == 1 })
+        #expect(search.bits(of: all).nonzeroBitCount == all.count && search.bits(of: []) == 0)
+        let seed = UInt64.random(in: 0 ..< .max)
+        var random = Draws(seed)
+        let letters = Array(Set(all.joined().utf8)).sorted()
+        for _ in 0..<2_000 {
+            var bytes: [UInt8] = []
+            for _ in 0..<random.next(6) {
+                bytes += (0..<random.next(8)).map { _ in letters[random.next(letters.count)] }
+                let sign = Array(all[random.next(all.count)].utf8)
+                bytes += sign.prefix(random.next(3) == 0 ? random.next(sign.count) : sign.count)
+            }
+            let expected = all.filter { sign in
+                let sign = Array(sign.utf8)
+                return bytes.indices.contains { bytes[$0...].starts(with: sign) }
+            }
+            #expect(search.found(in: bytes) == search.bits(of: expected), "seed \(seed)")
+        }
+    }
+
+    /// Splitmix64.
+    private struct Draws {
+        private var state: UInt64
+        init(_ seed: UInt64) { state = seed }
+        mutating func next(_ limit: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return Int((z ^ (z >> 31)) % UInt64(limit))
+        }
+    }
+
+    // MARK: Changed profiles
+
+    private static let albums = (1...10).map { #"{"album_id": \#($0)}, "# }.joined()
+
+    /// A profile that was changed is the one that its JSON says.
+    @Test(arguments: [
+        #"{"items": [{"user_id": 5, "name": "x"}], "has_more": false, "quota_remaining": 3}"#,
+        #"{"meta": {"next_cursor": "c"}, "albums": [\#(albums){"t": 1}]}"#,
+        #"{"data": {"v": {"nodes": [{"id": "G1"}], "pageInfo": {"hasNextPage": true, "endCursor": "x"}}}}"#,
+        #"{"feed": [], "followers": [{"did": "did:plc:a"}, {"did": "did:plc:b"}], "cursor": "at://x"}"#,
+        #"[{"id": 4}, {"id": 3}]"#,
+    ])
+    func theJSONOfAChangedProfile(text: String) throws {
+        let link = Envelope(request: "https://x.example/a", status: 200)
+        var linked = link
+        linked.add("Link", #"<https://x.example/a?p=2>; rel="next""#)
+        for envelope in [nil, link, linked] {
+            let found = try Recognition(of: Array(text.utf8), envelope: envelope, name: "r").profile
+            try Self.expectSame(found)
+        }
+    }
+
+    static func expectSame(_ profile: Profile) throws {
+        let again = try Profile(json: Array(profile.source.utf8), name: "again")
+        #expect(again.explanation.map { "\($0)" } == profile.explanation.map { "\($0)" })
+        #expect(again.options == profile.options && again.title == profile.title)
+        #expect(again.post == profile.post && again.hasOpaqueRows == profile.hasOpaqueRows)
+    }
+
+    @Test func changesThatContradict() throws {
+        let nostr = try #require(Profile.named("nostr"))  // its next page is made of an integer
+        #expect(nostr.changed(by: [.key(nil)]) == nil)
+        #expect(nostr.changed(by: [.order(.ranked)])?.order == .ranked)
+        let graphql = try #require(Profile.named("graphql"))
+        #expect(graphql.changed(by: [.items(.here)]) == nil)  // there is nothing around the items
+        #expect(graphql.changed(by: [])?.source == graphql.source)
+    }
+
+    // MARK: Threads
+
+    /// The parsers of the profiles are shared, one caller at a time.
+    @Test func manyAtOnce() async throws {
+        let texts = (0..<8).map { number in
+            let rows = (0..<9).map {
+                #"{"question_id": \#($0 + 10 * number), "creation_date": \#(1_700_000_000 - $0)}"#
+            }
+            return Array(#"{"items": [\#(rows.joined(separator: ","))], "has_more": true}"#.utf8)
+        }
+        let expected = try Recognition(of: texts[0], name: "r").sentence
+        await withTaskGroup(of: Bool.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    (0..<200).allSatisfy { round in
+                        let text = texts[(thread + round) % texts.count]
+                        return (try? Recognition(of: text, name: "r").sentence) == expected
+                    }
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+}
