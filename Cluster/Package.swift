@@ -11,17 +11,23 @@ let package = Package(
     products: [
         .library(name: "QuireCluster", targets: ["QuireCluster"])
     ],
+    dependencies: [.package(name: "quire", path: "..")],
     targets: [
         .systemLibrary(
             name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
         .target(
-            name: "QuireCluster", dependencies: ["CNATS"], swiftSettings: strict),
-        // Real servers on loopback.
+            name: "QuireCluster", dependencies: ["CNATS", .product(name: "Quire", package: "quire")],
+            swiftSettings: strict),
+        // Real servers on loopback, and a log that lies.
         .target(
-            name: "ClusterTesting", path: "Tests/Support", swiftSettings: strict),
+            name: "ClusterTesting",
+            dependencies: ["QuireCluster", .product(name: "QuireTesting", package: "quire")],
+            path: "Tests/Support", swiftSettings: strict),
         .testTarget(
             name: "QuireClusterTests",
-            dependencies: ["QuireCluster", "ClusterTesting"],
+            dependencies: [
+                "QuireCluster", "ClusterTesting", .product(name: "QuireTesting", package: "quire"),
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
