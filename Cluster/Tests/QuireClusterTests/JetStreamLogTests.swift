@@ -8,7 +8,7 @@ import Testing
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: NATSServers.program != nil, "nats-server is not installed"))
-struct SharedLogTests {
+struct JetStreamLogTests {
     let folder = ScratchFolder()
 
     private func connect(_ servers: NATSServers) throws -> NATSConnection {
@@ -19,7 +19,7 @@ struct SharedLogTests {
         let servers = try NATSServers(3, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         try await retried { () throws(LogError) in try await log.prepare(LogRequirements(creates: true)) }
         let seen = Task {
             var seen: [LogEntry] = []
@@ -74,7 +74,7 @@ struct SharedLogTests {
         let servers = try NATSServers(1, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         let requirements = LogRequirements(replicas: 1, allowsOneReplica: true, creates: true)
         try await retried { () throws(LogError) in try await log.prepare(requirements) }
         var signals = log.tail().makeAsyncIterator()
@@ -136,10 +136,10 @@ struct SharedLogTests {
     }
 
     /// Opens the log as a program does, once the servers have chosen leaders.
-    private func opened(_ servers: NATSServers) async throws(LogError) -> SharedLog {
-        var log: SharedLog?
+    private func opened(_ servers: NATSServers) async throws(LogError) -> JetStreamLog {
+        var log: JetStreamLog?
         try await retried { () throws(LogError) in
-            log = try await SharedLog.open(
+            log = try await JetStreamLog.open(
                 NATSOptions(servers: servers.addresses), cache: "test", shard: "0", creates: true)
         }
         return log!
@@ -148,7 +148,7 @@ struct SharedLogTests {
     @Test func refusesNamesThatNoStreamHas() async {
         for name in ["", "a.b", "a b", "*", ">"] {
             await expectRefusal("cannot be in the name") { () throws(LogError) in
-                _ = try await SharedLog.open(
+                _ = try await JetStreamLog.open(
                     NATSOptions(servers: ["nats://127.0.0.1:1"]), cache: name, shard: "0")
             }
         }
@@ -158,7 +158,7 @@ struct SharedLogTests {
         let servers = try NATSServers(1, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         let requirements = LogRequirements(replicas: 1, allowsOneReplica: true)
         await expectRefusal("there is no stream QUIRE_test_0") {
             () throws(LogError) in try await log.prepare(requirements)
@@ -194,7 +194,7 @@ struct SharedLogTests {
         let servers = try NATSServers(1, in: folder.path, extra: "max_payload: 65536")
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         await expectRefusal("the servers take messages of 65536 bytes") { () throws(LogError) in
             try await log.prepare(LogRequirements(replicas: 1, allowsOneReplica: true, creates: true))
         }
