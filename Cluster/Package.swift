@@ -3,8 +3,8 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-// One ordered log for many machines, on NATS JetStream. A package of its own, so that what uses Quire on one machine
-// links no libnats.
+// One ordered log for many machines, on NATS JetStream. A package of its own, so that what uses Quire on one
+// machine links no libnats.
 let package = Package(
     name: "quire-cluster",
     platforms: [.macOS(.v15)],

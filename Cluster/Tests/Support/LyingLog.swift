@@ -3,7 +3,8 @@ import QuireCluster
 import QuireSimulator
 import Synchronization
 
-/// A log in memory that does what a log on many machines may do at its worst. Everything follows from its seed.
+/// A log in memory that does what a log on many machines may do at its worst. Everything follows from its
+/// seed.
 public final class LyingLog: SharedLog {
     /// How often it does what, 0 to 1, in each call.
     public struct Faults: Sendable {
@@ -36,7 +37,8 @@ public final class LyingLog: SharedLog {
         var random: SplitMix64
         var faults: Faults
         /// What it keeps; the first has the number `first`.
-        var entries: [[UInt8]] = []
+        var entries: [(stamp: UInt64, bytes: [UInt8])] = []
+        var stamp: UInt64 = 0
         var first: UInt64 = 1
         /// What may be appended later.
         var late: [[UInt8]] = []
@@ -46,10 +48,13 @@ public final class LyingLog: SharedLog {
 
         var last: UInt64 { first + UInt64(entries.count) - 1 }
 
+        mutating func store(_ bytes: [UInt8]) {
+            stamp += 1
+            entries.append((stamp, bytes))
+        }
+
         mutating func arrive() {
-            while !late.isEmpty, random.chance(0.3) {
-                entries.append(late.remove(at: random.below(late.count)))
-            }
+            while !late.isEmpty, random.chance(0.3) { store(late.remove(at: random.below(late.count))) }
         }
 
         mutating func fork(losing count: Int) {
@@ -74,7 +79,7 @@ public final class LyingLog: SharedLog {
     public func settle() {
         state.withLock { state in
             state.faults = Faults()
-            state.entries += state.late
+            for entry in state.late { state.store(entry) }
             state.late = []
         }
     }
@@ -83,7 +88,7 @@ public final class LyingLog: SharedLog {
     public func fork(losing count: Int) { state.withLock { $0.fork(losing: count) } }
 
     /// Puts bytes where the next entry would stand.
-    public func appendForeign(_ bytes: [UInt8]) { state.withLock { $0.entries.append(bytes) } }
+    public func appendForeign(_ bytes: [UInt8]) { state.withLock { $0.store(bytes) } }
 
     /// How often it has lost entries.
     public var forks: Int { state.withLock { $0.forks } }
@@ -91,7 +96,9 @@ public final class LyingLog: SharedLog {
     /// What it keeps.
     public var content: [LogEntry] {
         state.withLock { state in
-            state.entries.enumerated().map { LogEntry(number: state.first + UInt64($0), bytes: $1) }
+            state.entries.enumerated().map {
+                LogEntry(number: state.first + UInt64($0), stamp: $1.stamp, bytes: $1.bytes)
+            }
         }
     }
 
@@ -105,7 +112,7 @@ public final class LyingLog: SharedLog {
                 state.late.append(entry)
                 return .failure(.unknown("delayed"))
             }
-            state.entries.append(entry)
+            state.store(entry)
             let number = state.last
             if state.random.chance(state.faults.duplicates) { state.late.append(entry) }
             if state.random.chance(state.faults.forks) { state.fork(losing: 1 + state.random.below(5)) }
@@ -132,10 +139,9 @@ public final class LyingLog: SharedLog {
             if number == state.last { return .success([]) }
             if number + 1 < state.first { return .failure(.trimmed(through: state.first - 1)) }
             let from = Int(number + 1 - state.first)
-            let shown = 1 + state.random.below(max(1, limit))
             return .success(
-                state.entries[from...].prefix(min(limit, shown)).enumerated().map {
-                    LogEntry(number: number + 1 + UInt64($0), bytes: $1)
+                state.entries[from...].prefix(limit).enumerated().map {
+                    LogEntry(number: number + 1 + UInt64($0), stamp: $1.stamp, bytes: $1.bytes)
                 })
         }
         return try result.get()

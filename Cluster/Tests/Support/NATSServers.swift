@@ -152,8 +152,8 @@ public final class NATSServers: Sendable {
         withSocket(port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
     }
 
-    /// Ports that no program uses now. They are below those that the system gives to clients, so that no client of
-    /// another test takes one before its server does.
+    /// Ports that no program uses now. They are below those that the system gives to clients, so that no
+    /// client of another test takes one before its server does.
     private static func freePorts(_ count: Int) throws -> [UInt16] {
         var ports: [UInt16] = []
         for _ in 0..<10_000 where ports.count < count {

@@ -1,5 +1,5 @@
-/// 64 bits that depend on every byte. It notices damage and other histories, not deliberate changes: who may append to
-/// the log is trusted.
+/// 64 bits that depend on every byte. It notices damage and other histories, not deliberate changes: who may
+/// append to the log is trusted.
 enum Digest {
     private static let first: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let second: UInt64 = 0xD6E8_FEB8_6659_FD93
@@ -27,6 +27,11 @@ enum Digest {
     static func of(_ a: UInt64, _ b: UInt64, _ c: UInt64) -> UInt64 {
         fold(fold(fold(second ^ a, first) ^ b, first) ^ c, first)
     }
+}
+
+extension LogEntry {
+    /// What tells it from all others, in this history and in others.
+    var fingerprint: UInt64 { Digest.of(stamp, Digest.of(bytes), number) }
 }
 
 extension LogPosition {

@@ -1,7 +1,7 @@
 import Quire
 
-/// What stands in a log entry: operations of one writer, which take effect together. As bytes it is described in
-/// Docs/cluster.md.
+/// What stands in a log entry: operations of one writer, which take effect together. As bytes it is described
+/// in Docs/cluster.md.
 struct OperationEntry: Hashable, Sendable {
     /// The newest entry that the writer had applied.
     var base: LogPosition

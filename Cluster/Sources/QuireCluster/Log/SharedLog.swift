@@ -1,25 +1,26 @@
-/// The shared log of one shard: entries of bytes in one order, kept by several servers. Its numbers are dense and
-/// begin at 1. Any number of processes append to it and read it; methods may be called from any thread.
+/// The shared log of one shard: entries of bytes in one order, kept by several servers. Its numbers are dense
+/// and begin at 1. Any number of processes append to it and read it; methods may be called from any thread.
 ///
-/// It may lose what it acknowledged, show an entry twice, or come back with another history: what reads it must notice
-/// that (``LogPosition``).
+/// It may lose what it acknowledged, show an entry twice, or come back with another history: what reads it
+/// must notice that (``LogPosition``).
 public protocol SharedLog: Sendable {
     /// Appends an entry, and returns its number once the log has promised to keep it.
-    /// - Throws: `.unavailable`, `.refused` (a full log) or `.tooLarge` if it certainly was not appended, `.unknown` if
-    ///   it may have been, or may be later.
+    /// - Throws: `.unavailable`, `.refused` (a full log) or `.tooLarge` if it certainly was not appended,
+    ///   `.unknown` if it may have been, or may be later.
     func append(_ entry: [UInt8]) async throws(LogError) -> UInt64
 
-    /// Returns the numbers of the oldest and the newest entry that the log keeps. If it keeps none, `first` is the number
-    /// that comes next.
+    /// Returns the numbers of the oldest and the newest entry that the log keeps. If it keeps none, `first`
+    /// is the number that comes next.
     func bounds() async throws(LogError) -> LogBounds
 
-    /// Returns up to `limit` entries that follow a number, in order and without a gap: all that was acknowledged before
-    /// the call, if there is room for it. Empty at the end.
-    /// - Throws: `.trimmed` if the first of them is not kept any more, `.lost` if the log ends before the number.
+    /// Returns up to `limit` entries that follow a number, in order and without a gap: all that was
+    /// acknowledged before the call, if there is room for it. Empty at the end.
+    /// - Throws: `.trimmed` if the first of them is not kept any more, `.lost` if the log ends before the
+    ///   number.
     func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry]
 
-    /// What happens at the end of the log, until the task that reads it is cancelled. Entries may be missing, come twice
-    /// or in another order: it saves asking, and promises nothing.
+    /// What happens at the end of the log, until the task that reads it is cancelled. Entries may be missing,
+    /// come twice or in another order: it saves asking, and promises nothing.
     func tail() -> AsyncStream<LogSignal>
 
     /// Forgets entries, up to and with a number. It must be one that the log has given out, or 0.

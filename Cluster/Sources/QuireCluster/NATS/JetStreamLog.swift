@@ -3,9 +3,9 @@ import Synchronization
 
 /// A shared log that several servers of NATS JetStream keep.
 ///
-/// On the servers it is the stream `QUIRE_<cache>_<shard>` with the subject `quire.<cache>.<shard>`, and the object
-/// `shard-<shard>` in the bucket `QUIRE_<cache>`. The server republishes each stored message with its number, so a
-/// process that reads along costs the server no consumer.
+/// On the servers it is the stream `QUIRE_<cache>_<shard>` with the subject `quire.<cache>.<shard>`, and the
+/// object `shard-<shard>` in the bucket `QUIRE_<cache>`. The server republishes each stored message with its
+/// number, so a process that reads along costs the server no consumer.
 public final class JetStreamLog: SharedLog {
     private let connection: NATSConnection
     private let store: ObjectStore
@@ -35,10 +35,11 @@ public final class JetStreamLog: SharedLog {
     ///   - options: How to reach the servers.
     ///   - cache: The name of what is shared, without `.`, `*`, `>` and white space; so is that of the shard.
     ///   - replicas: How many servers keep what is made.
-    ///   - allowsOneReplica: Accepts a stream that one server keeps: what it acknowledged is lost with that server.
+    ///   - allowsOneReplica: Accepts a stream that one server keeps: what it acknowledged is lost with that
+    ///     server.
     ///   - creates: Makes the stream and the bucket if they are missing.
-    /// - Throws: `.unavailable` or `.unknown` while no server answers, `.misconfigured` if the stream would lose
-    ///   entries by its set-up, or is missing.
+    /// - Throws: `.unavailable` or `.unknown` while no server answers, `.misconfigured` if the stream would
+    ///   lose entries by its set-up, or is missing.
     public static func open(
         _ options: NATSOptions, cache: String, shard: String, replicas: Int = 3,
         allowsOneReplica: Bool = false,
@@ -109,7 +110,7 @@ public final class JetStreamLog: SharedLog {
         if count == 0 { return [] }
         if bounds.first > number + 1 { throw .trimmed(through: bounds.first - 1) }
         let last = number + count
-        let results = await withTaskGroup(of: (UInt64, Result<[UInt8], LogError>).self) { group in
+        let results = await withTaskGroup(of: (UInt64, Result<LogEntry, LogError>).self) { group in
             for next in number + 1...last {
                 group.addTask {
                     do throws(LogError) { return (next, .success(try await self.entry(next))) } catch {
@@ -117,30 +118,46 @@ public final class JetStreamLog: SharedLog {
                     }
                 }
             }
-            var results: [UInt64: Result<[UInt8], LogError>] = [:]
+            var results: [UInt64: Result<LogEntry, LogError>] = [:]
             for await (number, result) in group { results[number] = result }
             return results
         }
         var entries: [LogEntry] = []
         for next in number + 1...last {
-            entries.append(LogEntry(number: next, bytes: try results[next]!.get()))
+            entries.append(try results[next]!.get())
         }
         return entries
     }
 
     /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
-    private func entry(_ number: UInt64) async throws(LogError) -> [UInt8] {
+    private func entry(_ number: UInt64) async throws(LogError) -> LogEntry {
         let request = JetStream.MessageRequest(seq: number)
         if let message = try await connection.directMessage(stream, request), message.sequence == number {
-            return message.body
+            return LogEntry(number: number, stamp: try stamp(message.time), bytes: message.body)
         }
         switch try await connection.call(
             "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
         {
-        case .value(let stored): return Array(stored.message.data ?? Data())
+        case .value(let stored):
+            let bytes = Array(stored.message.data ?? Data())
+            return LogEntry(number: number, stamp: try stamp(stored.message.time), bytes: bytes)
         case .failure(let failure) where failure.isMissing: throw .trimmed(through: number)
         case .failure(let failure): throw failure.asError(stream)
         }
+    }
+
+    /// When the leader stored it, to the nanosecond: the text without the zeros at its end that servers leave
+    /// out.
+    private func stamp(_ time: String?) throws(LogError) -> UInt64 {
+        guard let time, time.hasSuffix("Z") else {
+            throw .refused("\(stream): the servers do not say when they stored a message")
+        }
+        var digits = time.utf8.dropLast()
+        if digits.contains(UInt8(ascii: ".")) {
+            while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+            if digits.last == UInt8(ascii: ".") { digits.removeLast() }
+        }
+        return Digest.of(Array(digits))
     }
 
     public func tail() -> AsyncStream<LogSignal> {
@@ -148,7 +165,7 @@ public final class JetStreamLog: SharedLog {
             do throws(LogError) {
                 let subscription = try connection.subscribe(tailSubject) { message in
                     guard let number = message.sequence else { return }
-                    continuation.yield(.entry(LogEntry(number: number, bytes: message.body)))
+                    continuation.yield(.appended(number))
                 }
                 let token = connection.onInterruption { continuation.yield(.interrupted) }
                 continuation.onTermination = { [connection] _ in
