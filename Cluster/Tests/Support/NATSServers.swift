@@ -105,6 +105,11 @@ public final class NATSServers: Sendable {
         while Self.signal(process, 0) == 0 { usleep(2000) }
     }
 
+    /// Empties the disk of a server that does not run.
+    public func wipe(_ index: Int) throws {
+        try FileManager.default.removeItem(atPath: "\(servers.withLock { $0[index].folder })/data")
+    }
+
     /// Kills those that run, all at once.
     public func killAll() {
         let processes = servers.withLock { $0.compactMap(\.process) }
