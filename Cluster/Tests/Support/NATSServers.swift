@@ -105,6 +105,11 @@ public final class NATSServers: Sendable {
         while Self.signal(process, 0) == 0 { usleep(2000) }
     }
 
+    /// Empties the disk of a server that does not run.
+    public func wipe(_ index: Int) throws {
+        try FileManager.default.removeItem(atPath: "\(servers.withLock { $0[index].folder })/data")
+    }
+
     /// Kills those that run, all at once.
     public func killAll() {
         let processes = servers.withLock { $0.compactMap(\.process) }
@@ -152,8 +157,8 @@ public final class NATSServers: Sendable {
         withSocket(port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
     }
 
-    /// Ports that no program uses now. They are below those that the system gives to clients, so that no client of
-    /// another test takes one before its server does.
+    /// Ports that no program uses now. They are below those that the system gives to clients, so that no
+    /// client of another test takes one before its server does.
     private static func freePorts(_ count: Int) throws -> [UInt16] {
         var ports: [UInt16] = []
         for _ in 0..<10_000 where ports.count < count {

@@ -65,6 +65,7 @@ enum JetStream {
         struct Message: Codable, Sendable {
             let seq: UInt64
             let data: Data?
+            let time: String?
         }
         let message: Message
     }

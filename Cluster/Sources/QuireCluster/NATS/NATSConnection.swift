@@ -2,8 +2,8 @@ import CNATS
 import Dispatch
 import Synchronization
 
-/// One connection to the servers, which reconnects for ever. All calls of libnats are made on a queue of its own, or by
-/// threads of libnats: some wait for a socket.
+/// One connection to the servers, which reconnects for ever. All calls of libnats are made on a queue of its
+/// own, or by threads of libnats: some wait for a socket.
 final class NATSConnection: Sendable {
     /// An answer is awaited under each token.
     private struct Pending {
@@ -191,7 +191,8 @@ final class NATSConnection: Sendable {
         return Subscription(pointer: subscription, queue: queue)
     }
 
-    /// Calls `body` whenever messages may have been missed, until the returned token is given to ``ignore(_:)``.
+    /// Calls `body` whenever messages may have been missed, until the returned token is given to
+    /// ``ignore(_:)``.
     func onInterruption(_ body: @escaping @Sendable () -> Void) -> UInt64 {
         let token = UInt64.random(in: .min ... .max)
         state.withLock { $0.interrupted[token] = body }

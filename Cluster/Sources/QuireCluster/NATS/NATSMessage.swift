@@ -9,6 +9,8 @@ struct NATSMessage: Sendable {
     /// The numbers of JetStream's headers, nil where the message has none.
     let sequence: UInt64?
     let status: String?
+    /// When the stream stored it.
+    let time: String?
 
     init(_ message: OpaquePointer) {
         subject = natsMsg_GetSubject(message).map { String(cString: $0) } ?? ""
@@ -22,6 +24,7 @@ struct NATSMessage: Sendable {
         hasNoResponders = natsMsg_IsNoResponders(message)
         sequence = Self.header("Nats-Sequence", of: message).flatMap { UInt64($0) }
         status = Self.header("Status", of: message)
+        time = Self.header("Nats-Time-Stamp", of: message)
     }
 
     private static func header(_ name: String, of message: OpaquePointer) -> String? {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Objects in a bucket, laid out as the object store of NATS is (its design ADR-20), so that `nats object` reads them:
-/// chunks of 128 KiB under one subject, then a message that describes them.
+/// Objects in a bucket, laid out as the object store of NATS is (its design ADR-20), so that `nats object`
+/// reads them: chunks of 128 KiB under one subject, then a message that describes them.
 struct ObjectStore: Sendable {
     static let chunkSize = 128 << 10
 

@@ -17,6 +17,16 @@ final class FileReader: Sendable {
 
     deinit { close(descriptor) }
 
+    /// How many bytes a file has.
+    static func size(of path: String) throws(LogError) -> Int {
+        let file = try FileReader(path)
+        var status = stat()
+        if fstat(file.descriptor, &status) != 0 {
+            throw .refused("\(path): \(String(cString: strerror(errno)))")
+        }
+        return Int(status.st_size)
+    }
+
     /// The next bytes, none at the end. As many as asked for, except at the end.
     func next(_ size: Int) throws(LogError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size)

@@ -1,15 +1,12 @@
 import Foundation
+import Synchronization
 
-/// The shared log of one shard: entries of bytes in one order, kept by several servers of NATS JetStream. Its numbers
-/// are dense and begin at 1. Any number of processes append to it and read it; methods may be called from any thread.
+/// A shared log that several servers of NATS JetStream keep.
 ///
-/// It may lose what it acknowledged, show an entry twice, or come back with another history: what reads it must notice
-/// that (``LogPosition``).
-///
-/// On the servers it is the stream `QUIRE_<cache>_<shard>` with the subject `quire.<cache>.<shard>`, and the object
-/// `shard-<shard>` in the bucket `QUIRE_<cache>`. The server republishes each stored message with its number, so a
-/// process that reads along costs the server no consumer.
-public final class SharedLog: Sendable {
+/// On the servers it is the stream `QUIRE_<cache>_<shard>` with the subject `quire.<cache>.<shard>`, and the
+/// object `shard-<shard>` in the bucket `QUIRE_<cache>`. The server republishes each stored message with its
+/// number, so a process that reads along costs the server no consumer.
+public final class JetStreamLog: SharedLog {
     private let connection: NATSConnection
     private let store: ObjectStore
     let stream: String
@@ -17,11 +14,14 @@ public final class SharedLog: Sendable {
     private let tailSubject: String
     private let object: String
     private let shard: String
+    /// What must be looked at before the log is used.
+    private let unmet: Mutex<LogRequirements?>
     /// Messages asked for at the same time.
     private static let window = 64
 
-    init(_ connection: NATSConnection, cache: String, shard: String) {
+    init(_ connection: NATSConnection, cache: String, shard: String, _ requirements: LogRequirements? = nil) {
         self.connection = connection
+        unmet = Mutex(requirements)
         self.shard = shard
         store = ObjectStore(connection: connection, bucket: "QUIRE_\(cache)")
         stream = "QUIRE_\(cache)_\(shard)"
@@ -35,60 +35,74 @@ public final class SharedLog: Sendable {
     ///   - options: How to reach the servers.
     ///   - cache: The name of what is shared, without `.`, `*`, `>` and white space; so is that of the shard.
     ///   - replicas: How many servers keep what is made.
-    ///   - allowsOneReplica: Accepts a stream that one server keeps: what it acknowledged is lost with that server.
+    ///   - allowsOneReplica: Accepts a stream that one server keeps: what it acknowledged is lost with that
+    ///     server.
     ///   - creates: Makes the stream and the bucket if they are missing.
-    /// - Throws: `.unavailable` or `.unknown` while no server answers, `.misconfigured` if the stream would lose
-    ///   entries by its set-up, or is missing.
+    /// - Throws: `.unavailable` or `.unknown` while no server answers, `.misconfigured` if the stream would
+    ///   lose entries by its set-up, or is missing.
     public static func open(
         _ options: NATSOptions, cache: String, shard: String, replicas: Int = 3,
         allowsOneReplica: Bool = false,
         creates: Bool = false
-    ) async throws(LogError) -> SharedLog {
-        for name in [cache, shard] where !Self.isName(name) {
-            throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
-        }
-        let log = SharedLog(try NATSConnection(options), cache: cache, shard: shard)
-        do throws(LogError) {
-            try await log.prepare(
-                LogRequirements(replicas: replicas, allowsOneReplica: allowsOneReplica, creates: creates))
-        } catch {
+    ) async throws(LogError) -> JetStreamLog {
+        let log = try JetStreamLog(
+            options, cache: cache, shard: shard,
+            LogRequirements(replicas: replicas, allowsOneReplica: allowsOneReplica, creates: creates))
+        do throws(LogError) { try await log.requirePrepared() } catch {
             log.close()
             throw error
         }
         return log
     }
 
+    /// Begins to connect. The stream is looked at before it is used.
+    convenience init(
+        _ options: NATSOptions, cache: String, shard: String, _ requirements: LogRequirements
+    ) throws(LogError) {
+        for name in [cache, shard] where !Self.isName(name) {
+            throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
+        }
+        self.init(try NATSConnection(options), cache: cache, shard: shard, requirements)
+    }
+
+    func requirePrepared() async throws(LogError) {
+        guard let requirements = unmet.withLock({ $0 }) else { return }
+        try await prepare(requirements)
+        unmet.withLock { $0 = nil }
+    }
+
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !".*>/\\".utf8.contains($0) }
     }
 
-    /// Ends the connection. What waits for an answer fails.
     public func close() { connection.close() }
 
     // MARK: Entries
 
-    /// Appends an entry, and returns its number once the log has promised to keep it.
-    /// - Throws: `.unavailable`, `.refused` (a full log) or `.tooLarge` if it certainly was not appended, `.unknown` if
-    ///   it may have been.
     public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
         if let limit = connection.maximumPayload, entry.count > limit {
             throw .tooLarge(entry.count, limit: limit)
         }
+        try await requirePreparedToAppend()
         return try await connection.publish(subject, entry)
     }
 
-    /// Returns the numbers of the oldest and the newest entry that the log keeps. If it keeps none, `first` is the number
-    /// that comes next.
+    /// What may have happened was not an append.
+    private func requirePreparedToAppend() async throws(LogError) {
+        do throws(LogError) { try await requirePrepared() } catch {
+            if case .unknown(let text) = error { throw .unavailable(text) }
+            throw error
+        }
+    }
+
     public func bounds() async throws(LogError) -> LogBounds {
+        try await requirePrepared()
         let info = try await connection.require("STREAM.INFO.\(stream)", as: JetStream.StreamInfo.self)
         let state = info.state
         return LogBounds(
             first: state.messages == 0 ? state.last_seq + 1 : state.first_seq, last: state.last_seq)
     }
 
-    /// Returns up to `limit` entries that follow a number, in order and without a gap: all that was acknowledged before
-    /// the call, if there is room for it. Empty at the end.
-    /// - Throws: `.trimmed` if the first of them is not kept any more, `.lost` if the log ends before the number.
     public func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry] {
         let bounds = try await bounds()
         if number > bounds.last { throw .lost(after: bounds.last) }
@@ -96,7 +110,7 @@ public final class SharedLog: Sendable {
         if count == 0 { return [] }
         if bounds.first > number + 1 { throw .trimmed(through: bounds.first - 1) }
         let last = number + count
-        let results = await withTaskGroup(of: (UInt64, Result<[UInt8], LogError>).self) { group in
+        let results = await withTaskGroup(of: (UInt64, Result<LogEntry, LogError>).self) { group in
             for next in number + 1...last {
                 group.addTask {
                     do throws(LogError) { return (next, .success(try await self.entry(next))) } catch {
@@ -104,40 +118,54 @@ public final class SharedLog: Sendable {
                     }
                 }
             }
-            var results: [UInt64: Result<[UInt8], LogError>] = [:]
+            var results: [UInt64: Result<LogEntry, LogError>] = [:]
             for await (number, result) in group { results[number] = result }
             return results
         }
         var entries: [LogEntry] = []
         for next in number + 1...last {
-            entries.append(LogEntry(number: next, bytes: try results[next]!.get()))
+            entries.append(try results[next]!.get())
         }
         return entries
     }
 
     /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
-    private func entry(_ number: UInt64) async throws(LogError) -> [UInt8] {
+    private func entry(_ number: UInt64) async throws(LogError) -> LogEntry {
         let request = JetStream.MessageRequest(seq: number)
         if let message = try await connection.directMessage(stream, request), message.sequence == number {
-            return message.body
+            return LogEntry(number: number, stamp: try stamp(message.time), bytes: message.body)
         }
         switch try await connection.call(
             "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
         {
-        case .value(let stored): return Array(stored.message.data ?? Data())
+        case .value(let stored):
+            let bytes = Array(stored.message.data ?? Data())
+            return LogEntry(number: number, stamp: try stamp(stored.message.time), bytes: bytes)
         case .failure(let failure) where failure.isMissing: throw .trimmed(through: number)
         case .failure(let failure): throw failure.asError(stream)
         }
     }
 
-    /// What happens at the end of the log, until the task that reads it is cancelled. Entries may be missing, come twice
-    /// or in another order: it saves asking, and promises nothing.
+    /// When the leader stored it, to the nanosecond: the text without the zeros at its end that servers leave
+    /// out.
+    private func stamp(_ time: String?) throws(LogError) -> UInt64 {
+        guard let time, time.hasSuffix("Z") else {
+            throw .refused("\(stream): the servers do not say when they stored a message")
+        }
+        var digits = time.utf8.dropLast()
+        if digits.contains(UInt8(ascii: ".")) {
+            while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+            if digits.last == UInt8(ascii: ".") { digits.removeLast() }
+        }
+        return Digest.of(Array(digits))
+    }
+
     public func tail() -> AsyncStream<LogSignal> {
         AsyncStream(bufferingPolicy: .bufferingNewest(4 * Self.window)) { continuation in
             do throws(LogError) {
                 let subscription = try connection.subscribe(tailSubject) { message in
                     guard let number = message.sequence else { return }
-                    continuation.yield(.entry(LogEntry(number: number, bytes: message.body)))
+                    continuation.yield(.appended(number))
                 }
                 let token = connection.onInterruption { continuation.yield(.interrupted) }
                 continuation.onTermination = { [connection] _ in
@@ -148,8 +176,6 @@ public final class SharedLog: Sendable {
         }
     }
 
-    /// Forgets entries, up to and with a number. It must be one that the log has given out, or 0.
-    /// - Throws: `.lost` if the log ends before the number; nothing is forgotten then.
     public func trim(through number: UInt64) async throws(LogError) {
         let last = try await bounds().last
         if number > last { throw .lost(after: last) }
@@ -159,7 +185,6 @@ public final class SharedLog: Sendable {
 
     // MARK: Checkpoints
 
-    /// The newest checkpoint, nil if there is none.
     public func newestCheckpoint() async throws(LogError) -> Checkpoint? {
         try Self.checkpoint(try await store.description(of: object).0)
     }
@@ -177,7 +202,6 @@ public final class SharedLog: Sendable {
             position: LogPosition(number: number, digest: digest), rules: rules, size: description.size)
     }
 
-    /// Stores a file as the newest checkpoint. One that is not newer than the stored one is not taken.
     public func putCheckpoint(_ path: String, _ checkpoint: Checkpoint) async throws(LogError) {
         let (stored, message) = try await store.description(of: object)
         let number = checkpoint.position.number
@@ -200,8 +224,6 @@ public final class SharedLog: Sendable {
         }
     }
 
-    /// Writes the newest checkpoint to a path where nothing exists yet.
-    /// - Returns: what was written, nil if there is none.
     public func fetchCheckpoint(to path: String) async throws(LogError) -> Checkpoint? {
         let description = try await store.description(of: object).0
         guard let checkpoint = try Self.checkpoint(description), let description else { return nil }

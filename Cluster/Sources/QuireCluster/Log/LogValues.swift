@@ -2,12 +2,16 @@
 public struct LogEntry: Sendable, Hashable {
     /// Its place in the log.
     public let number: UInt64
+    /// What the log gave it when it was stored, the same for all who read it. Other bytes that get the number
+    /// after the log has lost them have another stamp, and so have the same bytes.
+    public let stamp: UInt64
     /// What was appended.
     public let bytes: [UInt8]
 
     /// Creates an entry.
-    public init(number: UInt64, bytes: [UInt8]) {
+    public init(number: UInt64, stamp: UInt64, bytes: [UInt8]) {
         self.number = number
+        self.stamp = stamp
         self.bytes = bytes
     }
 }
@@ -28,16 +32,18 @@ public struct LogBounds: Sendable, Hashable {
 
 /// What a log says at its end.
 public enum LogSignal: Sendable {
-    /// This entry was appended.
-    case entry(LogEntry)
-    /// The connection was interrupted: entries may have been missed, and the log may have another history now.
+    /// An entry got this number.
+    case appended(UInt64)
+    /// The connection was interrupted: entries may have been missed, and the log may have another history
+    /// now.
     case interrupted
 }
 
-/// A place in a history: a number, and the digest of the ids of all entries up to it.
+/// A place in a history: a number, and the digest of all entries up to it.
 ///
-/// A log that loses entries it has acknowledged gives their numbers out again, so a number names nothing. Two histories
-/// that differ anywhere before a place differ in its digest. The program that follows the log computes it.
+/// A log that loses entries it has acknowledged gives their numbers out again, so a number names nothing. Two
+/// histories that differ anywhere before a place differ in its digest. The program that follows the log
+/// computes it.
 public struct LogPosition: Sendable, Hashable {
     /// The number of the newest entry.
     public let number: UInt64
@@ -77,9 +83,9 @@ public enum LogError: Error, Sendable, Hashable, CustomStringConvertible {
     case unavailable(String)
     /// The log did not answer, and what was asked may have happened, or may still.
     case unknown(String)
-    /// The log ends after this number, before one that it has given out: it has lost entries that it acknowledged, or
-    /// the number is of another log. A server that has just become the leader may say so before it has read all that
-    /// it keeps: ask again before you believe it.
+    /// The log ends after this number, before one that it has given out: it has lost entries that it
+    /// acknowledged, or the number is of another log. A server that has just become the leader may say so
+    /// before it has read all that it keeps: ask again before you believe it.
     case lost(after: UInt64)
     /// Entries up to this number are not kept any more.
     case trimmed(through: UInt64)

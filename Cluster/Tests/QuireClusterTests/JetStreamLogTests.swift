@@ -8,7 +8,7 @@ import Testing
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: NATSServers.program != nil, "nats-server is not installed"))
-struct SharedLogTests {
+struct JetStreamLogTests {
     let folder = ScratchFolder()
 
     private func connect(_ servers: NATSServers) throws -> NATSConnection {
@@ -19,12 +19,12 @@ struct SharedLogTests {
         let servers = try NATSServers(3, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         try await retried { () throws(LogError) in try await log.prepare(LogRequirements(creates: true)) }
         let seen = Task {
-            var seen: [LogEntry] = []
+            var seen: [UInt64] = []
             for await signal in log.tail() {
-                if case .entry(let entry) = signal { seen.append(entry) }
+                if case .appended(let number) = signal { seen.append(number) }
                 if seen.count == 10 { break }
             }
             return seen
@@ -74,7 +74,7 @@ struct SharedLogTests {
         let servers = try NATSServers(1, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         let requirements = LogRequirements(replicas: 1, allowsOneReplica: true, creates: true)
         try await retried { () throws(LogError) in try await log.prepare(requirements) }
         var signals = log.tail().makeAsyncIterator()
@@ -82,9 +82,9 @@ struct SharedLogTests {
         // the first may be appended before the server knows of the subscription
         let appending = Task { while !Task.isCancelled { _ = try await log.append([1, 2, 3]) } }
         for _ in 0..<20 {
-            guard case .entry(let entry) = await signals.next() else { continue }
-            #expect(entry.number > number && entry.bytes == [1, 2, 3])
-            number = entry.number
+            guard case .appended(let next) = await signals.next() else { continue }
+            #expect(next > number)
+            number = next
         }
         appending.cancel()
         servers.killAll()
@@ -93,7 +93,8 @@ struct SharedLogTests {
         #expect(number > 0)
     }
 
-    /// The leader of the log is killed while entries are appended: what was acknowledged is there, in its order.
+    /// The leader of the log is killed while entries are appended: what was acknowledged is there, in its
+    /// order.
     @Test func losesNothingWithItsLeader() async throws {
         let servers = try NATSServers(3, in: folder.path)
         let log = try await opened(servers)
@@ -136,10 +137,10 @@ struct SharedLogTests {
     }
 
     /// Opens the log as a program does, once the servers have chosen leaders.
-    private func opened(_ servers: NATSServers) async throws(LogError) -> SharedLog {
-        var log: SharedLog?
+    private func opened(_ servers: NATSServers) async throws(LogError) -> JetStreamLog {
+        var log: JetStreamLog?
         try await retried { () throws(LogError) in
-            log = try await SharedLog.open(
+            log = try await JetStreamLog.open(
                 NATSOptions(servers: servers.addresses), cache: "test", shard: "0", creates: true)
         }
         return log!
@@ -148,7 +149,7 @@ struct SharedLogTests {
     @Test func refusesNamesThatNoStreamHas() async {
         for name in ["", "a.b", "a b", "*", ">"] {
             await expectRefusal("cannot be in the name") { () throws(LogError) in
-                _ = try await SharedLog.open(
+                _ = try await JetStreamLog.open(
                     NATSOptions(servers: ["nats://127.0.0.1:1"]), cache: name, shard: "0")
             }
         }
@@ -158,7 +159,7 @@ struct SharedLogTests {
         let servers = try NATSServers(1, in: folder.path)
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         let requirements = LogRequirements(replicas: 1, allowsOneReplica: true)
         await expectRefusal("there is no stream QUIRE_test_0") {
             () throws(LogError) in try await log.prepare(requirements)
@@ -194,7 +195,7 @@ struct SharedLogTests {
         let servers = try NATSServers(1, in: folder.path, extra: "max_payload: 65536")
         let connection = try connect(servers)
         defer { connection.close() }
-        let log = SharedLog(connection, cache: "test", shard: "0")
+        let log = JetStreamLog(connection, cache: "test", shard: "0")
         await expectRefusal("the servers take messages of 65536 bytes") { () throws(LogError) in
             try await log.prepare(LogRequirements(replicas: 1, allowsOneReplica: true, creates: true))
         }

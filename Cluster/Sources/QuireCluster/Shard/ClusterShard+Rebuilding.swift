@@ -1,0 +1,148 @@
+import Quire
+
+extension ClusterShard {
+    /// Whether the log has what this replica has applied, from the newest checkpoint or what was confirmed
+    /// since.
+    func isTrue() async throws -> Bool {
+        let mine = following.last.position
+        var at = LogPosition.beginning
+        if let checkpoint = try await log.newestCheckpoint()?.position {
+            if checkpoint.number > mine.number { return false }
+            if let digest = try following.digest(after: checkpoint.number), digest != checkpoint.digest {
+                return false
+            }
+            at = checkpoint
+        }
+        if let confirmed, at.number < confirmed.number, confirmed.number <= mine.number { at = confirmed }
+        do throws(LogError) {
+            while at.number < mine.number {
+                let missing = mine.number - at.number
+                let entries = try await log.entries(after: at.number, limit: Int(min(64, missing)))
+                if entries.isEmpty { return false }
+                for entry in entries { at = at.next(entry.fingerprint) }
+            }
+        } catch {
+            switch error {
+            case .lost, .trimmed: return false
+            default: throw error
+            }
+        }
+        if at == mine { confirmed = mine }
+        return at == mine
+    }
+
+    /// Compares the history with the newest checkpoint. One that was made before the log lost its end is not
+    /// in the log, and counts.
+    func audit() async throws {
+        guard let checkpoint = try await log.newestCheckpoint()?.position else { return }
+        while try await advance() {}
+        let isKept =
+            if checkpoint.number > following.last.position.number { false } else {
+                try following.digest(after: checkpoint.number).map { $0 == checkpoint.digest } ?? true
+            }
+        if !isKept { try await rebuild(.otherHistory) }
+    }
+
+    /// Makes the replica anew from the newest checkpoint and the log. Until it is done the old one is there
+    /// to be read.
+    func rebuild(_ reason: RebuildReason) async throws {
+        let number = files.unused
+        do {
+            let (fresh, checkpoint) = try await replay(to: files.path(number))
+            try files.use(number)
+            following = fresh
+            (confirmed, anchor) = (nil, checkpoint)
+        } catch {
+            files.remove(number)
+            throw error
+        }
+        let gone = try forgetLost(reason)
+        visible.withLock { visible in
+            visible.cache = following.replica.cache
+            visible.status.applied = following.last.position
+            visible.status.end = following.last.position.number
+            visible.status.rebuilds += 1
+            visible.status.lost += gone
+        }
+        requests.endAll()
+        options.onEvent?(.rebuilt(shard: name, reason, lost: gone))
+    }
+
+    private func replay(to path: String) async throws -> (FollowingReplica, LogPosition?) {
+        let checkpoint = try await log.fetchCheckpoint(to: path)
+        if let checkpoint, checkpoint.rules != CacheOperation.rules {
+            throw stop(
+                "the checkpoint of shard \(name) was made by rules \(checkpoint.rules); this library has "
+                    + "\(CacheOperation.rules)")
+        }
+        let fresh = try FollowingReplica(at: path, options: options.cache)
+        guard fresh.last.position == checkpoint?.position ?? .beginning else {
+            throw LogError.refused("the checkpoint of shard \(name) holds another history than it says")
+        }
+        while true {
+            let entries: [LogEntry]
+            do throws(LogError) {
+                entries = try await log.entries(after: fresh.last.position.number, limit: 64)
+            } catch {
+                // The checkpoint is ahead of a log that has lost its end: it counts, and the log will pass
+                // it.
+                if case .lost = error, fresh.last.position == checkpoint?.position { break }
+                throw error
+            }
+            if entries.isEmpty { break }
+            for entry in entries {
+                do {
+                    let (content, effect) = try fresh.apply(entry, isTrue: true)
+                    tell(content, effect, at: fresh.last.position)
+                } catch FollowingReplica.Obstacle.newer(let text) {
+                    throw stop("entry \(entry.number) of shard \(name): \(text)")
+                }
+            }
+        }
+        return (fresh, checkpoint?.position)
+    }
+
+    /// Which of the writes that were told are not in the history that stays. Of those too old to be known
+    /// nothing is said, unless the log has lost something.
+    private func forgetLost(_ reason: RebuildReason) throws -> Int {
+        let kept = try told.filter {
+            let digest = try following.digest(after: $0.position.number)
+            return digest == $0.position.digest || digest == nil && reason != .otherHistory
+        }
+        let gone = Set(told.map(\.counter)).subtracting(kept.map(\.counter))
+        lost += gone.sorted()
+        told = kept
+        return gone.count
+    }
+
+    // MARK: Checkpoints
+
+    /// Stores a copy of the replica, and trims the log up to a margin before it.
+    func checkpoint() async throws {
+        let path = files.draft
+        ShardFiles.remove(path)
+        defer { ShardFiles.remove(path) }
+        let (cache, options) = (following.replica.cache, options.cache)
+        let (last, size) = try await Blocking.run { () throws(LogError) in
+            do {
+                try cache.copy(to: path)
+                let copy = try FollowingReplica(at: path, options: options)
+                let size = try FileReader.size(of: path)
+                return (copy.last, size)
+            } catch { throw .refused("a checkpoint could not be made: \(error)") }
+        }
+        let number = last.position.number
+        if number == 0 { return }
+        // A replica of a lost history must not become what counts.
+        if last.position != anchor {
+            let entry = try await log.entries(after: number - 1, limit: 1).first
+            guard let entry, entry.number == number, entry.fingerprint == last.fingerprint else {
+                throw LogError.lost(after: number - 1)
+            }
+        }
+        try await log.putCheckpoint(
+            path, Checkpoint(position: last.position, rules: CacheOperation.rules, size: size))
+        visible.withLock { $0.status.checkpoint = max($0.status.checkpoint, number) }
+        if number > self.options.margin { try await log.trim(through: number - self.options.margin) }
+    }
+}

@@ -1,0 +1,172 @@
+import ClusterTesting
+import Foundation
+import Quire
+import QuireSimulator
+import Testing
+
+@testable import QuireCluster
+
+/// Each guard against a log that loses, alone.
+@Suite struct GuardTests {
+    private func world(_ order: OrderClass = .keyless) throws -> ClusterWorld {
+        try ClusterWorld(seed: 3, faults: LyingLog.Faults(), order: order)
+    }
+
+    /// A request for the tail gets a ticket, and the log loses it. In the history that stays the same number is the
+    /// ticket of a gap. The answer to the lost request would close the gap without what belongs there.
+    @Test(arguments: [0, 1, 2]) func anAnswerToALostRequestIsStale(node: Int) async throws {
+        let world = try world()
+        let feed = try #require(try await world.opened(through: 0))
+        // the newest posts, a gap, older ones, more below
+        let old = try #require(try await world.plan(.head, limit: 3, of: feed, through: 0))
+        #expect(try await world.deliver(old, through: 0)?.verdict == .ok)
+        await world.insertOnTop(20)
+        let new = try #require(try await world.plan(.head, limit: 3, of: feed, through: 0))
+        #expect(try await world.deliver(new, through: 0)?.verdict == .gap)
+        let gap = try #require(try ClusterWorld.rows(of: feed).compactMap { $0.gap?.id }.first)
+
+        var lost = try #require(try await world.plan(.tail, limit: 3, of: feed, through: 0))
+        lost.answer = await world.answer(to: lost)
+        world.log.fork(losing: 1)
+        let other = try #require(try await world.feed(of: 1, after: { try await $0.advance() }))
+        let kept = try #require(try await world.plan(.gap(gap), limit: 3, of: other, through: 1))
+        #expect(kept.ticket == lost.ticket && kept.issuer != lost.issuer)
+
+        #expect(try await world.deliver(lost, through: node)?.verdict == .stale)
+        for node in 0..<3 { try await world.requireNoHole(node) }
+        #expect(try await world.deliver(kept, through: node)?.verdict == .gap)
+        try await world.settle()
+    }
+
+    /// Both nodes have a ticket of the same number and the same issuer's place; the writer's base tells them apart.
+    @Test func whatAWriterOfALostHistoryAppendsHasNoEffect() async throws {
+        let world = try world()
+        let node = await world.nodes[0].shard
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        let lost = await node.position
+        world.log.fork(losing: 1)
+        _ = try await world.write([.setAttribute("a", to: [2])], through: 1)
+        // it had applied the lost entry, and had not noticed yet
+        let entry = OperationEntry(
+            base: lost, id: 9, writer: 8, counter: 1, operations: [.setAttribute("a", to: [3])])
+        _ = try await world.log.append(entry.encoded)
+        try await world.settle()
+        for node in await world.nodes {
+            let cache = node.shard.cache
+            #expect(try cache.withSnapshot { try $0.attribute("a") } == [2])
+        }
+        #expect(await world.nodes.map(\.shard.status.refused).contains(1))
+        // only the node that had it was made anew, and says what is lost
+        #expect(await world.nodes.map { $0.shard.status.rebuilds } == [1, 0, 0])
+        #expect(await world.nodes.map { $0.shard.status.lost } == [1, 0, 0])
+    }
+
+    @Test func anOperationTakesEffectOnce() async throws {
+        let world = try world()
+        func entry(_ counter: UInt64, _ old: UInt8?, _ new: UInt8) throws -> [UInt8] {
+            try OperationEntry(
+                base: .beginning, id: .random(in: 0 ... .max), writer: 7, counter: counter,
+                operations: [
+                    .open(name: "f"), .feed(1, .exchangeAttribute("n", from: old.map { [$0] }, to: [new])),
+                    .setAttribute("a", to: [UInt8(counter)]),
+                ]
+            ).encoded
+        }
+        // the second comes first, the first twice, and much later
+        for bytes in [
+            try entry(2, nil, 1), try entry(1, 1, 2), try entry(2, 2, 3), try entry(1, 2, 3),
+            try entry(90, 2, 4), try entry(1, 4, 5), try entry(89, 4, 6), try entry(89, 6, 7),
+        ] { _ = try await world.log.append(bytes) }
+        try await world.settle()
+        let feed = try #require(try await world.feed(of: 1))
+        #expect(try feed.attribute("n") == [6])
+        #expect(try feed.cache.withSnapshot { try $0.attribute("a") } == [89])
+    }
+
+    /// What fails on one node fails on all, and the operations before it in the entry are undone.
+    @Test func anEntryIsWholeOrNothing() async throws {
+        let world = try world()
+        await #expect(throws: QuireError.self) {
+            try await world.nodes[0].shard.submit([.setAttribute("a", to: [1]), .feed(9, .reset)])
+        }
+        try await world.settle()
+        let cache = await world.nodes[1].shard.cache
+        #expect(try cache.withSnapshot { try $0.attribute("a") } == nil)
+        #expect(await world.nodes[1].shard.position.number == 1)
+    }
+
+    @Test func aNewerEntryStopsTheNode() async throws {
+        let world = try world()
+        var bytes = try OperationEntryTests.entry.encoded
+        bytes[1] += 1
+        bytes = Array(bytes.dropLast(8))
+        var writer = LittleEndianWriter(bytes: bytes)
+        writer.add(Digest.of(bytes))
+        _ = try await world.log.append(writer.bytes)
+        let node = await world.nodes[0].shard
+        for _ in 0..<2 {
+            let error = await #expect(throws: LogError.self) { try await node.advance() }
+            #expect(error?.description.contains("rules") == true)
+        }
+        #expect(await node.position == .beginning)
+        let trouble = try #require(node.status.trouble)
+        #expect(trouble.contains("entry 1 of shard 0"))
+    }
+
+    /// The log is away: reading goes on, a write says whether it may have happened.
+    @Test func withoutTheLogReadingGoesOn() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        var faults = LyingLog.Faults()
+        faults.fails = 1
+        world.log.set(faults)
+        let node = await world.nodes[0].shard
+        do {
+            _ = try await node.submit([.setAttribute("a", to: [2])])
+            Issue.record("written without a log")
+        } catch LogError.unavailable {}
+        (faults.fails, faults.delays) = (0, 1)
+        world.log.set(faults)
+        do {
+            _ = try await node.submit([.setAttribute("a", to: [2])])
+            Issue.record("written without a log")
+        } catch LogError.unknown {}
+        #expect(try node.cache.withSnapshot { try $0.attribute("a") } == [1])
+        try await world.settle()
+        #expect(try node.cache.withSnapshot { try $0.attribute("a") } == [2])
+    }
+
+    @Test func aNodeBehindTheTrimBeginsAtTheCheckpoint() async throws {
+        let world = try world()
+        for i in 0..<20 { _ = try await world.write([.setAttribute("a", to: [UInt8(i)])], through: 0) }
+        try await world.nodes[0].shard.checkpoint()
+        #expect(try await world.log.bounds() == LogBounds(first: 17, last: 20))
+        _ = try await world.write([.setAttribute("a", to: [99])], through: 0)
+        try await world.settle()
+        #expect(await world.nodes.map { $0.shard.status.rebuilds } == [0, 1, 1])
+    }
+
+    /// One program follows the log in a folder.
+    @Test func aFolderHasOneFollower() async throws {
+        let world = try world()
+        let node = await world.nodes[0]
+        let error = #expect(throws: QuireError.self) {
+            try ClusterShard("0", world.log, in: node.folder, node.options)
+        }
+        #expect(error?.code == .busy)
+    }
+}
+
+extension FeedRow {
+    fileprivate var gap: GapRow? { if case .gap(let gap) = self { gap } else { nil } }
+}
+
+extension ClusterWorld {
+    fileprivate func insertOnTop(_ count: Int) { for _ in 0..<count { insert() } }
+
+    fileprivate func feed(of node: Int, after body: (ClusterShard) async throws -> Bool) async throws -> Feed?
+    {
+        _ = try await body(nodes[node].shard)
+        return try feed(of: node)
+    }
+}
