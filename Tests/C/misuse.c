@@ -299,6 +299,7 @@ int main(int argc, char **argv)
     misuse_numbers();
     misuse_reads();
     misuse_ranks();
+    misuse_windows();
     misuse_upkeep();
     misuse_batches();
     misuse_threads();

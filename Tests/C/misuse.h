@@ -49,6 +49,7 @@ void misuse_writes(void);
 void misuse_numbers(void);
 void misuse_reads(void);
 void misuse_ranks(void);
+void misuse_windows(void);
 void misuse_upkeep(void);
 void misuse_batches(void);
 void misuse_threads(void);
