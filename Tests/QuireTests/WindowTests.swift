@@ -92,6 +92,8 @@ import Testing
         #expect(difference.inserted == [0, 4])
         _ = try storage.cache.update(12, body: [1, 2])
         #expect(try update(&window).updated == [2])
+        _ = try storage.cache.update(12, body: [2, 1])
+        #expect(try update(&window).updated == [2], "another body of the same size")
         try feed.reset()
         #expect(
             try update(&window).removed == [0, 1, 2, 3, 4] && picture(window) == "" && window.anchor == nil)
