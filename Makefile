@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost deps build lib install sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost deps build lib install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -64,6 +64,9 @@ lib: deps                   ## build/libquire.so.0 and build/libquire.a, for pro
 install: lib                ## library and tool under DESTDIR/PREFIX, with what C, CMake, man and shells need
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install-library
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SWIFT="$(SWIFT)" Packaging/install-tool
+
+swift-package:              ## build/swift-package: the engine, the pager and LMDB's sources as one Swift package
+	@Packaging/write-swift-package build/swift-package
 
 sbom: deps                  ## build/quire.cdx.json: what the library and the tool are made of, with licences
 	@mkdir -p build

@@ -36,6 +36,7 @@ BY_ENGINES = [
 BY_POSTS = [
     Operation("page-by-index", "page by index", "the runs of the page index, log n; one chunk"),
     Operation("row-by-rank", "row by rank", "the same"),
+    Operation("window-opened", "window opened, 20 rows with bodies", "the same, and the rows"),
     Operation("rank-of-post", "rank of a post", "the id index, then the page index: log n each"),
     Operation("rank-of-key", "row by key", "a bisection: log n chunks, each found in log n"),
     Operation("page-committed", "page at the tail", "the page; copies of LMDB pages, log n"),

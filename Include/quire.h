@@ -36,9 +36,9 @@
  * Arguments A call does nothing and returns QUIRE_BAD_ARGUMENT for NULL where a value is needed, NULL with a
  *           length, a misaligned pointer, an unknown enum value or flag, or a count that overflows. A
  *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
- * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot, quire_merge. They are names, not addresses:
- *           never dereference one. The caller that received a handle from an out_ parameter owns it and releases it
- *           once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of these, or
+ * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot, quire_window, quire_merge. They are names, not
+ *           addresses: never dereference one. The caller that received a handle from an out_ parameter owns it and
+ *           releases it once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of these, or
  *           of a handle of another type, returns QUIRE_BAD_HANDLE. Handles can be released in any order:
  *           each keeps its cache open, and the file is closed with the last one.
  * Bytes     quire_bytes is a borrowed range, not NUL-terminated; it may hold any byte. As an argument it is
@@ -1815,6 +1815,151 @@ typedef struct quire_change {
 quire_status quire_changes_since(
     quire_snapshot *QUIRE_NONNULL snapshot, uint64_t since,
     const quire_change *QUIRE_NULLABLE *QUIRE_NONNULL out_changes, size_t *QUIRE_NONNULL out_count);
+
+/* ---- 14. Windows: the rows that a screen holds ----------------------------------------------------- */
+
+/*
+ * Some consecutive rows of a feed. A window opens anywhere and keeps its place while rows come and go elsewhere:
+ *
+ *     quire_window_start start = QUIRE_WINDOW_START_INIT;
+ *     start.kind = QUIRE_START_RANK;
+ *     start.rank = 500000;
+ *     quire_window_open(snapshot, feed, &start, &window);
+ *     ... after a commit, with a new snapshot ...
+ *     quire_difference difference = QUIRE_DIFFERENCE_INIT;
+ *     quire_window_update(window, snapshot, &difference);   (what to change in a list)
+ *     quire_window_read(window, snapshot, 0, rows, 101, &count);
+ *
+ * It holds the anchor, which is the row that the reader looks at, and up to so many rows above and below it. It
+ * always is that slice of the rows of one commit, gaps among them. The anchor stays the anchor however many rows
+ * come above it. If it leaves, or the server moves it, the nearest row of the window that stayed where it was takes
+ * its part, first one below. A window is used by one thread at a time, and keeps no snapshot open.
+ */
+typedef struct quire_window quire_window;
+
+/* Where a window opens. */
+enum {
+    /* The first row, whichever that is: the window follows the head until quire_window_look() names a row. */
+    QUIRE_START_HEAD = 0,
+    /* The post whose id is the first of ids; QUIRE_NOT_FOUND if the feed does not hold it. */
+    QUIRE_START_POST = 1,
+    /* The first post of ids that the feed holds, else the head: what quire_window_nearest() gave once. */
+    QUIRE_START_NEAREST = 2,
+    /*
+     * The first post of the server's sequence whose key is this one or lower, else the last row. QUIRE_BAD_ARGUMENT
+     * if the order of the feed is not that of keys.
+     */
+    QUIRE_START_KEY = 3,
+    /* The row of this rank, else the last row. */
+    QUIRE_START_RANK = 4
+};
+
+/* The largest number of rows above the anchor, and below it. */
+#define QUIRE_WINDOW_LIMIT 1048576
+
+typedef struct quire_window_start {
+    uint32_t struct_size;
+    int32_t kind;
+    /* QUIRE_START_POST, QUIRE_START_NEAREST. */
+    quire_ids ids;
+    /* QUIRE_START_KEY. */
+    int64_t key;
+    /* QUIRE_START_RANK. */
+    uint64_t rank;
+    /* The largest number of rows held above and below the anchor, at most QUIRE_WINDOW_LIMIT. */
+    uint32_t above;
+    uint32_t below;
+} quire_window_start;
+
+#define QUIRE_WINDOW_START_INIT { sizeof(quire_window_start), QUIRE_START_HEAD, { NULL, 0 }, 0, 0, 50, 50 }
+
+/*
+ * Opens a window over the rows that the snapshot sees.
+ * start: NULL is the head.
+ * Errors: QUIRE_NOT_FOUND for QUIRE_START_POST.
+ * [one] Since 0.1
+ */
+quire_status quire_window_open(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_feed *QUIRE_NONNULL feed,
+    const quire_window_start *QUIRE_NULLABLE start, quire_window *QUIRE_NULLABLE *QUIRE_NONNULL out_window);
+
+/* Releases the handle. [any] Since 0.1 */
+void quire_window_close(quire_window *QUIRE_NULLABLE window);
+
+typedef struct quire_window_info {
+    uint32_t struct_size;
+    /* 1 while the window follows the head, and has no anchor. */
+    int32_t is_following_head;
+    /* The commit that the rows show. */
+    uint64_t generation;
+    /* The number of rows of the feed, those above the window, and those in it. */
+    uint64_t row_count;
+    uint64_t rank;
+    uint64_t count;
+    /* The index of the anchor among the rows of the window; 0 while it follows the head. */
+    uint64_t anchor;
+} quire_window_info;
+
+#define QUIRE_WINDOW_INFO_INIT { sizeof(quire_window_info), 0, 0, 0, 0, 0, 0 }
+
+/* What the window holds. [one] Since 0.1 */
+quire_status quire_window_get_info(
+    quire_window *QUIRE_NONNULL window, quire_window_info *QUIRE_NONNULL out_info);
+
+/*
+ * The reader looks at another row: moves the anchor. The next quire_window_update() reads the rows around it.
+ *   index   of a row of the window; UINT64_MAX follows the head
+ *   above, below   the largest number of rows held above and below it
+ * [one] Since 0.1
+ */
+quire_status quire_window_look(
+    quire_window *QUIRE_NONNULL window, uint64_t index, uint32_t above, uint32_t below);
+
+/*
+ * What changed in the rows of a window, as lists want it: remove the rows with the first indices, from the last to
+ * the first; insert rows at the second, from the first to the last; draw the rows with the third anew. Each list
+ * ascends. Rows that stayed are in neither of the first two.
+ */
+typedef struct quire_difference {
+    uint32_t struct_size;
+    int32_t reserved;
+    /* Indices into the rows before. */
+    const uint64_t *QUIRE_NULLABLE removed;
+    size_t removed_count;
+    /* Indices into the rows after. */
+    const uint64_t *QUIRE_NULLABLE inserted;
+    size_t inserted_count;
+    /* Indices into the rows after: a body, a flag or a gap's link changed, or may have. */
+    const uint64_t *QUIRE_NULLABLE updated;
+    size_t updated_count;
+} quire_difference;
+
+#define QUIRE_DIFFERENCE_INIT { sizeof(quire_difference), 0, NULL, 0, NULL, 0, NULL, 0 }
+
+/*
+ * Follows the feed to the commit that the snapshot sees. The lists of the difference live until the snapshot ends. On
+ * failure the window is as before. [one] Since 0.1
+ */
+quire_status quire_window_update(
+    quire_window *QUIRE_NONNULL window, quire_snapshot *QUIRE_NONNULL snapshot,
+    quire_difference *QUIRE_NONNULL out_difference);
+
+/*
+ * Reads rows of the window from an index on, up to `capacity`; as quire_read_after() fills them.
+ * Errors: QUIRE_RESYNC if the snapshot sees another commit than the window shows: call quire_window_update().
+ * [one] Since 0.1
+ */
+quire_status quire_window_read(
+    quire_window *QUIRE_NONNULL window, quire_snapshot *QUIRE_NONNULL snapshot, uint64_t index,
+    quire_row *QUIRE_NULLABLE rows, size_t capacity, size_t *QUIRE_NONNULL out_count);
+
+/*
+ * The ids of the posts of the window, nearest to the anchor first: stored, they are a place to open at
+ * (QUIRE_START_NEAREST), even if the anchor has left by then. Free the list with quire_list_free().
+ * [one] Since 0.1
+ */
+quire_status quire_window_nearest(
+    quire_window *QUIRE_NONNULL window, quire_list *QUIRE_NONNULL out_ids);
 
 #ifdef QUIRE_POP_DIAGNOSTIC
 #pragma clang diagnostic pop

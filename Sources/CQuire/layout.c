@@ -156,6 +156,16 @@ AT(quire_change, feed, 8);
 AT(quire_change, id, 24);
 AT(quire_change, gap, 40);
 AT(quire_change, below_gap, 64);
+SIZE(quire_window_start, 48);
+AT(quire_window_start, ids, 8);
+AT(quire_window_start, key, 24);
+AT(quire_window_start, above, 40);
+SIZE(quire_window_info, 48);
+AT(quire_window_info, rank, 24);
+AT(quire_window_info, anchor, 40);
+SIZE(quire_difference, 56);
+AT(quire_difference, removed, 8);
+AT(quire_difference, updated_count, 48);
 
 SIZE(quire_profile_options, 64);
 AT(quire_profile_options, items, 8);

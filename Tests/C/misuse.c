@@ -300,6 +300,7 @@ int main(int argc, char **argv)
     misuse_reads();
     misuse_ranks();
     misuse_merges();
+    misuse_windows();
     misuse_upkeep();
     misuse_batches();
     misuse_threads();

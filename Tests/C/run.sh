@@ -76,6 +76,12 @@ else
     skip "misuse, valgrind" "not installed"
 fi
 
+check "build: windows" link windows -std=c11 -g Tests/C/windows.c
+check "windows" fresh "$work/windows"
+check "build: windows, sanitized" link windows-asan -std=c11 -g -fsanitize=address,undefined \
+    -fno-sanitize-recover=undefined Tests/C/windows.c
+check "windows, sanitized" fresh "$work/windows-asan"
+
 check "build: profiles" link profiles -std=c11 -g Tests/C/profiles.c
 check "profiles" fresh "$work/profiles"
 check "build: profiles, sanitized" link profiles-asan -std=c11 -g -fsanitize=address,undefined \

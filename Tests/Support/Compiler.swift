@@ -30,8 +30,13 @@ enum Compiler {
                 .filter { $0.hasSuffix(".swift") }
                 .map { objects + "/" + URL(fileURLWithPath: $0).lastPathComponent + ".o" }
         }
+        // In the package that Packaging/write-swift-package writes, LMDB is a target.
+        let objects = build.appendingPathComponent("CLMDB.build").path
+        let own = (try? FileManager.default.contentsOfDirectory(atPath: objects)) ?? []
+        let lmdb = own.filter { $0.hasSuffix(".c.o") }.map { objects + "/" + $0 }
+        let inputs = names + (lmdb.isEmpty ? ["-llmdb"] : lmdb)
         return try inFolder(source) { folder in
-            let complaints = try run(["swiftc", "-o", "out"] + flags + names + ["-llmdb"], in: folder)
+            let complaints = try run(["swiftc", "-o", "out"] + flags + inputs, in: folder)
             return complaints.isEmpty ? try run(["./out"], in: folder) : complaints
         }
     }

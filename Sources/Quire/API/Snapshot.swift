@@ -145,6 +145,12 @@ public struct Snapshot: ~Copyable {
         try reader(feed).rows(of: page)
     }
 
+    /// Returns the page that last delivered a post; nil if none did, or if the feed does not hold the post.
+    public func page(of id: PostID, in feed: Feed) throws -> PageInfo? {
+        guard let number = try find(id, in: feed)?.page else { return nil }
+        return try reader(feed).page(number)
+    }
+
     /// The posts still stored for page `number`, in feed order. Empty if the
     /// feed has no such page.
     public func posts(ofPage number: UInt64, in feed: Feed) throws -> [PostRow] {

@@ -109,7 +109,7 @@ struct RowReader {
         return found
     }
 
-    private var damaged: QuireError { .corrupt("the page index of feed number \(feed)") }
+    var damaged: QuireError { .corrupt("the page index of feed number \(feed)") }
 
     /// Returns the rank of a row, which is the number of rows above it.
     func rank(of row: RowPosition) throws -> Int {
@@ -189,6 +189,15 @@ struct RowReader {
             found = try memory.chunk(transaction, feed, below: at)
         }
         return pages
+    }
+
+    /// Returns the page with this number; nil if it has no posts any more.
+    func page(_ number: UInt64) throws -> PageInfo? {
+        guard let head = try head(ofPage: number) else { return nil }
+        let index = try RankIndex(transaction, of: feed).ranks(before: head.start).pages
+        let page = try pages(from: index, limit: 1).first
+        if page?.number != number { throw damaged }
+        return page
     }
 
     private func page(_ record: PageRecord, index: Int, _ place: PagePlace) -> PageInfo {

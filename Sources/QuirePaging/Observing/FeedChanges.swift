@@ -86,16 +86,6 @@ extension Feed {
     }
 }
 
-extension FeedRow {
-    /// The row's name in changes.
-    public var name: RowID {
-        switch self {
-        case .post(let post): .post(post.id)
-        case .gap(let gap): .gap(gap.id)
-        }
-    }
-}
-
 extension Array where Element == RowID {
     /// Applies the changes of a feed to these rows, top first. They may be all rows, or the first ones down
     /// to some row, and remain so. Each change takes time proportional to the number of rows, except for rows

@@ -1,22 +1,22 @@
 import Observation
 import Quire
 
-/// A feed as a screen shows it: its rows, the state of loading at each place, and the three actions of a
-/// reader.
+/// A feed as a screen shows it: its rows, the state of loading at each place, and the actions of a reader.
 ///
 ///     @State private var model: FeedModel<Question>
 ///
 ///     List(model.rows) { row in
 ///         RowView(row, model.state(at: row.missing))
-///             .task { await model.loadMore(near: row.id) }
+///             .task { await model.appear(row.id) }
 ///     }
 ///     .refreshable { await model.refresh() }
 ///     .task { await model.refresh(.ifStale) }
 ///     .task { try? await model.follow() }
 ///
-/// The rows are the cached ones from the top down to a little below the reader's position. They are updated
-/// by changes: a row that stays has the same ``Row/id`` and neighbours, so nothing jumps. An error is not
-/// thrown, but becomes the state of the place where it happened, until ``retry(_:)`` or a successful refresh.
+/// It opens anywhere: at the head, where the reader stopped (``ReadingState/start()``), at a post, a date, a rank.
+/// The rows are cached ones around the reader's position. They are updated by differences: a row that stays has the
+/// same ``Row/id`` and neighbours, so nothing jumps. An error is not thrown, but becomes the state of the place where
+/// it happened, until ``retry(_:)`` or a successful refresh.
 ///
 /// The model belongs to the main actor and never blocks it: the pager makes requests and commits. Several
 /// models may share a pager.
@@ -24,40 +24,59 @@ import Quire
     /// The pager that requests what is missing.
     public nonisolated let pager: Pager
     /// The rows, top first.
-    public private(set) var rows: [Row] = []
+    public internal(set) var rows: [Row] = []
+    /// Where the rows are in the feed: what a scroll bar shows.
+    public internal(set) var extent = FeedExtent()
     /// The result of the last request at each place where it was not a success.
-    private var results: [Place: LoadState] = [:]
+    var results: [Place: LoadState] = [:]
     /// The number of calls that wait at each place.
     private var waiting: [Place: Int] = [:]
 
     /// How many rows around a visible one must be complete.
-    @ObservationIgnored private let reach: Int
-    @ObservationIgnored private let posts: TypedPosts<Model>
-    /// The commit that the rows show.
-    @ObservationIgnored private var generation: UInt64 = 0
-    /// The names of the first rows of the feed, or of all if `isWhole`.
-    @ObservationIgnored private var names: [RowID] = []
-    @ObservationIgnored private var isWhole = true
-    @ObservationIgnored private var shown: [PostID: TypedPost<Model>] = [:]
+    @ObservationIgnored let reach: Int
+    /// How many rows are held at most.
+    @ObservationIgnored let holds: Int
+    @ObservationIgnored let posts: TypedPosts<Model>
+    /// The rows that are held.
+    @ObservationIgnored var window: FeedWindow
+    /// The same, with their models.
+    @ObservationIgnored var held: [Row] = []
+    /// How many views show a row.
+    @ObservationIgnored var visible: [Row.ID: Int] = [:]
+    /// Whether the pager is being told what is visible, and whether that has changed meanwhile.
+    @ObservationIgnored var telling = (isUnderWay: false, isOutdated: false)
 
     /// Creates a model that shows the cached rows, without a request.
     /// - Parameters:
     ///   - pager: The pager of the feed that is shown.
     ///   - formats: See ``Quire/Feed/posts(as:formats:)``.
+    ///   - start: The row to open at: ``anchor``.
     ///   - reach: How many rows above and below a row in view are fetched before they come into view.
-    /// - Throws: ``Quire/QuireError``.
-    public init(_ pager: Pager, formats: [WireFormat<Model>], reach: Int = 10) throws {
+    ///   - holds: How many rows are held at most; those farthest from the reader leave ``rows``, not the cache.
+    /// - Throws: ``Quire/QuireError``, `.notFound` if the feed does not hold the post to open at;
+    ///   see ``open(at:)``.
+    public init(
+        _ pager: Pager, formats: [WireFormat<Model>], at start: FeedWindow.Start = .head, reach: Int = 10,
+        holds: Int = 1_000
+    ) throws {
         self.pager = pager
         self.reach = max(0, reach)
+        self.holds = max(3 * Self.chunk(reach), holds)
         posts = pager.feed.posts(as: Model.self, formats: formats)
-        try pager.feed.cache.withSnapshot { try readAnew($0) }
+        window = try pager.feed.cache.withSnapshot { try $0.window(of: pager.feed, above: 0, below: 0) }
+        try show(at: start)
     }
 
     /// Creates a model for bodies in JSON.
-    public convenience init(_ pager: Pager, as model: Model.Type, reach: Int = 10) throws
-    where Model: Decodable & SendableMetatype {
-        try self.init(pager, formats: [.json()], reach: reach)
+    public convenience init(
+        _ pager: Pager, as model: Model.Type, at start: FeedWindow.Start = .head, reach: Int = 10,
+        holds: Int = 1_000
+    ) throws where Model: Decodable & SendableMetatype {
+        try self.init(pager, formats: [.json()], at: start, reach: reach, holds: holds)
     }
+
+    /// The row that the reader looks at: scroll there after opening. Nil: the top.
+    public var anchor: Row.ID? { window.anchor.map(Row.ID.init) }
 
     // MARK: States
 
@@ -115,7 +134,7 @@ import Quire
     /// Shows what others change, in this process or another one, until the task is cancelled.
     /// - Throws: ``Quire/QuireError``, `CancellationError`.
     public func follow() async throws {
-        for try await _ in pager.feed.changes(since: generation, clock: pager.clock) { try update() }
+        for try await _ in pager.feed.changes(since: window.generation, clock: pager.clock) { try update() }
     }
 
     // MARK: Loading
@@ -131,8 +150,7 @@ import Quire
     private func nextMissing(near row: Row.ID) -> Place? {
         do {
             try update()
-            guard let at = rows.firstIndex(where: { $0.id == row }) else { return nil }
-            if !isWhole, at + reach >= names.count { try showMore() }
+            try lookAt(row)
         } catch {
             results[.head] = .failed(error)
             return nil
@@ -141,7 +159,8 @@ import Quire
         for distance in 0...reach {
             for index in [at + distance, at - distance] where rows.indices.contains(index) {
                 guard let place = rows[index].missing, mayAsk(at: place) else { continue }
-                if place != .tail || isWhole { return place }
+                if place == .tail && !window.isAtTail || place == .openHead && !window.isAtHead { continue }
+                return place
             }
         }
         return nil
@@ -164,7 +183,7 @@ import Quire
             if case .bodies(let ids) = place {
                 try await pager.fetchBody(of: ids[0], isForced: isForced)
             } else {
-                try await pager.page(at: place, ifUnchangedSince: isForced ? nil : generation)
+                try await pager.page(at: place, ifUnchangedSince: isForced ? nil : window.generation)
             }
         results[key(place)] = nil
         try update()
@@ -176,7 +195,7 @@ import Quire
         case .refused(.fillFirst): return try await askTopGap()
         case .refused:
             results[key(place)] = .end
-            show(rows)
+            showEnds()
         case nil, .preempted: return true  // the rows have changed
         case .notModified, .fresh, .revalidating, .stale: break
         }
@@ -192,7 +211,7 @@ import Quire
 
     /// Turns an error of `body` into the state of the place. A cancellation says nothing about the place and
     /// is ignored.
-    private func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
+    func wait<R>(at place: Place, _ body: () async throws -> R) async -> R? {
         waiting[place, default: 0] += 1
         defer { waiting[place] = waiting[place].flatMap { $0 > 1 ? $0 - 1 : nil } }
         do {
@@ -200,118 +219,6 @@ import Quire
         } catch {
             if !(error is CancellationError) { results[place] = .failed(error) }
             return nil
-        }
-    }
-}
-
-// MARK: - Rows
-
-extension FeedModel {
-    /// How many rows are read at once.
-    private var chunk: Int { max(50, 2 * reach) }
-
-    /// Follows the feed to its present state.
-    func update() throws {
-        let feed = pager.feed
-        try feed.cache.withSnapshot { snapshot in
-            switch try feed.changes(since: generation, in: snapshot) {
-            case nil: generation = try snapshot.generation
-            case .resync: try readAnew(snapshot)
-            case .changed(let changes, let now):
-                names.apply(changes)
-                try read(changes, in: snapshot)
-                generation = now
-                try show(snapshot)
-            }
-        }
-    }
-
-    private func readAnew(_ snapshot: borrowing Snapshot) throws {
-        let count = max(names.count, chunk)
-        (names, shown, generation) = ([], [:], try snapshot.generation)
-        try extend(to: count, snapshot)
-        try show(snapshot)
-    }
-
-    private func showMore() throws {
-        try pager.feed.cache.withSnapshot { snapshot in
-            try extend(to: names.count + chunk, snapshot)
-            try show(snapshot)
-        }
-    }
-
-    /// The posts that came or changed, of those that are shown.
-    private func read(_ changes: [Change], in snapshot: borrowing Snapshot) throws {
-        let present = Set(names)
-        for case .post(let id)? in changes.map(\.row) {
-            shown[id] = present.contains(.post(id)) ? try posts.find(id, in: snapshot) : nil
-        }
-        if names.count < chunk { try extend(to: chunk, snapshot) }
-    }
-
-    /// Reads more rows below those that are shown.
-    private func extend(to count: Int, _ snapshot: borrowing Snapshot) throws {
-        let feed = pager.feed
-        let last = try names.last.map { try position(of: $0, in: snapshot) }
-        for row in try snapshot.rows(of: feed, after: last, limit: count - names.count) {
-            names.append(row.name)
-            if let post = row.post { shown[post.id] = try posts.typed(post, in: snapshot) }
-        }
-    }
-
-    private func position(of name: RowID, in snapshot: borrowing Snapshot) throws -> RowPosition {
-        let position =
-            switch name {
-            case .post(let id): try snapshot.find(id, in: pager.feed)?.position
-            case .gap(let id): try snapshot.gaps(of: pager.feed).first { $0.id == id }?.position
-            }
-        guard let position else { throw QuireError(.notFound, "feed \(pager.feed.name): row \(name)") }
-        return position
-    }
-
-    /// Makes the rows of the names.
-    private func show(_ snapshot: borrowing Snapshot) throws {
-        let feed = pager.feed
-        let info = try snapshot.info(of: feed)
-        let gaps = Dictionary(uniqueKeysWithValues: try snapshot.gaps(of: feed).map { ($0.id, $0) })
-        let last = try names.last.map { try position(of: $0, in: snapshot) }
-        isWhole = try snapshot.rows(of: feed, after: last, limit: 1).isEmpty
-        // The states of ends were about the previous ends.
-        for (place, state) in results { if case .end = state { results[place] = nil } }
-        if info.head == .end { results[.openHead] = .end }
-        if info.tail == .end, isWhole, info.placeholders == 0 { results[.tail] = .end }
-        show(
-            names.compactMap { name in
-                switch name {
-                case .post(let id): shown[id].map { .post($0) }
-                case .gap(let id): gaps[id].map { .gap($0) }
-                }
-            })
-    }
-
-    /// Shows the rows, with `more` rows at open ends. Missing bodies of a feed of ids are shown in their own
-    /// rows.
-    private func show(_ rows: [Row]) {
-        var rows = rows.filter { if case .more = $0 { false } else { true } }
-        if !rows.isEmpty {
-            if !isEnd(.openHead) { rows.insert(.more(.openHead), at: 0) }
-            if !isEnd(.tail), pager.feed.options.paging != .ids { rows.append(.more(.tail)) }
-        }
-        self.rows = rows
-    }
-
-    private func isEnd(_ place: Place) -> Bool {
-        if case .end = results[place] { true } else { false }
-    }
-}
-
-extension Change {
-    /// The row that a change concerns; nil if it concerns all.
-    fileprivate var row: RowID? {
-        switch self {
-        case .inserted(let row, _), .removed(let row): row
-        case .updated(let id): .post(id)
-        case .reset: nil
         }
     }
 }

@@ -8,7 +8,7 @@ extension FeedModel {
         /// Posts may be missing here.
         case gap(GapRow)
         /// There is more above the first row (``Quire/Place/openHead``) or below the last one
-        /// (``Quire/Place/tail``).
+        /// (``Quire/Place/tail``), in the cache or at the server.
         case more(Place)
 
         /// The identity of a row. It stays the same while the row moves or changes.
@@ -71,5 +71,33 @@ extension LoadState: CustomStringConvertible {
         case .failed(let error): "failed: \("\(error)".debugDescription)"
         case .stopped(let verdict): "stopped: \(verdict.rawValue)"
         }
+    }
+}
+
+/// Where the rows of a ``FeedModel`` are in their feed, for an honest scroll bar.
+public struct FeedExtent: Sendable, Hashable {
+    /// The number of rows of the cache above those that are held.
+    public internal(set) var above = 0
+    /// The number of rows that are held.
+    public internal(set) var held = 0
+    /// The number of rows of the cache below them.
+    public internal(set) var below = 0
+    /// How many posts the server said that the list has, when it last said so; nil if it never did.
+    public internal(set) var total: Int?
+    /// How many of these are not cached.
+    public internal(set) var missing: Int?
+    /// Where all of the missing posts are, if there is only one such place: show so many placeholders there. Nil if
+    /// there are several, because nobody knows how many are at each.
+    public internal(set) var missingAt: Place?
+
+    init() {}
+
+    init(_ window: FeedWindow, _ info: FeedInfo, total: Int?) {
+        (above, held) = (window.rank, window.rows.count)
+        below = max(0, window.rowCount - above - held)
+        self.total = total
+        missing = total.map { max(0, $0 - info.posts) }
+        let open: [Place] = (info.isHeadOpen ? [.openHead] : []) + (info.tail == .end ? [] : [.tail])
+        if missing ?? 0 > 0, info.gaps == 0, open.count == 1 { missingAt = open[0] }
     }
 }

@@ -171,6 +171,9 @@ extension Pager {
                         try page.ingest(in: batch, at: now, lifetime: options.lifetime)
                     }
                 }
+                if let total = answer.total, !outcome.isUnchanged {
+                    try ServerState.change(of: feed, in: batch, at: now) { $0.total = total }
+                }
                 guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
                 try ServerState.change(of: feed, in: batch, at: now) { serverState in
                     confirm(response, &serverState, now)

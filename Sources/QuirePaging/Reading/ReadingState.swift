@@ -95,22 +95,29 @@ public struct ReadingState: Sendable {
     /// Stores what is on the screen: a post, and how far its top is from the screen's, in any unit. Stores
     /// its neighbours too, in case it leaves.
     public func setPosition(_ anchor: PostID, offset: Double = 0) throws {
-        let window = try feed.window(around: anchor, above: 16, below: 16)
-        let candidates = window.candidates.map { Data($0.bytes) }
+        let window = try feed.cache.withSnapshot {
+            try $0.window(of: feed, at: .post(anchor), above: 16, below: 16)
+        }
+        let candidates = window.nearestPosts.map { Data($0.bytes) }
         try change { $0.position = Stored.Position(candidates: candidates, offset: offset) }
     }
 
-    /// Returns the rows around what was on the screen, and its offset; nil if nothing is stored or nothing of
-    /// it is left. If the post has left, uses its nearest neighbour and the offset 0.
+    /// Returns the window around what was on the screen, and its offset; nil if nothing is stored or nothing of
+    /// it is left. If the post has left, the anchor is its nearest neighbour, and the offset 0.
     public func position(above: Int, below: Int) throws -> (window: FeedWindow, offset: Double)? {
-        let position = try feed.cache.withSnapshot { try stored($0).position }
-        guard let position else { return nil }
-        for (distance, bytes) in position.candidates.enumerated() {
-            guard let id = PostID(bytes: bytes) else { continue }
-            let window = try feed.windowIfHeld(around: id, above: above, below: below)
-            if let window { return (window, distance == 0 ? position.offset : 0) }
+        try feed.cache.withSnapshot { snapshot in
+            guard let position = try stored(snapshot).position else { return nil }
+            let ids = position.candidates.compactMap { PostID(bytes: $0) }
+            let window = try snapshot.window(of: feed, at: .nearest(ids), above: above, below: below)
+            guard let anchor = window.anchor else { return nil }
+            return (window, anchor == ids.first.map { .post($0) } ? position.offset : 0)
         }
-        return nil
+    }
+
+    /// Where a screen opens that shows what was on it: the post, else its nearest neighbour; nil if nothing is stored.
+    public func start() throws -> FeedWindow.Start? {
+        let position = try feed.cache.withSnapshot { try stored($0).position }
+        return position.map { .nearest($0.candidates.compactMap { PostID(bytes: $0) }) }
     }
 
     // MARK: Storage

@@ -35,6 +35,8 @@ struct ServerState: Codable, Equatable {
     /// When the server confirmed the first page, and for how long.
     var confirmed: Span?
     var firstPage: FirstPage?
+    /// How many posts the list has, as an answer said last.
+    var total: Int?
     /// True if out-of-sequence pages should leave as soon as they are not visible.
     var isDropPending = false
 

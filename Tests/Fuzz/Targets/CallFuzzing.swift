@@ -278,6 +278,26 @@ struct CallFuzzing {
         }
         var changes: UnsafePointer<quire_change>?
         _ = quire_changes_since(snapshot, UInt64(bitPattern: number()), &changes, &count)
+        look(snapshot, feed)
+    }
+
+    /// Opens a window, moves it and reads it.
+    private mutating func look(_ snapshot: OpaquePointer?, _ feed: OpaquePointer?) {
+        var start = quire_window_start()
+        start.struct_size = UInt32(MemoryLayout<quire_window_start>.size)
+        (start.kind, start.key, start.rank) = (Int32(below(6)), number(), UInt64(bitPattern: number()))
+        (start.above, start.below) = (UInt32(below(4)), UInt32(below(4)))
+        var window: OpaquePointer?
+        guard quire_window_open(snapshot, feed, &start, &window) == QUIRE_OK else { return }
+        defer { quire_window_close(window) }
+        _ = quire_window_look(window, UInt64(bitPattern: number()), UInt32(below(4)), UInt32(below(4)))
+        var difference = quire_difference()
+        difference.struct_size = UInt32(MemoryLayout<quire_difference>.size)
+        let status = quire_window_update(window, snapshot, &difference)
+        precondition(status == QUIRE_OK, "a window is not updated")
+        var rows = [quire_row](repeating: quire_row(), count: 8)
+        var count = 0
+        precondition(quire_window_read(window, snapshot, 0, &rows, 8, &count) == QUIRE_OK && count < 8)
     }
 }
 

@@ -130,21 +130,32 @@ import Testing
 
     // MARK: Windows
 
+    private func window(_ feed: Feed, at start: FeedWindow.Start, _ above: Int, _ below: Int) throws
+        -> FeedWindow
+    {
+        try feed.cache.withSnapshot { try $0.window(of: feed, at: start, above: above, below: below) }
+    }
+
+    private func names(afterUpdate window: inout FeedWindow) throws -> String {
+        _ = try window.feed.cache.withSnapshot { try window.update(to: $0) }
+        return names(window)
+    }
+
     @Test func aWindowStaysPutWhenPostsArriveAbove() async throws {
         let fixture = try PagerFixture()
         let server = ListServer(posts: 9, options: fixture.feed.options)
         let pager = fixture.pager(server)
         try await pager.refresh()
         try await pager.append()
-        let window = try fixture.feed.window(around: 6, above: 2, below: 2)
+        var window = try window(fixture.feed, at: .post(6), 2, 2)
         #expect(names(window) == "8 7 6 5 4")
         server.insert(2)
         try await pager.refresh()
-        #expect(names(try window.updated()) == "8 7 6 5 4")
+        #expect(try names(afterUpdate: &window) == "8 7 6 5 4")
         server.insert(9)
         try await pager.refresh()
-        #expect(names(try fixture.feed.window(around: 11, above: 2, below: 2)) == "18 ~ 11 10 9")
-        #expect(names(try fixture.feed.window(around: nil, above: 2, below: 2)) == "20 19")
+        #expect(names(try self.window(fixture.feed, at: .post(11), 2, 2)) == "18 ~ 11 10 9")
+        #expect(names(try self.window(fixture.feed, at: .head, 2, 2)) == "20 19 18")
     }
 
     @Test func anAnchorThatLeavesHandsOnToItsNeighbour() async throws {
@@ -152,14 +163,14 @@ import Testing
         let pager = fixture.pager(ListServer(posts: 9, options: fixture.feed.options))
         try await pager.refresh()
         for _ in 0..<2 { try await pager.append() }
-        let window = try fixture.feed.window(around: 5, above: 1, below: 1)
+        var window = try window(fixture.feed, at: .post(5), 1, 1)
         try fixture.feed.delete(5)
-        #expect(names(try window.updated()) == "6 4 3")
+        #expect(try names(afterUpdate: &window) == "6 4 3")
         try fixture.feed.delete(4)
-        #expect(names(try window.updated()) == "7 6 3")
+        #expect(try names(afterUpdate: &window) == "6 3 2")
         try fixture.feed.reset()
-        #expect(names(try window.updated()) == "")
-        #expect(throws: QuireError.self) { try fixture.feed.window(around: 5, above: 1, below: 1) }
+        #expect(try names(afterUpdate: &window) == "")
+        #expect(throws: QuireError.self) { try self.window(fixture.feed, at: .post(5), 1, 1) }
     }
 
     private func names(_ window: FeedWindow) -> String {

@@ -76,9 +76,9 @@ import Testing
         try fixture.subject.reopen()
         let reading = fixture.feed.reading
         let restored = try #require(try reading.position(above: 1, below: 1))
-        #expect(restored.window.anchor == 5 && restored.offset == 12.5)
+        #expect(restored.window.anchor == .post(5) && restored.offset == 12.5)
         try fixture.feed.evict([5])
-        #expect(try reading.position(above: 1, below: 1)?.window.anchor == 4)
+        #expect(try reading.position(above: 1, below: 1)?.window.anchor == .post(4))
         #expect(try reading.position(above: 1, below: 1)?.offset == 0)
         try fixture.feed.reset()
         #expect(try reading.position(above: 1, below: 1) == nil)

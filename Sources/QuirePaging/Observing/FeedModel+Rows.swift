@@ -1,0 +1,111 @@
+import Quire
+
+extension FeedModel {
+    /// How many rows are read at once.
+    static func chunk(_ reach: Int) -> Int { max(50, 2 * reach) }
+
+    private var chunk: Int { Self.chunk(reach) }
+
+    // MARK: The window
+
+    /// Shows the rows at a place of the cache.
+    func show(at start: FeedWindow.Start) throws {
+        let feed = pager.feed
+        try feed.cache.withSnapshot { snapshot in
+            let window = try snapshot.window(of: feed, at: start, above: chunk, below: chunk - 1)
+            held = try window.rows.map { try item($0, snapshot) }
+            self.window = window
+            try show(snapshot)
+        }
+    }
+
+    /// Follows the feed to its present state.
+    func update() throws {
+        try pager.feed.cache.withSnapshot { snapshot in
+            if try snapshot.generation != window.generation { try follow(snapshot) }
+        }
+    }
+
+    /// Makes this row the anchor, and holds more of the cache around it if it is near an end of what is held.
+    func lookAt(_ row: Row.ID) throws {
+        guard let name = row.name, let index = window.rows.firstIndex(where: { $0.name == name }) else {
+            return
+        }
+        let lower = window.rows.count - 1 - index
+        let isNearTop = index < reach && !window.isAtHead
+        let isNearBottom = lower < reach && !window.isAtTail
+        window.look(at: name, above: index, below: lower)
+        if !isNearTop && !isNearBottom { return }
+        try pager.feed.cache.withSnapshot { snapshot in
+            try follow(snapshot, moreAbove: isNearTop ? chunk : 0, moreBelow: isNearBottom ? chunk : 0)
+        }
+    }
+
+    /// Follows the feed to a snapshot. What comes at an end of the feed that is shown is shown, too.
+    private func follow(
+        _ snapshot: borrowing Snapshot, moreAbove: Int = 0, moreBelow: Int = 0
+    ) throws {
+        var next = window
+        let lower = next.rows.count - 1 - next.anchorIndex
+        let above = max(chunk, next.anchorIndex + (next.isAtHead ? chunk : moreAbove))
+        let below = max(chunk - 1, lower + (next.isAtTail ? chunk : moreBelow))
+        next.look(at: next.anchor, above: min(above, holds / 2), below: min(below, holds / 2))
+        let difference = try next.update(to: snapshot)
+        let items = try difference.applied(to: held) { try item(next.rows[$0], snapshot) }
+        (window, held) = (next, items)
+        try show(snapshot, isSame: difference.isEmpty)
+    }
+
+    private func item(_ row: FeedRow, _ snapshot: borrowing Snapshot) throws -> Row {
+        switch row {
+        case .post(let post): .post(try posts.typed(post, in: snapshot))
+        case .gap(let gap): .gap(gap)
+        }
+    }
+
+    // MARK: What is shown
+
+    private func show(_ snapshot: borrowing Snapshot, isSame: Bool = false) throws {
+        let feed = pager.feed
+        let info = try snapshot.info(of: feed)
+        // The states of ends were about the previous ends.
+        for (place, state) in results { if case .end = state { results[place] = nil } }
+        if info.head == .end, window.isAtHead { results[.openHead] = .end }
+        if info.tail == .end, window.isAtTail, info.placeholders == 0 { results[.tail] = .end }
+        let extent = FeedExtent(window, info, total: try ServerState(of: feed, in: snapshot).total)
+        if extent != self.extent { self.extent = extent }
+        showEnds(isSame: isSame)
+    }
+
+    /// Shows the rows, with `more` rows at open ends. Missing bodies of a feed of ids are shown in their own
+    /// rows.
+    func showEnds(isSame: Bool = false) {
+        let isOpenAbove = !held.isEmpty && !isEnd(.openHead)
+        let isOpenBelow = !held.isEmpty && !isEnd(.tail) && pager.feed.options.paging != .ids
+        let wasOpen = (rows.first?.missing == .openHead, rows.last?.missing == .tail)
+        if isSame, wasOpen == (isOpenAbove, isOpenBelow) { return }  // no view is drawn anew for nothing
+        rows = (isOpenAbove ? [.more(.openHead)] : []) + held + (isOpenBelow ? [.more(.tail)] : [])
+    }
+
+    private func isEnd(_ place: Place) -> Bool {
+        if case .end = results[place] { true } else { false }
+    }
+}
+
+extension FeedModel.Row.ID {
+    init(_ name: RowID) {
+        switch name {
+        case .post(let id): self = .post(id)
+        case .gap(let id): self = .gap(id)
+        }
+    }
+
+    /// The row's name in the feed; nil for the rows at its ends.
+    var name: RowID? {
+        switch self {
+        case .post(let id): .post(id)
+        case .gap(let id): .gap(id)
+        case .more: nil
+        }
+    }
+}
