@@ -60,6 +60,31 @@ extension InvariantTests {
         Violation("I31", .unreadable, "other ids under a wrong key") {
             try $0.put(.aliases, PostKey.bytes("k", in: 0), AliasRecord("n", name: "m").encoded())
         },
+        Violation("I31", .count, "totals of a collection without posts") {
+            try $0.put(.totals, Forgery.number(3), CollectionTotals(posts: 1, bodyBytes: 0).encoded())
+        },
+        Violation("I31", .count, "totals that the counters do not know") {
+            try $0.edit("counters", Counters.self) {
+                $0.named.bodyBytes = 7
+                return true
+            }
+        },
+        Violation("I31", .unreadable, "empty totals") {
+            try $0.put(.totals, Forgery.number(3), CollectionTotals().encoded())
+        },
+        Violation("I31", .missing, "a feed that its collection does not know") { try $0.remove("members") },
+        Violation("I31", .orphan, "a feed of another collection") {
+            try $0.put(.members, Forgery.number(1 << 32 | 1), Forgery.sealed([]))
+        },
+        Violation("I31", .unreadable, "a member with a value") {
+            try $0.editBytes("members") { $0.append(0) }
+        },
+        Violation("I20", .ahead, "a use to come") {
+            try $0.edit("feeds", FeedRecord.self) {
+                $0.used = 1 << 40
+                return true
+            }
+        },
         Violation("I20", .ahead, "a feed to come") {
             try $0.edit("counters", Counters.self) {
                 $0.feedNumbers = 1

@@ -66,7 +66,7 @@ import Testing
         },
         Violation("I2", .orphan, "a key of no table") { forgery in
             try forgery.storage.cache.environment.write {
-                try $0.put(.bodies, WholeKey(bytes: [12, 1]), Forgery.sealed([0, 0, 0, 0]))
+                try $0.put(.bodies, WholeKey(bytes: [13, 1]), Forgery.sealed([0, 0, 0, 0]))
             }
         },
         Violation("I2", .unreadable, "a key that is too short") {

@@ -139,6 +139,23 @@ import Testing
         }
     }
 
+    @Test func totals() throws {
+        try test(CollectionTotals.self) { CollectionTotals(posts: $0.number(), bodyBytes: $0.number()) }
+    }
+
+    @Test func evictions() throws {
+        try test(EvictionStatistics.self) { values in
+            var statistics = EvictionStatistics()
+            for part in [\EvictionStatistics.age, \.feed, \.collection, \.cache, \.file] {
+                statistics[keyPath: part].pages = values.number()
+                statistics[keyPath: part].posts = values.number()
+                statistics[keyPath: part].bodyBytes = values.number()
+            }
+            (statistics.hits, statistics.misses) = (values.number(), values.number())
+            return statistics
+        }
+    }
+
     @Test func fields() throws { try test(FieldsRecord.self) { $0.fields() } }
     @Test func pages() throws { try test(PageRecord.self) { $0.page() } }
     @Test func gaps() throws {
@@ -156,7 +173,7 @@ import Testing
             (rest.resets, rest.changed) = (feed.resets, feed.changed)
             (rest.edgeNumbers, rest.pageNumbers) = (feed.edgeNumbers, feed.pageNumbers)
             (rest.ticketNumbers, rest.gapNumbers) = (feed.ticketNumbers, feed.gapNumbers)
-            rest.skippedAbove = feed.skippedAbove
+            (rest.skippedAbove, rest.used) = (feed.skippedAbove, feed.used)
             (rest.lastSegment, rest.counts) = (feed.lastSegment, feed.counts)
             (rest.subscription, rest.deltaToken) = (feed.subscription, feed.deltaToken)
             return "\(rest)"

@@ -57,6 +57,8 @@ struct Check {
     /// For each feed, the number of its entries, to compare with the index, and its collection.
     private var entries: [UInt32: Int] = [:]
     private(set) var collections: [UInt32: UInt32] = [:]
+    /// The distinct posts of each collection.
+    private(set) var totals: [UInt32: PostTally] = [:]
     /// How many body records and pages are counted at a time: 16 and 24 bytes each.
     private let atOnce: Int
     static let atOnce = 1 << 18
@@ -86,6 +88,8 @@ struct Check {
         }
         try checkIndex()
         try checkCollections()
+        try checkTotals()
+        try checkMembers()
         try checkFields()
         try checkAliases()
         try checkUse()
@@ -198,6 +202,11 @@ struct Check {
             if number > check.counters.feedNumbers {
                 check.find(.ahead, "feed \(text)", "number \(number) of \(check.counters.feedNumbers)")
             }
+            if record.used > check.counters.generation {
+                check.find(
+                    .ahead, "feed \(text)",
+                    "was used in commit \(record.used) of \(check.counters.generation)")
+            }
             let collection = try? check.transaction.collection(record.options.collection)
             if collection != record.collection {
                 check.find(
@@ -219,6 +228,7 @@ struct Check {
             check.collections[number] = record.collection
             check.entries[number] = feed.counts.entries + feed.counts.detached
             check.posts.add(feed.posts)
+            check.totals[record.collection, default: PostTally()].add(feed.posts)
         }
     }
 
@@ -274,28 +284,6 @@ struct Check {
         let marked = index.marked()
         if marked != shared {
             find(.index, "locations", "marks \(marked) posts, several feeds hold \(shared)")
-        }
-    }
-
-    /// Checks that each collection has a number of its own and the stored number of feeds.
-    private mutating func checkCollections() throws {
-        var numbers: Set<UInt32> = []
-        let counts = Dictionary(collections.values.map { ($0, 1 as UInt32) }, uniquingKeysWith: +)
-        try each(.collections) { check, record in
-            let name = String(decoding: record.key, as: UTF8.self)
-            let collection = try CollectionRecord(record.value, "collection \(name)")
-            let feeds = counts[collection.number] ?? 0
-            if !numbers.insert(collection.number).inserted {
-                check.find(.orphan, "collection \(name)", "another has its number \(collection.number)")
-            }
-            if collection.number > check.counters.collections {
-                check.find(
-                    .ahead, "collection \(name)",
-                    "number \(collection.number) of \(check.counters.collections)")
-            }
-            if collection.feeds != feeds || feeds == 0 {
-                check.find(.count, "collection \(name)", "says \(collection.feeds) feeds, there are \(feeds)")
-            }
         }
     }
 

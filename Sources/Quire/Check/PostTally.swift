@@ -1,5 +1,5 @@
 /// The number of distinct posts, and the bytes of the bodies they show.
-struct PostTally {
+struct PostTally: Equatable {
     var count: UInt64 = 0
     var bytes: UInt64 = 0
 

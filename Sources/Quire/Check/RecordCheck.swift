@@ -77,6 +77,13 @@ struct RecordCheck {
             try require(1...CollectionRecord.nameLimit ~= key.count && Self.isText(key))
             let collection = try Self.record(CollectionRecord.self, value)
             try require(collection.number > 0)
+        case "totals": try readTotals(key, value)
+        case "members":
+            try require(MemberKey.parts(NumberKey(Self.number(key) ?? 0)).feed > 0)
+            try require(value.count == Checksum.size)
+        case "evictions":
+            try require(key.isEmpty)
+            _ = try Self.record(EvictionStatistics.self, value)
         case "tombstones":
             try require(PostKey.isKey(key))
             try Self.requireNumber(value)
@@ -95,6 +102,13 @@ struct RecordCheck {
             _ = try Self.record(BodyUse.self, value)
         default: try readAttribute(key, value)
         }
+    }
+
+    private func readTotals(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        try require(1...UInt64(CollectionRecord.lastNumber) ~= Self.number(key) ?? 0)
+        try require(Self.record(CollectionTotals.self, value) != CollectionTotals())
     }
 
     private mutating func readFormat(

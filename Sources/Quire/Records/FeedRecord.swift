@@ -16,6 +16,8 @@ struct FeedRecord: Record {
     var skippedAbove = 0
     var sizes = LearnedSizes()
     var answersAgainstOrder = 0
+    /// The commit that noted its last use, by a process with a budget; 0 if none did.
+    var used: UInt64 = 0
     var shifts = PositionShifts()
     var subscription = Subscription()
     var deltaToken: DeltaToken?
@@ -81,6 +83,7 @@ struct FeedRecord: Record {
         writer.word(gapNumbers)
         writer.wide(skippedAbove)
         writer.wide(answersAgainstOrder)
+        writer.word(used)
         writer.wide(options.pageSize)
         writer.wide(options.minimumRun)
         writer.word(Int64(options.firstPage))
@@ -115,6 +118,7 @@ struct FeedRecord: Record {
         gapNumbers = try reader.word()
         skippedAbove = try reader.wide()
         answersAgainstOrder = try reader.wide()
+        used = try reader.word()
         options = try Self.options(&reader, &collection)
         let parts = try reader.byte()
         name = try reader.text()

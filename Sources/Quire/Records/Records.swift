@@ -44,6 +44,8 @@ struct Counters: Record {
     var fieldRecords: UInt64 = 0
     /// The number of aliases (R28).
     var aliases: UInt64 = 0
+    /// The totals of all collections that have a name. The rest is of the one that has none.
+    var named = CollectionTotals()
 
     init() {}
 
@@ -59,6 +61,7 @@ struct Counters: Record {
         writer.word(feeds)
         writer.word(feedNumbers)
         writer.word(collections)
+        named.encode(&writer)
     }
 
     init(_ reader: inout ByteReader) throws(QuireError) {
@@ -73,6 +76,7 @@ struct Counters: Record {
         feeds = try reader.word()
         feedNumbers = try reader.word()
         collections = try reader.word()
+        named = try CollectionTotals(&reader)
     }
 }
 

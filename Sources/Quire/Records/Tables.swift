@@ -16,6 +16,12 @@ struct Table: Sendable, Hashable {
         (self.name, prefix, prefixCount) = (name, UInt64(kind.rawValue) << 56, 1)
     }
 
+    /// A table whose records follow that of another kind.
+    private init(_ name: StaticString, behind kind: Kind, _ part: UInt8) {
+        (self.name, prefixCount) = (name, 2)
+        prefix = UInt64(kind.rawValue) << 56 | UInt64(part) << 48
+    }
+
     private init(_ name: StaticString, of feed: UInt32, _ part: Part) {
         self.name = name
         prefix =
@@ -25,7 +31,7 @@ struct Table: Sendable, Hashable {
 
     private enum Kind: UInt8 {
         case format = 1
-        case names, feeds, fields, bodyUse, log, counters, locations, bodies, collections, aliases
+        case names, feeds, fields, bodyUse, log, counters, locations, bodies, collections, aliases, members
     }
 
     private enum Part: UInt8 {
@@ -47,6 +53,10 @@ struct Table: Sendable, Hashable {
     static let log = Table("log", .log)
     /// No key -> `Counters`.
     static let counters = Table("counters", .counters)
+    /// Collection number -> `CollectionTotals`, if it has a name and posts.
+    static let totals = Table("totals", behind: .counters, 1)
+    /// No key -> `EvictionStatistics`, once the budget has taken something.
+    static let evictions = Table("evictions", behind: .counters, 2)
     /// Run number -> `SortedRun`: the id index, with the location of each post in each feed.
     static let locations = Table("locations", .locations)
     /// Record number, newest first -> the bodies of one response, or of several in one commit.
@@ -55,6 +65,8 @@ struct Table: Sendable, Hashable {
     static let collections = Table("collections", .collections)
     /// Collection and other id -> `AliasRecord`: several ids of one post.
     static let aliases = Table("aliases", .aliases)
+    /// Collection and feed number -> nothing: which feeds a collection has.
+    static let members = Table("members", .members)
 
     // MARK: Of a feed
 
@@ -103,7 +115,8 @@ struct Table: Sendable, Hashable {
     /// True if the table belongs to a feed.
     var isOfFeed: Bool { prefixCount == 6 }
 
-    /// Returns the table of a whole key, and its feed; nil if there is no such table.
+    /// Returns the table of a whole key, and its feed; nil if there is no such table. Those that stand behind another
+    /// come first.
     static func owner(of key: UnsafeRawBufferPointer) -> (table: Table, feed: UInt32?)? {
         var feed: UInt32?
         if key.count >= 5, key[0] == Kind.feeds.rawValue {
@@ -115,8 +128,8 @@ struct Table: Sendable, Hashable {
 
     /// The tables that belong to no feed.
     private static let ofCache = [
-        format, names, fields, bodyUse, log, counters, locations, bodies, collections,
-        aliases,
+        format, names, fields, bodyUse, log, totals, evictions, counters, locations, bodies, collections,
+        aliases, members,
     ]
 
     /// Returns the tables of a feed.

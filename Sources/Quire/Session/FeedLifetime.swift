@@ -53,6 +53,7 @@ extension WriteSession {
         let record = try transaction.feed(feed)
         for table in Table.parts(of: feed) { try transaction.deleteAll(of: table) }
         try transaction.delete(.names, Array(record.name.utf8))
+        try transaction.delete(.members, MemberKey.of(feed, in: record.collection))
         try leaveCollection(record.options.collection)
         counters.feeds -= 1
         if counters.feeds == 0 { try forgetAliases(in: 0) }

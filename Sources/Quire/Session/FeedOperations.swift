@@ -7,6 +7,8 @@ extension WriteSession {
         record.collection = try enterCollection(options.collection)
         counters.feeds += 1
         counters.feedNumbers += 1
+        try transaction.put(
+            .members, MemberKey.of(counters.feedNumbers, in: record.collection), ByteWriter().sealed())
         touch()
         try setName(name, of: counters.feedNumbers)
         try transaction.put(.record(of: counters.feedNumbers), NoKey(), record)

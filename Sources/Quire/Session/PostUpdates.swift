@@ -25,6 +25,7 @@ extension WriteSession {
             }
             return isTaken ? .same : .stale
         }
+        enter(number)
         release(before.body)
         let isPatchValid = hasRoom(for: body.count)  // otherwise a full record is written first
         entry.body = BodyReference()

@@ -16,6 +16,7 @@ extension WriteSession {
         record.take(state)
         var removal = try ChunkRemoval(leaving, of: feed, in: index(of: record.collection), self)
         touch()
+        enter(record.collection)
         counters.clock = state.clock
         try removal.apply(to: self) { _ in false }
         record.remove(removal.removed, unkeyed: leaving.reduce(0) { $0 + $1.count.unkeyed })

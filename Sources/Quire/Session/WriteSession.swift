@@ -11,6 +11,8 @@ final class WriteSession {
     /// The number of bodies that replaced another one.
     @exclusivity(unchecked) var replacedBodies = 0
     @exclusivity(unchecked) var tickets: TicketTable
+    /// What this session changes in the totals of collections.
+    @exclusivity(unchecked) var totals: TotalsChange
     /// Goes into new tickets.
     @exclusivity(unchecked) var issuer: UInt64 = 0
     @exclusivity(unchecked) private var locations: SessionIndex
@@ -37,6 +39,7 @@ final class WriteSession {
         locations = SessionIndex(transaction)
         tickets = TicketTable(transaction)
         counters = try Self.counters(transaction)
+        totals = TotalsChange(counters)
     }
 
     static func counters(_ transaction: Transaction) throws -> Counters {
@@ -57,6 +60,7 @@ final class WriteSession {
         try closeBodies()
         try locations.store(live: counters.entries)
         try ChangeLog(transaction: transaction).append(changes, generation: counters.generation)
+        try storeTotals()
         try transaction.put(.counters, NoKey(), counters)
         try storeReleased()
     }
@@ -298,6 +302,7 @@ final class WriteSession {
         to new: consuming FeedState, spreadsAnew: Bool, writesPositions: Bool
     ) throws {
         touch()
+        enter(loader.record.collection)
         counters.clock = new.clock
         if !effect.changesRows {
             loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))

@@ -16,7 +16,10 @@ enum RecordFuzzing {
         case 4: record(FeedRecord.self, value)
         case 5: record(FieldsRecord.self, value)
         case 6: record(Counters.self, value)
-        case 7: record(BodyUse.self, value)
+        case 7:
+            record(BodyUse.self, value)
+            record(CollectionTotals.self, value)
+            record(EvictionStatistics.self, value)
         case 8: record(BodyReference.self, value)
         case 9: record(Link.self, value)
         case 10: record(Edge.self, value)

@@ -197,6 +197,7 @@ struct RandomValues {
         feed.subscription.message = optional { $0.number() }
         feed.deltaToken = optional { DeltaToken(text: $0.text(), asOf: $0.number()) }
         (feed.sizes, feed.answersAgainstOrder, feed.shifts) = (sizes(), int(), shifts())
+        feed.used = number()
         feed.lastSegment = segment()
         (feed.counts.entries, feed.counts.detached, feed.counts.placeholders) = (int(), int(), int())
         (feed.counts.pinned, feed.counts.unverifiedJoins, feed.counts.pages) = (int(), int(), int())
@@ -228,6 +229,7 @@ struct RandomValues {
         (counters.feedNumbers, counters.collections) = (short(), short())
         (counters.bodyRecords, counters.posts, counters.entries) = (number(), number(), number())
         (counters.bodyBytes, counters.fieldRecords) = (number(), number())
+        counters.named = CollectionTotals(posts: number(), bodyBytes: number())
         return counters
     }
 
