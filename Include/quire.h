@@ -38,8 +38,8 @@
  *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
  * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot, quire_window, quire_merge. They are names, not
  *           addresses: never dereference one. The caller that received a handle from an out_ parameter owns it and
- *           releases it once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of these, or
- *           of a handle of another type, returns QUIRE_BAD_HANDLE. Handles can be released in any order:
+ *           releases it once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of
+ *           these, or of a handle of another type, returns QUIRE_BAD_HANDLE. Handles can be released in any order:
  *           each keeps its cache open, and the file is closed with the last one.
  * Bytes     quire_bytes is a borrowed range, not NUL-terminated; it may hold any byte. As an argument it is
  *           borrowed until the call returns. As a result it is read-only and lives as long as its owner:
