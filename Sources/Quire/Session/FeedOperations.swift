@@ -175,7 +175,8 @@ extension WriteSession {
                     end: end, earlier: earlier)
                 let judged = try state.ingest(answerNow, ticket)
                 if judged.isAccepted { state.nameHead(above: number, in: crawlNow, answerNow) }
-                let last = answerNow.posts.last { state.cached($0.id) != nil }?.id
+                let shown = answerNow.posts.last { state.cached($0.id) != nil }?.id
+                let last = judged.placed.map(\.last) ?? shown
                 return Self.effect((judged.outcome, last), judged, answerNow)
             })
         outcome.updated = replacedBodies - replaced
