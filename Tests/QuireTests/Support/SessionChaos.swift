@@ -55,7 +55,8 @@ struct SessionChaos {
             return ("answer \(ticket.number) of \(feed.name): \(Self.text(answer))", "\(outcome)")
         case 12...13 where feed.options.paging != .ids:
             let answer = answer()
-            let outcome = try session.ingest(answer, page: nil, of: &run, in: feed.number)
+            let (outcome, step) = try session.ingest(answer, page: nil, of: run, in: feed.number)
+            run.note(step)
             return ("record \(Self.text(answer))", "\(outcome)")
         case 14:
             let id = random.pick(Self.ids)

@@ -41,8 +41,9 @@ final class SessionPlayer {
             if step["missing"]?.bool == true || step["error"] != nil { return }
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             var run = runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
-            let outcome = try session.ingest(
-                Answer(step), page: step["page"]!.int!, of: &run, in: feed.number)
+            let (outcome, recorded) = try session.ingest(
+                Answer(step), page: step["page"]!.int!, of: run, in: feed.number)
+            run.note(recorded)
             results.append("\(outcome)")
             runs[name] = run
         case "push":
