@@ -12,9 +12,12 @@ import Testing
     /// How many are written at a time.
     private static let chunk = 90
 
-    /// The programs that write histories: well-behaved servers, those that do what is rare, and those that
-    /// choose the sizes of their pages.
-    @Test(arguments: [["fuzz.py"], ["fuzz.py", "--hard"], ["fuzz_sizes.py"]])
+    /// The programs that write histories: well-behaved servers, those that do what is rare, those that choose
+    /// the sizes of their pages, and crawls, also with pages against the order.
+    @Test(arguments: [
+        ["fuzz.py"], ["fuzz.py", "--hard"], ["fuzz_sizes.py"], ["fuzz_recorded.py"],
+        ["fuzz_recorded.py", "--crooked"],
+    ])
     func agreeWithTheModel(_ program: [String]) throws {
         var (seen, broken) = (0, 0)
         for start in stride(from: Self.start, to: Self.start + Self.count, by: Self.chunk) {

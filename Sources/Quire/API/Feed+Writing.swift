@@ -69,12 +69,8 @@ extension Feed {
     ///
     /// `crawl` advances when the page is taken in. In a batch that is undone the caller restores it.
     public func ingest(_ answer: Answer, page: Int?, of crawl: inout Crawl) throws -> Outcome {
-        var advanced = crawl
-        let outcome = try write {
-            advanced = crawl  // this may be the second time
-            return try $0.ingest(answer, page: page, of: &advanced, in: number)
-        }
-        crawl = advanced
+        let (outcome, step) = try write { try $0.ingest(answer, page: page, of: crawl, in: number) }
+        crawl.note(step)
         return outcome
     }
 

@@ -44,7 +44,8 @@ extension WriteSession {
         case .push(let answer, let number, let follows):
             return .outcome(try push(answer, number: number, follows: follows, in: feed))
         case .crawl(let answer, let page, var crawl):
-            let outcome = try ingest(answer, page: page, of: &crawl, in: feed)
+            let (outcome, step) = try ingest(answer, page: page, of: crawl, in: feed)
+            crawl.note(step)
             return .crawled(outcome, crawl)
         case .evict(let ids): return .count(try evict(ids, in: feed))
         case .evictPage(let index): return .count(try evictPage(at: index, in: feed))

@@ -130,6 +130,15 @@ public struct Crawl: Sendable, Hashable {
         return numbers.firstIndex { $0 >= number } ?? numbers.count
     }
 
+    /// What a page adds to a crawl.
+    struct Step {
+        let number: Int
+        let end: PostID?
+        let next: Link
+    }
+
+    mutating func note(_ step: Step) { note(step.number, endedAt: step.end, next: step.next) }
+
     mutating func note(_ number: Int, endedAt end: PostID?, next: Link) {
         if let end { ends[number] = end }
         if case .token(let text) = next, text != "page=\(number + 1)" { links[number + 1] = next }

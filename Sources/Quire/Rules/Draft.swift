@@ -55,6 +55,10 @@ struct Draft: ~Copyable {
     var liftedEntries: [Int] = []
     /// R18: the posts of this answer that are inside a proven run.
     var insideRun = EntrySet()
+    /// R25.5: false if the keys of this page of a crawl do not descend, so that they tell no place.
+    var hasDescendingKeys = true
+    /// R25.5: entries that this page of a crawl shows, and that stay where they are.
+    var staying: [Int] = []
     /// Known entries that were shown against the order class.
     var disorder: [Int] = []
     /// R21: posts whose bodies did not come back. R29: posts reported as deleted, cached or not.

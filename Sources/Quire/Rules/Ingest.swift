@@ -7,6 +7,8 @@ struct Judgement {
     var isAccepted = false
     /// True if a refused answer still taught the state something about the server.
     var isLesson = false
+    /// R25.5: the posts that a page of a crawl placed, if others of it stay where they were.
+    var placed: [PostID]?
     /// The accepted entries, with the posts of the answer that bring their bodies.
     var placements: [Placement] = []
 }
@@ -48,6 +50,7 @@ extension FeedState {
             try draft.place()
             judgement = Judgement(outcome: try draft.commit(), isAccepted: true)
             judgement.placements = draft.placements
+            if !draft.staying.isEmpty { judgement.placed = draft.accepted.map { draft.state.id(of: $0) } }
         } catch .refused(let verdict, let help) {
             judgement = Judgement(outcome: Outcome(verdict, help: help), isLesson: isLesson)
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
@@ -206,6 +209,7 @@ extension Draft {
         add(accepted)
         // a delta brings bodies of entries that keep their places (R29.2)
         if ticket.operation == .delta { add(shown) }
+        add(staying)
         return placements
     }
 

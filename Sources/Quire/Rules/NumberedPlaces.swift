@@ -114,7 +114,8 @@ extension Draft {
         return seen
     }
 
-    /// Ends upward searches that this refresh completes: what it shows is a landmark.
+    /// Ends the upward search that this refresh completes: what it shows is a landmark. Another search goes on where it
+    /// was if known entries tell how far everything has moved; else it begins anew.
     mutating func restSearches() throws(Interruption) {
         guard let last = accepted.last else { return }
         var isTopmost = true
@@ -122,11 +123,10 @@ extension Draft {
             defer { isTopmost = false }
             let old = edge(at: at)
             guard let search = old.search else { continue }
-            var isMine = isTopmost && search.back > 0
-            if isMine {
-                let border = try border(above: at)
-                isMine = border != last && state.id(of: border) == search.border
-            }
+            let border = try border(above: at)
+            let isCurrent = state.id(of: border) == search.border
+            if isCurrent && hasLandmarks, try !isAtTop(search, of: border) { continue }
+            let isMine = isTopmost && search.back > 0 && isCurrent && border != last
             var renewed = state.newEdge(old.link)
             renewed.isDoubtful = old.isDoubtful || old.link == .confirmEnd
             if isMine {
@@ -136,6 +136,12 @@ extension Draft {
             }
             setEdge(renewed, at: at)
         }
+    }
+
+    /// True if nothing is left for an upward search to request but the first page.
+    private func isAtTop(_ search: Search, of border: Int) throws(Interruption) -> Bool {
+        let at = try state.position(border).at
+        return search.back > 0 && (state.isByNumber ? at / state.unit : at) - search.back < 1
     }
 
     /// Restarts other searches, because entries were placed and others seen at their positions.

@@ -22,6 +22,7 @@ extension Draft {
             page.removeAll { places[$0].map { $0 <= places[border]! } ?? false }
             return page.isEmpty ? () : try spliceRanked(page, below: border)
         }
+        if try goesBelow(border, page, places) { return try placeBelow(border, page) }
         let segment = border.map { segmentAbove(places[$0]!) } ?? 0..<0
         if !keyed, let border, !known.isEmpty, known.allSatisfy({ segment.contains(places[$0]!) }) {
             let last = known.max { places[$0]! < places[$1]! }!  // R9: below the last shared entry
@@ -35,6 +36,48 @@ extension Draft {
             try splice(page, upper: .unknown, lower: nil)  // R18; without anchors and keys: R24
         }
         try doubtKept()
+        try claim()
+    }
+
+    /// R25.5. Returns true if only what is new in the page is placed, below the border. `staying` are the others then.
+    private mutating func goesBelow(_ border: Int?, _ page: [Int], _ places: EntryMap) throws(Interruption)
+        -> Bool
+    {
+        if !state.options.order.hasKeys || ticket.after == nil { return false }
+        let keys = page.compactMap { key($0) }
+        hasDescendingKeys = zip(keys, keys.dropFirst()).allSatisfy { $0 >= $1 }
+        if !hasDescendingKeys {
+            staying = page.filter { places[$0] != nil }
+            return !staying.isEmpty
+        }
+        guard let border, let limit = key(border) else { return false }
+        let (at, inPage) = (places[border]!, EntrySet(page))
+        let above = page.filter { places[$0].map { $0 < at } ?? false }
+        let lower = page.filter { places[$0].map { $0 >= at } ?? true }
+        guard let first = above.lazy.map({ places[$0]! }).min(), !lower.isEmpty,
+            segmentAbove(at).contains(first),
+            rows[first..<at].contains(where: { !($0.entry.map(inPage.contains) ?? false) }),
+            lower.allSatisfy({ key($0).map { $0 <= limit } ?? false })
+        else { return false }
+        staying = above
+        return true
+    }
+
+    /// R25.5. Places what does not stay below the border, where the numbers, or the page itself, say that it belongs.
+    private mutating func placeBelow(_ border: Int?, _ page: [Int]) throws(Interruption) {
+        let stays = EntrySet(staying)
+        let rest = page.filter { !stays.contains($0) }
+        if hasDescendingKeys { shown += staying } else { ignored += staying }
+        guard let first = rest.first else {
+            if let border, page.last == border { leadOn(border, border) }
+            return
+        }
+        let at = page.firstIndex(of: first)!
+        var upper = Upper.unknown
+        if let border, at > 0, !rest.contains(border), hasDescendingKeys || page[at - 1] == border {
+            upper = .entry(border)
+        }
+        try splice(rest, upper: upper, lower: nil)
         try claim()
     }
 

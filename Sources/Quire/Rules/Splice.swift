@@ -9,7 +9,7 @@ extension Draft {
         if page.isEmpty { return }
         let anchors = page.filter { places[$0] != nil }
         var window = try window(page, anchors, places, upper: upper, lower: lower)
-        if state.options.order.hasKeys {
+        if state.options.order.hasKeys && hasDescendingKeys {
             window = try widenedByKeys(window, page, upper: upper, lower: lower)
         }
         let inPage = EntrySet(page)
@@ -88,8 +88,9 @@ extension Draft {
         let end = lower.map { places[$0]! } ?? anchors.last.map { places[$0]! + 1 }
         if let start, let end { return start..<max(start, end) }
         if let at = start ?? end { return at..<at }
-        let isUnordered = ticket.operation == .recorded ? try !hasKeys(page) : false
-        let at = isUnordered ? placeBelow(ticket.after) : try placeForKey(key(page[0]))
+        var isByKey = hasDescendingKeys
+        if isByKey && ticket.operation == .recorded { isByKey = try hasKeys(page) }
+        let at = isByKey ? try placeForKey(key(page[0])) : placeBelow(ticket.after)
         return at..<at
     }
 

@@ -140,10 +140,11 @@ extension WriteSession {
         }
     }
 
-    /// R24, R25. Takes in the next page of a crawl. Without a number, it follows the previous page.
+    /// R24, R25. Takes in the next page of a crawl. Without a number, it follows the previous page. The crawl is not
+    /// copied: it may remember a thousand pages.
     func ingest(
-        _ answer: Answer, page number: Int?, of crawl: inout Crawl, in feed: UInt32
-    ) throws -> Outcome {
+        _ answer: Answer, page number: Int?, of crawl: Crawl, in feed: UInt32
+    ) throws -> (outcome: Outcome, step: Crawl.Step) {
         try requireSound(answer)
         var answer = try named(answer, in: feed)
         let named = number.map(crawl.link)
@@ -156,33 +157,36 @@ extension WriteSession {
         }
         let end = try crawl.ends[number - 1].map { try name(of: $0, in: feed) }
         let index = try index(of: transaction.feed(feed).collection)
-        let earlier = try names(
-            of: crawl.earlier(than: number).compactMap { [crawl] in crawl.ends[$0] }, in: feed
-        )
-        .first { index.position(of: $0, in: feed) != nil }
+        var earlier: PostID?
+        for page in crawl.earlier(than: number) {
+            guard let end = try crawl.ends[page].map({ try name(of: $0, in: feed) }) else { continue }
+            if index.position(of: end, in: feed) == nil { continue }
+            earlier = end
+            break
+        }
         let replaced = replacedBodies
-        let (answerNow, crawlNow) = (answer, crawl)
+        let (answerNow, above) = (answer, earlier)
         var (outcome, last) = try change(
             feed,
             focus: { loader in
                 try loader.load(posts: answerNow.posts.map(\.id))
-                try loader.load(posts: [end, earlier].compactMap(\.self))
+                try loader.load(posts: [end, above].compactMap(\.self))
                 try loader.load(edges: [loader.record.tail.number])
                 if loader.record.head.link != .end { try loader.loadTop() }
             },
             { state throws(Interruption) in
-                let isNumbered = named != nil || !crawlNow.isFresh || crawlNow.isKnown(linkTo: number)
+                let isNumbered = named != nil || !crawl.isFresh || crawl.isKnown(linkTo: number)
                 let ticket = try state.planRecorded(
-                    number, in: crawlNow, named: isNumbered ? crawlNow.link(to: number) : nil,
-                    end: end, earlier: earlier)
+                    number, in: crawl, named: isNumbered ? crawl.link(to: number) : nil,
+                    end: end, earlier: above)
                 let judged = try state.ingest(answerNow, ticket)
-                if judged.isAccepted { state.nameHead(above: number, in: crawlNow, answerNow) }
-                let last = answerNow.posts.last { state.cached($0.id) != nil }?.id
+                if judged.isAccepted { state.nameHead(above: number, in: crawl, answerNow) }
+                let shown = answerNow.posts.last { state.cached($0.id) != nil }?.id
+                let last = judged.placed.map(\.last) ?? shown
                 return Self.effect((judged.outcome, last), judged, answerNow)
             })
         outcome.updated = replacedBodies - replaced
-        crawl.note(number, endedAt: last, next: answer.next)
-        return outcome
+        return (outcome, Crawl.Step(number: number, end: last, next: answer.next))
     }
 
     /// Returns what a judged answer writes. A lesson changes rows only if it rescales positions.

@@ -37,6 +37,8 @@ class Draft(Placing, Numbers, Evidence, Ends, Recorded, Splice, Snapshots, Pushe
         self.removed_keep_rider, self.gone_for_good = [], []
         self.server_index = {}
         self.far_gap = False
+        self.unordered = False        # R25.5: its keys do not descend, so they say nothing
+        self.stayed = None            # R25.5: known posts of the page that stay where they are
         self.head_changed = False
         self.note = None
         self.claims = {}              # R25: joined to the entry above without proof, and why

@@ -75,6 +75,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         return self._ingest(ticket, answer, out, disproved)
 
     def _ingest(self, ticket, answer, out, disproved=None):
+        self.last_placed = None
         answer = self._named(answer)
         draft = Draft(self, ticket, answer, out)
         out.disorder = disorder = draft.against_order()
@@ -91,6 +92,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
             out = Outcome(outcome=str(refusal), in_page_duplicates=out.in_page_duplicates, help=refusal.help)
         else:
             draft.commit()
+            self.last_placed = draft.accepted if draft.stayed else None
             ticket.used = True
             out.help = "plan-again" if out.outcome == "discontinuity" else HELP.get(out.outcome, "")
         if disorder:

@@ -92,17 +92,27 @@ class Numbers:
         return edge
 
     def rest_search(self):
-        """R26. A refresh is the last step of a search upwards: what it shows is a landmark."""
+        """R26. A refresh is the last step of a search upwards: what it shows is a landmark. Any other search goes on
+        where it was if known entries tell how far everything has moved."""
         at = next((i for i, r in enumerate(self.rows) if isinstance(r, Gap)), len(self.rows))
         for i in [i for i, r in enumerate(self.rows) if isinstance(r, Gap)] + [len(self.rows)]:
             edge = self.edge_at(i)
-            if edge.search:
-                state, last = edge.search, self.accepted[-1]
-                mine = i == at and state.border in self.rows[:at] and last != state.border and state.back
-                renewed = self.again(i, state.border)
-                renewed.link = edge.link
-                renewed.search = Search(state.border, after=last, ceiling=state.ceiling) if mine else None
-                self.put_edge(i, renewed)
+            state = edge.search
+            if not state:
+                continue
+            last, is_there = self.accepted[-1], self.border_at(i) == state.border
+            if is_there and self.landmarks and not self.is_at_top(state):
+                continue
+            mine = i == at and is_there and last != state.border and state.back
+            renewed = self.again(i, state.border)
+            renewed.link = edge.link
+            renewed.search = Search(state.border, after=last, ceiling=state.ceiling) if mine else None
+            self.put_edge(i, renewed)
+
+    def is_at_top(self, state):
+        """R26. A search upwards has no page left to ask for but the first."""
+        at = self.feed.position(state.border)[0]
+        return state.back and (at // self.feed.unit() if self.feed.by_number() else at) - state.back < 1
 
     def forget_searches(self):
         """R26. Entries were placed and others seen where they are: searches elsewhere begin anew."""

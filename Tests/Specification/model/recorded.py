@@ -30,6 +30,9 @@ class Recorded:
             page = [id for id in page if where.get(id, len(where)) > where[border]]
             return self.splice_ranked(page, upper=border) if page else None
         above = self.segment_above(border)
+        stays = self.staying(page, border, above)
+        if stays:
+            return self.record_below(page, border, stays)
         if not keyed and known and all(id in above for id in known):
             last = max(known, key=where.get)                  # R9: used below the last shared entry
             cut = page.index(last) + 1
@@ -55,6 +58,42 @@ class Recorded:
         for a, b in list(zip(self.rows, self.rows[1:])):
             if isinstance(a, str) and isinstance(b, str) and (a in kept or b in kept) and (a, b) not in before:
                 self.claim_between(a, b, "disorder")
+
+    def staying(self, page, border, above):
+        """R25.5. The posts of the page that stay where they are, while the others go below the border; [] if the page
+        is placed by the other rules."""
+        where = self.where()
+        if border in (None, TOP) or self.feed.order not in ("stable", "bump"):
+            return []
+        keys = [self.key(id) for id in page if self.key(id) is not None]
+        known = [id for id in page if id in where]
+        self.unordered = any(a < b for a, b in zip(keys, keys[1:]))
+        if self.unordered:
+            return known
+        if border not in where:
+            return []
+        stays = [id for id in known if where[id] < where[border]]
+        if not stays or not set(stays) <= set(above):
+            return []
+        if set(above[above.index(min(stays, key=where.get)):-1]) <= set(page):
+            return []                                         # it lacks nothing there
+        limit, lower = self.key(border), [self.key(id) for id in page if id not in stays]
+        return stays if lower and limit is not None and all(k is not None and k <= limit for k in lower) else []
+
+    def record_below(self, page, border, stays):
+        """R25.5. What is known stays; the rest goes below the border."""
+        rest = [id for id in page if id not in stays]
+        self.stayed = stays
+        if self.unordered:
+            self.out.ignored += stays
+            if not rest:
+                return self.lead_on(border, border) if page[-1] == border else None
+        else:
+            self.shown += stays
+        at = page.index(rest[0])
+        proven = at and border not in rest and (page[at - 1] == border or not self.unordered)
+        self.splice(rest, upper=border if proven else None, lower=None)
+        self.claim()
 
     def next_of(self, id):
         page = self.feed.pages.get(self.feed.entries[id].page)
@@ -127,7 +166,7 @@ class Crawl:
         if feed.head.link == UNKNOWN and feed.server_rows() and number > feed.first_page and \
                 feed.server_rows()[0] == next((id for id in answer.items if id in feed.entries), None):
             feed.head = feed._edge(f"page={number - 1}")       # R25.4: only the head request closes the head
-        shown = [id for id in answer.items if id in feed.entries]
+        shown = feed.last_placed if feed.last_placed is not None else [id for id in answer.items if id in feed.entries]
         if shown:
             self.ends[number] = shown[-1]
         return out

@@ -29,22 +29,28 @@ class Splice:
         end = bottom if bottom is not None else where[anchors[-1]] + 1 if anchors else None
         if start is None and end is None:
             start = end = self.place_below(self.ticket.after) \
-                if self.ticket.op == "recorded" and not self.has_keys(page) \
+                if self.ticket.op == "recorded" and (self.unordered or not self.has_keys(page)) \
                 else self.place_for_key(self.key(page[0]))
         elif start is None:
             start = end
         elif end is None:
             end = start
-        if feed.order in ("stable", "bump"):                  # a page speaks for its key interval
+        if feed.order in ("stable", "bump") and not self.unordered:  # a page speaks for its key interval
             keys = [self.key(r) if isinstance(r, str) else None for r in rows]
             high, low = self.key(page[0]), self.key(page[-1])
             total = feed.order == "stable"                    # no two posts share a key: both ends included
             if bottom is None and low is not None:
-                end = max([end] + [i + 1 for i in range(start, len(rows)) if keys[i] is not None
-                                   and (keys[i] > low or total and keys[i] == low)])
+                for i in range(start, len(rows)):             # up to the first one that is lower
+                    if keys[i] is not None and (keys[i] > low or total and keys[i] == low):
+                        end = max(end, i + 1)
+                    elif keys[i] is not None and i >= end:
+                        break
             if top is None and high is not None:
-                start = min([start] + [i for i in range(end) if keys[i] is not None
-                                       and (keys[i] < high or total and keys[i] == high)])
+                for i in range(end - 1, -1, -1):
+                    if keys[i] is not None and (keys[i] < high or total and keys[i] == high):
+                        start = min(start, i)
+                    elif keys[i] is not None and i < start:
+                        break
         above, window, below = rows[:start], rows[start:end], rows[end:]
 
         # entries of the window that the page does not show

@@ -26,8 +26,10 @@ enum Operation: String, CaseIterable {
     case prune
     /// The last 32 pages of a feed are pruned, in a commit of their own.
     case bulkPrune = "bulk-prune"
-    /// The next page of a crawl shows a post again that stands 50 pages further up in a feed in the order of changes.
-    case contradict
+    /// The next page of a crawl, in a feed in the order of changes.
+    case crawl
+    /// The same, with a post in its middle that stands 50 pages further up, or at its top.
+    case contradict, repeated
     /// The file is opened and its first page read.
     case open
     /// The same in a process that has not used the library before.
@@ -39,7 +41,7 @@ enum Operation: String, CaseIterable {
         switch self {
         case .start: 1
         case .bulk, .bulkPrune: 8
-        case .contradict: 24
+        case .crawl, .contradict, .repeated: 24
         case .page, .refresh: 96
         case .contains: 200
         case .local: 300
@@ -53,7 +55,7 @@ enum Operation: String, CaseIterable {
         case .bulk, .page, .refresh: arrivals(bench)
         case .read, .scroll, .contains, .post: try reading(bench)
         case .update, .local, .evict, .prune, .bulkPrune: try changing(bench)
-        case .contradict: try crawling(bench)
+        case .crawl, .contradict, .repeated: try crawling(bench)
         case .open, .start: { _ in try self.open(bench) }
         }
     }
@@ -168,15 +170,15 @@ enum Operation: String, CaseIterable {
         func page(_ number: Int, again: UInt64? = nil) -> Answer {
             var answer = Answer(next: .token("\(number + 1)"))
             for i in UInt64(number) * size..<UInt64(number + 1) * size {
-                let shown = i % size == size / 2 ? again ?? i : i
-                answer.append(id: PostID(Workload.id(shown)), key: -Int64(shown), body: [1])
+                let shown = i % size == (self == .repeated ? 0 : size / 2) ? again ?? i : i
+                answer.append(id: PostID(Workload.id(1 << 40 | shown)), key: -Int64(shown), body: [1])
             }
             return answer
         }
         for number in 0..<length { _ = try feed.ingest(page(number), page: number, of: &crawl) }
         return { n in
             let number = length + n
-            let answer = page(number, again: UInt64(number - 50) * size)
+            let answer = page(number, again: self == .crawl ? nil : UInt64(number - 50) * size)
             let outcome = try feed.ingest(answer, page: number, of: &crawl)
             if outcome.verdict != .ok { throw Unexpected(what: "\(outcome)") }
         }
