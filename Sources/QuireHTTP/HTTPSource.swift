@@ -260,7 +260,9 @@ public struct HTTPSource: PagingSource {
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             // GraphQL says in an answer with status 200 that the quota is used up.
-            if 200..<300 ~= status, failure.pause != nil || failure.quota?.remaining == 0 {
+            if error.kind == .later {
+                failure.isTransient = true
+            } else if 200..<300 ~= status, failure.pause != nil || failure.quota?.remaining == 0 {
                 failure.isTransient = true
             }
             throw failure

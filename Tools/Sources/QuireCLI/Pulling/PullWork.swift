@@ -125,7 +125,7 @@ struct PullWork: Sendable {
         _ log: PullLog
     ) async throws -> Setup {
         let profile = destination.recognises ? nil : destination.profile
-        let response = try await firstResponse(address, profile?.requestBody, meter, discretion)
+        let response = try await firstResponse(address, profile, meter, discretion)
         meter.skipNext()  // it answers the first request for the head
         let first = try FirstAnswer(response, from: address, to: destination)
         log.add(.note("\(destination.name): \(discretion.words(first.words))"))
@@ -169,13 +169,13 @@ struct PullWork: Sendable {
 
     /// Asks for the first page in a cache that is thrown away, because retries and pauses are a pager's.
     private func firstResponse(
-        _ address: PullAddress, _ body: RequestBody?, _ meter: Meter, _ discretion: PullDiscretion
+        _ address: PullAddress, _ profile: Profile?, _ meter: Meter, _ discretion: PullDiscretion
     ) async throws -> RawResponse {
         let scratch = try DryRun(of: "")
         defer { withExtendedLifetime(scratch) {} }
         let probe = try HTTPProbe(
-            address.first, body: body?.filled(["limit": "\(FeedOptions().pageSize)"]),
-            timeout: limits.timeout.duration, prepare: discretion.prepare)
+            address.first, body: profile?.requestBody?.filled(["limit": "\(FeedOptions().pageSize)"]),
+            profile: profile, timeout: limits.timeout.duration, prepare: discretion.prepare)
         let feed = try Cache(at: scratch.path).feed(named: "first page")
         let pager = Pager(
             feed, source: probe, interceptors: [meter.interceptor, discretion.failures],
