@@ -17,12 +17,16 @@ public struct Recognition: Sendable {
         public var key: String?
         /// The order class.
         public var order: OrderClass?
+        /// How the API divides the list into pages, unless its profile says it.
+        public var paging: Paging?
 
         /// Creates wishes; nil leaves the answer to the response.
         public init(
-            items: String? = nil, id: String? = nil, key: String? = nil, order: OrderClass? = nil
+            items: String? = nil, id: String? = nil, key: String? = nil, order: OrderClass? = nil,
+            paging: Paging? = nil
         ) {
-            (self.items, self.id, self.key, self.order) = (items, id, key, order)
+            (self.items, self.id, self.key) = (items, id, key)
+            (self.order, self.paging) = (order, paging)
         }
     }
 

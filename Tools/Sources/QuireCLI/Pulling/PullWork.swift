@@ -26,6 +26,8 @@ struct PullWork: Sendable {
         let pageSize: Int
         let keyIsVersion: Bool
         let hasBodies: Bool
+        /// True for RSS and Atom.
+        let isSyndication: Bool
     }
 
     typealias Prepare = @Sendable (inout URLRequest) async throws -> Void
@@ -64,7 +66,8 @@ struct PullWork: Sendable {
                 patience: limits.patience.duration),
             clock: discretion.clock(clock))
         let puller = Puller(
-            pager, limits, meter, clock, asksForBodies: setup.hasBodies, tell: discretion.words)
+            pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
+            tell: discretion.words)
         while true {
             var line = try await puller.round()
             log.add(.end(line))
@@ -91,7 +94,9 @@ struct PullWork: Sendable {
         }
         let known = try PullAddress(memory.address)
         guard let address else { return known }
-        if address.isSameList(as: known, for: destination.profile) { return address }
+        if address.isSameList(as: known, for: destination.profile) {
+            return known.isTemplate && !address.isTemplate ? known : address
+        }
         throw Failure(
             .usage,
             "\(cache): feed \(feed) holds the list of \(shown(memory.address, limit: 300)); another "
@@ -114,7 +119,7 @@ struct PullWork: Sendable {
             first: first, readsSyndication: destination.kind == .syndication, prepare: prepare)
         return Setup(
             feed: feed, source: source, pageSize: pageSize, keyIsVersion: destination.keyIsVersion,
-            hasBodies: bodies != nil)
+            hasBodies: bodies != nil, isSyndication: destination.kind == .syndication)
     }
 
     // MARK: New feeds
