@@ -68,6 +68,7 @@ extension Recognition {
                 throw DumpError(.data, "error document: HTTP \(status)")
             }
             guard let outline = JSONOutline(document) else {
+                try Self.requireJSON(document)
                 try Scanner(depth: PageParser.depthLimit).read(document)
                 throw DumpError(.data, "not JSON: it is cut off")
             }
@@ -82,6 +83,14 @@ extension Recognition {
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
+    }
+
+    /// Throws if the document is not even begun as JSON.
+    private static func requireJSON(_ document: ArraySlice<UInt8>) throws(DumpError) {
+        let text = document.drop(while: isJSONSpace).prefix(80)
+        guard let first = text.first, !"[{\"-0123456789tfn".utf8.contains(first) else { return }
+        let words = printable(String(decoding: text, as: UTF8.self), limit: 20)
+        throw DumpError(.data, "not JSON, and not XML: it begins with \"\(words)\"")
     }
 
     /// Recognises a list of documents, one after the other in a file: responses, or items without their response.
@@ -100,7 +109,10 @@ extension Recognition {
                     return false
                 }
             }
-            if sound.isEmpty { throw problem ?? DumpError(.data, "nothing in it") }
+            if sound.isEmpty {
+                try Self.requireJSON((documents.first ?? [])[...])
+                throw problem ?? DumpError(.data, "nothing in it")
+            }
             let array =
                 [UInt8(ascii: "[")] + Array(sound.joined(separator: [UInt8(ascii: ",")])) + [
                     UInt8(ascii: "]")

@@ -111,6 +111,7 @@ struct PullFormTests {
         let variables = try #require(body?["variables"] as? [String: Any])
         #expect(variables["owner"] as? String == "o" && body?["query"] as? String != nil)
         let size = try #require(variables["first"] as? Int)
+        #expect(!(variables["after"] is NSNull), "a place without a value is left out")
         let start = (variables["after"] as? String).flatMap { Int($0.dropFirst()) } ?? 0
         let end = min(count, start + size)
         let nodes = (start..<end).map { #"{"id": "I\#(count - $0)"}"# }.joined(separator: ",")
