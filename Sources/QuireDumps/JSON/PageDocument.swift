@@ -14,7 +14,7 @@ extension PageParser {
     private func isEmptyList(_ span: cjson_span, in document: ArraySlice<UInt8>) -> Bool {
         guard span.kind == CJSON_ARRAY else { return false }
         let inside = document.dropFirst(Int(span.start) + 1).prefix(Int(span.length) - 2)
-        return inside.allSatisfy(isJSONSpace)
+        return inside.allSatisfy { [0x20, 0x0A, 0x0D, 0x09].contains($0) }
     }
 
     /// Returns what the last scan found of an error: whether it passes by itself, its name and the message.

@@ -252,7 +252,9 @@ struct PullFormTests {
         let ids = (101...112).reversed().map(\.self)
         let server = try await LoopbackServer.start { request in
             if request.path == "/v0/topstories.json" { return .json("\(ids)") }
-            let id = Int(request.path.split(separator: "/").last!.dropLast(".json".count))!
+            guard let id = Int(request.path.split(separator: "/").last?.dropLast(".json".count) ?? "") else {
+                return .json("{}", status: 404)
+            }
             return .json(id == 105 ? "null" : #"{"id": \#(id), "title": "Story \#(id)"}"#)
         }
         let box = try Sandbox()
