@@ -10,6 +10,8 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
         case data
         /// The data is larger, or nested deeper, than permitted.
         case limit
+        /// The server's answer says that the same request may succeed later.
+        case later
     }
 
     /// The kind of the error.

@@ -44,6 +44,7 @@ public final class HTTPProbe: PagingSource {
     private let prepare: @Sendable (inout URLRequest) async throws -> Void
     private let connections: Connections
     private let body: [UInt8]?
+    private let profile: Profile?
     static let everything =
         "application/json, application/feed+json, application/atom+xml, "
         + "application/rss+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
@@ -53,12 +54,14 @@ public final class HTTPProbe: PagingSource {
     /// - Parameters:
     ///   - address: The address, without places.
     ///   - body: The body of a POST; nil: the request is a GET.
+    ///   - profile: The profile of the answers; nil: any of the built-in ones. It reads errors.
     ///   - limit: The largest size of a response in bytes, decompressed.
     ///   - timeout: How long the server may send nothing.
     ///   - prepare: Changes the request before it is sent.
     /// - Throws: ``HTTPSourceError`` if it is not an HTTP address.
     public init(
-        _ address: String, body: [UInt8]? = nil, limit: Int = PageParser.defaultLimit,
+        _ address: String, body: [UInt8]? = nil, profile: Profile? = nil,
+        limit: Int = PageParser.defaultLimit,
         timeout: Duration = .seconds(30),
         prepare: @escaping @Sendable (inout URLRequest) async throws -> Void = { _ in }
     ) throws(HTTPSourceError) {
@@ -66,7 +69,7 @@ public final class HTTPProbe: PagingSource {
             throw HTTPSourceError("\(address.debugDescription) is not an HTTP address")
         }
         (self.url, self.limit, self.prepare) = (url, limit, prepare)
-        self.body = body
+        (self.body, self.profile) = (body, profile)
         connections = Connections(timeout: timeout)
     }
 
@@ -76,14 +79,14 @@ public final class HTTPProbe: PagingSource {
     /// Requests the address, whatever the place. The result is ``PageResponse/Content/fresh``: no page is taken
     /// in.
     /// - Throws: ``PageFailure`` for lost connections, timeouts and other statuses, with the server's words if
-    ///   a built-in profile can read them.
+    ///   a profile can read them. So for an error document with status 200 that means "later".
     public func page(for request: PageRequest) async throws -> PageResponse {
         var asked = URLRequest(url: url)
         asked.ask(for: Self.everything, body)
         try await prepare(&asked)
         do {
             let response = try await connections.load(asked, limit: limit)
-            guard 200..<300 ~= response.status else { throw failure(response) }
+            if let failure = failure(response) { throw failure }
             received.withLock { $0 = response }
             return PageResponse(.fresh)
         } catch var failure as PageFailure {
@@ -92,24 +95,39 @@ public final class HTTPProbe: PagingSource {
         }
     }
 
-    private func failure(_ response: RawResponse) -> PageFailure {
-        let words = response.words(from: url, limit: limit) ?? "HTTP \(response.status)"
-        return PageFailure(words, status: response.status, headers: response.headers)
+    /// The largest document that is taken for an error with status 200.
+    private static let errorLimit = 1 << 16
+
+    private func failure(_ response: RawResponse) -> PageFailure? {
+        let isSuccess = 200..<300 ~= response.status
+        if isSuccess && response.body.count > Self.errorLimit { return nil }
+        let errors = response.errors(from: url, profile.map { [$0] } ?? Profile.builtIn, limit: limit)
+        let later = errors.first { $0.kind == .later }
+        if isSuccess && later == nil { return nil }
+        let words = later ?? errors.max { $0.message.count < $1.message.count }
+        var failure = PageFailure(
+            words?.message ?? "HTTP \(response.status)", status: response.status, headers: response.headers)
+        if later != nil { failure.isTransient = true }
+        return failure
     }
 }
 
 extension RawResponse {
     /// Returns what an error document says, by the built-in profile that reads most of it.
     func words(from url: URL, limit: Int) -> String? {
+        errors(from: url, Profile.builtIn, limit: limit).map(\.message).max { $0.count < $1.count }
+    }
+
+    /// Returns why these profiles do not read the response.
+    fileprivate func errors(from url: URL, _ profiles: [Profile], limit: Int) -> [DumpError] {
         let envelope = envelope(of: url.absoluteString)
-        let messages = Profile.builtIn.compactMap { profile -> String? in
+        return profiles.compactMap { profile in
             do throws(DumpError) {
                 _ = try PageParser(profile: profile, limit: limit)
                     .read(body, envelope: envelope, name: "response")
                 return nil
-            } catch { return error.message }
+            } catch { return error }
         }
-        return messages.max { $0.count < $1.count }
     }
 }
 

@@ -105,7 +105,7 @@ public struct HTTPSource: PagingSource {
 
     /// Returns the address without its query, which may contain keys.
     static func name(_ url: URL) -> String {
-        "\(url.scheme ?? "")://\(url.host() ?? "")\(url.path())"
+        "\(url.scheme ?? "")://\(url.host() ?? "")\(url.port.map { ":\($0)" } ?? "")\(url.path())"
     }
 
     // MARK: Requests
@@ -214,7 +214,7 @@ public struct HTTPSource: PagingSource {
         let values = Self.completed(values, for: request)
         let places = template.places.union(others)
         for name in values.keys.sorted() where name != "limit" && !places.contains(name) {
-            throw HTTPSourceError("the template has no place for {\(name)}")
+            throw HTTPSourceError(missing: name)
         }
         guard let url = URL(string: try template.address(values)) else {
             throw HTTPSourceError("the values of the request do not make a valid address")
@@ -227,7 +227,7 @@ public struct HTTPSource: PagingSource {
         let (first, body) = try page([:], for: request)
         let isAddress = token.contains("://") || token.hasPrefix("/") || token.hasPrefix("?")
         guard isAddress || token.contains("=") else {
-            throw HTTPSourceError("the template has no place for {token}")
+            throw HTTPSourceError(missing: "token")
         }
         let url = isAddress ? URL(string: token, relativeTo: first)?.absoluteURL : first.adding(token)
         guard let url else { throw HTTPSourceError("a link from the server is not a valid address") }
@@ -260,7 +260,9 @@ public struct HTTPSource: PagingSource {
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             // GraphQL says in an answer with status 200 that the quota is used up.
-            if 200..<300 ~= status, failure.pause != nil || failure.quota?.remaining == 0 {
+            if error.kind == .later {
+                failure.isTransient = true
+            } else if 200..<300 ~= status, failure.pause != nil || failure.quota?.remaining == 0 {
                 failure.isTransient = true
             }
             throw failure

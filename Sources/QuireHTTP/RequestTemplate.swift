@@ -86,6 +86,12 @@ struct RequestTemplate: Sendable, Hashable {
 /// An error in how a source was set up. It is not a network error, and a retry cannot help.
 public struct HTTPSourceError: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
+    /// The place that the template lacks, if it is that: `token`.
+    public let missingPlace: String?
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String) { (self.description, missingPlace) = (description, nil) }
+
+    init(missing place: String) {
+        (description, missingPlace) = ("the template has no place for {\(place)}", place)
+    }
 }

@@ -178,6 +178,39 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         #expect(error == DumpError(.data, "f.json: " + message))
     }
 
+    /// Errors that pass by themselves, by their name, whatever the status.
+    @Test func errorsThatPass() throws {
+        let profile = try Profile(
+            json: Array(
+                #"""
+                {"name": "p", "id": {"path": "id"}, "items": "items",
+                 "error": {"path": "errors", "name": ["errors.0.type", "errors.0.extensions.code"],
+                  "message": "errors.0.message", "later": ["BUSY", "7"]}}
+                """#.utf8), name: "p")
+        let parser = PageParser(profile: profile)
+        let cases: [(errors: String, kind: DumpError.Kind?, message: String)] = [
+            (#"[{"type": "BUSY", "message": "m"}]"#, .later, "error document: BUSY: m"),
+            (#"[{"type": 7}]"#, .later, "error document: 7"),
+            (#"[{"extensions": {"code": "BUSY"}}, {"type": "x"}]"#, .later, "error document: BUSY"),
+            (#"[{"type": "NO", "extensions": {"code": "BUSY"}}]"#, .data, "error document: NO"),
+            (#"[{"type": "BUSYS", "message": "BUSY"}]"#, .data, "error document: BUSYS: BUSY"),
+            (#"[{"message": "BUSY"}]"#, .data, "error document: BUSY"),
+            (#""BUSY""#, .later, "error document: BUSY"),
+            ("[ ]", nil, ""), ("[]", nil, ""), ("null", nil, ""), ("{}", .data, "error document"),
+        ]
+        for (errors, kind, message) in cases {
+            let bytes = Array(#"{"items": [], "errors": \#(errors)}"#.utf8)
+            let error = dumpError { _ = try parser.read(bytes, name: "f") }
+            #expect(error == kind.map { DumpError($0, "f: " + message) }, "\(errors)")
+            guard let kind else { continue }
+            let refused = Envelope(request: nil, status: 400)
+            let answer = dumpError { _ = try parser.read(bytes, envelope: refused, name: "f") }
+            #expect(answer?.kind == kind, "\(errors)")
+        }
+        #expect(
+            profile.explanation.contains { $0 == ("later", "BUSY or 7: the same request may succeed later") })
+    }
+
     @Test(arguments: [
         (#""m":true"#, #""more":"m""#, Link.more), (#""m":false"#, #""more":"m""#, .end),
         (#""a":0"#, #""more":"m""#, .unknown), (#""m":null"#, #""more":"m""#, .unknown),

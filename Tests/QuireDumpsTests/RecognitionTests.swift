@@ -116,6 +116,7 @@ import Testing
         (#"{"error": "gone", "message": "try later"}"#, "error document: gone: try later"),
         (#"["a", "b"]"#, "a list of values"), ("7", "neither an object nor a list"), ("{\"a\": ", "not JSON"),
         ("", "not JSON"),
+        ("interactions:\n- a", "not JSON, and not XML: it begins with \"interactions:\\u{A}- a\""),
     ])
     func refusals(text: String, reason: String) throws {
         let error = dumpError { _ = try recognised(text) }

@@ -6,10 +6,25 @@ extension PageParser {
     func checkForError(_ field: ErrorField, in document: ArraySlice<UInt8>) throws(DumpError) {
         let span = self.document(field.path)
         // Some APIs send the field in every response.
-        guard !span.isAbsent, span.kind != CJSON_FALSE else { return }
-        let name = field.name.flatMap { text($0, in: document) } ?? text(field.path, in: document)
-        let parts = [name, field.message.flatMap { text($0, in: document) }]
-        throw DumpError(.data, (["error document"] + parts.compactMap(\.self)).joined(separator: ": "))
+        guard !span.isAbsent, span.kind != CJSON_FALSE, !isEmptyList(span, in: document) else { return }
+        let (kind, words) = error(field, in: document)
+        throw DumpError(kind, (["error document"] + words).joined(separator: ": "))
+    }
+
+    private func isEmptyList(_ span: cjson_span, in document: ArraySlice<UInt8>) -> Bool {
+        guard span.kind == CJSON_ARRAY else { return false }
+        let inside = document.dropFirst(Int(span.start) + 1).prefix(Int(span.length) - 2)
+        return inside.allSatisfy { [0x20, 0x0A, 0x0D, 0x09].contains($0) }
+    }
+
+    /// Returns what the last scan found of an error: whether it passes by itself, its name and the message.
+    private func error(
+        _ field: ErrorField, in document: ArraySlice<UInt8>
+    ) -> (kind: DumpError.Kind, words: [String]) {
+        let name = (field.names + [field.path]).lazy.compactMap { [self] in token($0, in: document) }.first
+        let message = field.message.flatMap { token($0, in: document) }
+        let passes = name.map(field.later.contains) ?? false
+        return (passes ? .later : .data, [name, message].compactMap { $0.map { printable($0, limit: 120) } })
     }
 
     func check(_ mark: Mark, _ span: cjson_span) throws(DumpError) {
@@ -25,16 +40,13 @@ extension PageParser {
     /// Returns the error for a response whose status is not that of a page, with the server's text if there
     /// is some.
     func failure(_ status: Int, _ document: ArraySlice<UInt8>) -> DumpError {
-        let field = profile.isLines ? nil : profile.error
-        let paths = field.map { [$0.name ?? $0.path, $0.message].compactMap(\.self) } ?? []
-        let isRead = scanner.scan(document) == nil
-        let words = isRead ? paths.compactMap { text($0, in: document) } : []
-        return DumpError(.data, (["error document", "HTTP \(status)"] + words).joined(separator: ": "))
+        let field = profile.isLines || scanner.scan(document) != nil ? nil : profile.error
+        let (kind, words) = field.map { error($0, in: document) } ?? (.data, [])
+        return DumpError(kind, (["error document", "HTTP \(status)"] + words).joined(separator: ": "))
     }
 
-    private func text(_ path: FieldPath, in document: ArraySlice<UInt8>) -> String? {
-        let text = try? self.document(path).token(path, in: document)
-        return text.map { printable($0, limit: 120) }
+    private func token(_ path: FieldPath, in document: ArraySlice<UInt8>) -> String? {
+        try? self.document(path).token(path, in: document)
     }
 }
 

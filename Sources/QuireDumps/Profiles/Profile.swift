@@ -126,9 +126,8 @@ public struct Profile: Sendable {
             isLines ? nil : mark?.path, sequence, next?.token?.path, next?.more,
             previous?.token?.path, previous?.more, own?.path, since?.path, deleted,
             pages?.path, total?.path, pageSize?.path, backoff?.path, quota?.path, quotaRenewal?.path,
-            error?.path, error?.name, error?.message,
         ]
-        return (paths + page.map(\.path)).compactMap(\.self)
+        return (paths + page.map(\.path)).compactMap(\.self) + (error?.paths ?? [])
     }
 
     /// The link whose template needs a key of another type.
@@ -291,8 +290,13 @@ struct SortField: Sendable {
 /// A value that only an error document has.
 struct ErrorField: Sendable {
     var path: FieldPath
-    var name: FieldPath?
+    /// The places of its name. The first one that has a value counts.
+    var names: [FieldPath]
     var message: FieldPath?
+    /// The names of errors that pass by themselves.
+    var later: [String]
+
+    var paths: [FieldPath] { [path] + names + [message].compactMap(\.self) }
 }
 
 extension Profile {

@@ -81,8 +81,8 @@ private struct Contents: Decodable {
             quota: try fields.source("quota"), quotaRenewal: try fields.source("quota_renewal"),
             error: try fields.object("error") {
                 ErrorField(
-                    path: try $0.path("path") ?? $0.missing("path"),
-                    name: try $0.path("name"), message: try $0.path("message"))
+                    path: try $0.path("path") ?? $0.missing("path"), names: try $0.paths("name"),
+                    message: try $0.path("message"), later: try $0.value("later", [String].self) ?? [])
             })
         try check(fields)
     }

@@ -42,6 +42,8 @@ extension Profile {
             add(field, source.map(\.description))
         }
         add("error", error.map { "a response with \($0.path) is an error document" })
+        let later = error.map { $0.later.map { printable($0) }.joined(separator: " or ") } ?? ""
+        add("later", later.isEmpty ? nil : "\(later): the same request may succeed later")
         add("order", order.rawValue)
         add("paging", isNumberedFrom.map { "\(paging.rawValue), the first is \($0)" } ?? paging.rawValue)
         add("sizes", sizesInWords)

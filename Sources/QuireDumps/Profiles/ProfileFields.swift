@@ -24,7 +24,7 @@ struct ProfileFields {
         "bodies": ["address", "id", "items"], "page": places.union(["query"]), "pages": places,
         "since": places, "deleted": [],
         "total": places, "page_size": places, "backoff": places, "quota": places, "quota_renewal": places,
-        "error": ["path", "name", "message"],
+        "error": ["path", "name", "message", "later"],
         "sort": ["query", "usual", "bump", "stable", "ranked", "ascending"],
         "order": [], "paging": [], "first_page": [], "sizes": [],
     ]
@@ -90,6 +90,18 @@ struct ProfileFields {
     func path(_ name: String) throws -> FieldPath? {
         guard let text = try value(name, String.self) else { return nil }
         do throws(DumpError) { return try FieldPath(text) } catch { throw problem(name, error.message) }
+    }
+
+    /// Reads one path, or several in an array; none if the field is not there.
+    func paths(_ name: String) throws -> [FieldPath] {
+        guard has(name) else { return [] }
+        if (try? container.decode(String.self, forKey: Name(stringValue: name))) != nil {
+            return [try path(name)].compactMap(\.self)
+        }
+        let texts = try value(name, [String].self) ?? []
+        do throws(DumpError) {
+            return try texts.map { text throws(DumpError) in try FieldPath(text) }
+        } catch { throw problem(name, error.message) }
     }
 
     func choice<Choice: RawRepresentable<String> & Equatable>(

@@ -37,7 +37,7 @@ final class KnownAPI: Sendable {
         key = profile.key?.path.keys
         post = profile.post.keys.isEmpty ? nil : profile.post
         signs = SignSearch.builtIn.bits(of: profile.signs)
-        let ofErrors = [profile.error?.path, profile.error?.name, profile.error?.message].map { $0?.text }
+        let ofErrors = profile.error?.paths.map(\.text) ?? []
         let paths = Set(profile.outsidePaths).filter { !ofErrors.contains($0.text) }
         frame = (
             paths.filter { $0.keys.first != "^" }.map(\.keys),

@@ -16,6 +16,7 @@ enum ProfileChange: Sendable {
     /// The next page is in the header `Link`, and links are addresses.
     case addresses
     case opaqueRows
+    case paging(Paging)
 
     fileprivate func apply(to profile: inout Profile) {
         switch self {
@@ -34,6 +35,7 @@ enum ProfileChange: Sendable {
                 way: .relation("next"), more: nil, endToken: nil, isUnknownIfAbsent: false)
             profile.own = .request
         case .opaqueRows: profile.hasOpaqueRows = true
+        case .paging(let paging): profile.paging = paging
         }
     }
 
@@ -53,6 +55,7 @@ enum ProfileChange: Sendable {
         case .noOwnLink: ["self": NSNull()]
         case .addresses: ["next": ["link": "next"], "self": ["request": true]]
         case .opaqueRows: ["opaque_rows": true]
+        case .paging(let paging): ["paging": paging.rawValue]
         }
     }
 }

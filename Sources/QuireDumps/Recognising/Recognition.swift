@@ -17,12 +17,16 @@ public struct Recognition: Sendable {
         public var key: String?
         /// The order class.
         public var order: OrderClass?
+        /// How the API divides the list into pages, unless its profile says it.
+        public var paging: Paging?
 
         /// Creates wishes; nil leaves the answer to the response.
         public init(
-            items: String? = nil, id: String? = nil, key: String? = nil, order: OrderClass? = nil
+            items: String? = nil, id: String? = nil, key: String? = nil, order: OrderClass? = nil,
+            paging: Paging? = nil
         ) {
-            (self.items, self.id, self.key, self.order) = (items, id, key, order)
+            (self.items, self.id, self.key) = (items, id, key)
+            (self.order, self.paging) = (order, paging)
         }
     }
 
@@ -64,6 +68,7 @@ extension Recognition {
                 throw DumpError(.data, "error document: HTTP \(status)")
             }
             guard let outline = JSONOutline(document) else {
+                try Self.requireJSON(document)
                 try Scanner(depth: PageParser.depthLimit).read(document)
                 throw DumpError(.data, "not JSON: it is cut off")
             }
@@ -78,6 +83,14 @@ extension Recognition {
         } catch {
             throw DumpError(error.kind, "\(printable(name, limit: 400)): \(error.message)")
         }
+    }
+
+    /// Throws if the document is not even begun as JSON.
+    private static func requireJSON(_ document: ArraySlice<UInt8>) throws(DumpError) {
+        let text = document.drop(while: isJSONSpace).prefix(80)
+        guard let first = text.first, !"[{\"-0123456789tfn".utf8.contains(first) else { return }
+        let words = printable(String(decoding: text, as: UTF8.self), limit: 20)
+        throw DumpError(.data, "not JSON, and not XML: it begins with \"\(words)\"")
     }
 
     /// Recognises a list of documents, one after the other in a file: responses, or items without their response.
@@ -96,7 +109,10 @@ extension Recognition {
                     return false
                 }
             }
-            if sound.isEmpty { throw problem ?? DumpError(.data, "nothing in it") }
+            if sound.isEmpty {
+                try Self.requireJSON((documents.first ?? [])[...])
+                throw problem ?? DumpError(.data, "nothing in it")
+            }
             let array =
                 [UInt8(ascii: "[")] + Array(sound.joined(separator: [UInt8(ascii: ",")])) + [
                     UInt8(ascii: "]")

@@ -224,6 +224,7 @@ final class Recognizer {
         if outline.children(of: place.node).contains(where: { outline.find(idPath.keys, from: $0) == nil }) {
             changes.append(.opaqueRows)
         }
+        if let paging = wishes.paging { changes.append(.paging(paging)) }
         guard let profile = Profile.unknown.changed(by: changes) else { throw DumpError(.data, helps) }
         let list = place.path.isEmpty ? "it is a list" : "\"\(place.path)\" is a list"
         return Found(profile: profile, reason: "\(list) of items with \"\(id)\"", isUnknown: true)

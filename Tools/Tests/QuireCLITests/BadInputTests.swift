@@ -99,6 +99,23 @@ struct BadInputTests {
         #expect(nowhere.status == 73 && nowhere.errLines.count == 1)
     }
 
+    @Test("what a newcomer mistypes is named")
+    func mistyped() throws {
+        let box = try Sandbox()
+        let page = try box.page("1.json", [3, 2])
+        _ = try box.quire("ingest", box.cache, "a", page)
+        let option = try box.quire("prune", box.cache, "a", "--max-pags", "5")
+        #expect(option.status == 64 && option.err.contains("'--max-pags'"), "\(option)")
+        let limit = try box.quire("prune", box.cache, "a")
+        #expect(limit.status == 64 && limit.err.contains("Say what to forget"), "\(limit)")
+        let profile = try box.quire("ingest", box.cache, "a", page, "--profile", "stackexchang")
+        #expect(profile.err == "quire: no profile stackexchang; did you mean stackexchange?\n", "\(profile)")
+        try box.write("notes.yaml", "interactions:\n- request: x\n")
+        let other = try box.quire("ingest", box.cache, "b", box.path("notes.yaml"))
+        #expect(other.status == 65 && other.err.contains("not JSON, and not XML"), "\(other)")
+        #expect(other.out == "b: there was only 1 page that failed, so there is no feed\n", "\(other)")
+    }
+
     @Test("a feed, gap or post that does not exist; no file at all; wrong words")
     func names() throws {
         let box = try Sandbox()

@@ -111,6 +111,7 @@ struct PullFormTests {
         let variables = try #require(body?["variables"] as? [String: Any])
         #expect(variables["owner"] as? String == "o" && body?["query"] as? String != nil)
         let size = try #require(variables["first"] as? Int)
+        #expect(!(variables["after"] is NSNull), "a place without a value is left out")
         let start = (variables["after"] as? String).flatMap { Int($0.dropFirst()) } ?? 0
         let end = min(count, start + size)
         let nodes = (start..<end).map { #"{"id": "I\#(count - $0)"}"# }.joined(separator: ",")
@@ -157,6 +158,93 @@ struct PullFormTests {
         #expect(server.requests.count == 2)
     }
 
+    private static let naming = profile.replacing(
+        #""message": "errors.0.message""#,
+        with: #"""
+            "name": ["errors.0.type", "errors.0.extensions.code"], "message": "errors.0.message",
+            "later": ["RATE_LIMITED", "THROTTLED"]
+            """#)
+
+    @Test(
+        "a rate limit in an answer with status 200 is waited for, at the first request and in the middle",
+        arguments: [
+            #"{"type": "RATE_LIMITED", "message": "slow down"}"#,
+            #"{"message": "slow down", "extensions": {"code": "THROTTLED"}}"#,
+        ])
+    func rateLimit(error: String) async throws {
+        let count = Mutex(0)
+        let server = try await LoopbackServer.start { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard [1, 2, 5].contains(number) else { return .json(try await Self.connection(request, of: 45)) }
+            let headers = number == 5 ? ["Retry-After": "7"] : [:]
+            return .json(#"{"data": null, "errors": [\#(error)]}"#, headers: headers)
+        }
+        let box = try Sandbox()
+        try box.write("mine.json", Self.naming)
+        let run = try await PullInside(
+            box, "issues", server.address, "--profile-file", box.path("mine.json"))
+        #expect(run.end.whole && run.end.posts == 45, "\(run.end)")
+        #expect(server.requests.count == 6 && run.waits.contains { $0 >= .seconds(5) }, "\(run.waits)")
+    }
+
+    @Test("a rate limit that stays ends the work, for a later call")
+    func lastingRateLimit() async throws {
+        let server = try await LoopbackServer.start { request in
+            let text = try await Self.connection(request, of: 45)
+            if text.contains(#""I45""#) { return .json(text) }
+            return .json(#"{"errors": [{"type": "RATE_LIMITED", "message": "slow down"}]}"#)
+        }
+        let box = try Sandbox()
+        try box.write("mine.json", Self.naming)
+        let run = try await PullInside(
+            box, "issues", server.address, "--profile-file", box.path("mine.json"))
+        #expect(run.end.stopped == .network && run.end.posts == 20, "\(run.end)")
+        #expect(run.end.reason?.contains("RATE_LIMITED: slow down") ?? false, "\(run.end)")
+        #expect(server.requests.count == 4)
+    }
+
+    @Test("any other error ends the work with the words of the server", arguments: [true, false])
+    func otherErrors(isFirst: Bool) async throws {
+        let server = try await LoopbackServer.start { request in
+            let text = try await Self.connection(request, of: 45)
+            if !isFirst && text.contains(#""I45""#) { return .json(text) }
+            return .json(
+                #"{"data": {}, "errors": [{"type": "NOT_FOUND", "message": "there is no such list"}]}"#)
+        }
+        let box = try Sandbox()
+        try box.write("mine.json", Self.naming)
+        let run = try await box.pull("issues", server.address, "--profile-file", box.path("mine.json"))
+        #expect(run.status == 65 && server.requests.count == (isFirst ? 1 : 2), "\(run)")
+        #expect((run.out + run.err).contains("NOT_FOUND: there is no such list"), "\(run)")
+        #expect(FileManager.default.fileExists(atPath: box.cache) != isFirst)
+    }
+
+    @Test("a server that asks for patience before its API is known is asked again")
+    func patience() async throws {
+        let isFirst = Mutex(true)
+        let server = try await LoopbackServer.start { _ in
+            let refuses = isFirst.withLock { first in
+                defer { first = false }
+                return first
+            }
+            if refuses {
+                return .json(#"{"error": {"code": "maxlag", "info": "wait"}}"#, headers: ["Retry-After": "5"])
+            }
+            let rows = (0..<9).map {
+                #"{"rcid": \#(90 - $0), "ns": 0, "timestamp": "2024-05-01T10:00:\#(30 - $0)Z"}"#
+            }
+            let changes = rows.joined(separator: ",")
+            return .json(#"{"batchcomplete": true, "query": {"recentchanges": [\#(changes)]}}"#)
+        }
+        let box = try Sandbox()
+        let run = try await PullInside(box, "changes", server.address + "/w/api.php")
+        #expect(run.end.posts == 9 && server.requests.count == 2 && run.waits.contains { $0 >= .seconds(3) })
+        #expect(run.notes.contains { $0.contains("read as mediawiki") }, "\(run.notes)")
+    }
+
     // MARK: Lists of ids
 
     @Test("bodies of a list of ids are asked for one at a time, and a later call goes on")
@@ -164,7 +252,9 @@ struct PullFormTests {
         let ids = (101...112).reversed().map(\.self)
         let server = try await LoopbackServer.start { request in
             if request.path == "/v0/topstories.json" { return .json("\(ids)") }
-            let id = Int(request.path.split(separator: "/").last!.dropLast(".json".count))!
+            guard let id = Int(request.path.split(separator: "/").last?.dropLast(".json".count) ?? "") else {
+                return .json("{}", status: 404)
+            }
             return .json(id == 105 ? "null" : #"{"id": \#(id), "title": "Story \#(id)"}"#)
         }
         let box = try Sandbox()

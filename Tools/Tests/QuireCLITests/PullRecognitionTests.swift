@@ -53,4 +53,60 @@ struct PullRecognitionTests {
         let other = try await found("/questions", active, "--profile", "nothing")
         #expect(other.contains("no profile nothing"))
     }
+
+    // MARK: APIs without a profile
+
+    private static func row(_ id: Int) -> String {
+        #"{"id": \#(id), "title": "Item \#(id)", "created_at": "2024-05-\#(10 + id / 10)T\#(10 + id % 10):00:00Z"}"#
+    }
+
+    @Test(
+        "a place in the address says how the pages of an unknown API are numbered",
+        arguments: ["page", "offset"])
+    func numbered(name: String) async throws {
+        let server = try await LoopbackServer.start { request in
+            let number = request.query["n"].flatMap { Int($0) }
+            let start = name == "offset" ? number ?? 0 : ((number ?? 1) - 1) * 10
+            let ids = (0..<45).reversed().dropFirst(start).prefix(10).map { Self.row($0 + 1) }
+            return .json("[\(ids.joined(separator: ","))]")
+        }
+        let box = try Sandbox()
+        let plain = try await box.pull("plain", server.address + "/list")
+        #expect(plain.out.contains(#"as in "…?page={page}""#), "\(plain)")
+        let run = try await box.pull("list", server.address + "/list?n={\(name)}")
+        #expect(run.status == 0 && run.out.contains("whole: no gaps"), "\(run)")
+        #expect(try await box.rows(of: "list") == (1...45).reversed().map(String.init))
+        let again = try await box.pull("list", server.address + "/list")
+        #expect(again.status == 0 && again.out.contains("whole"), "\(again)")
+        #expect(try await box.other("check", box.cache).status == 0)
+    }
+
+    @Test("a token of an unknown API has no place until the address has one, and then the feed goes on")
+    func token() async throws {
+        let server = try await LoopbackServer.start { request in
+            let start = request.query["after"].flatMap { Int($0.dropFirst()) } ?? 0
+            let ids = (0..<45).reversed().dropFirst(start).prefix(10).map { Self.row($0 + 1) }
+            let next = start + 10 < 45 ? #""t\#(start + 10)""# : "null"
+            return .json(#"{"rows": [\#(ids.joined(separator: ","))], "meta": {"next_cursor": \#(next)}}"#)
+        }
+        let box = try Sandbox()
+        let first = try await box.pull("list", server.address + "/list?x=1")
+        #expect(first.status == 65 && first.out.contains("nothing says which parameter"), "\(first)")
+        #expect(first.out.contains(#"as in "…?cursor={token}""#))
+        let second = try await box.pull("list", server.address + "/list?x=1&after={token}")
+        #expect(try await box.rows(of: "list") == (1...45).reversed().map(String.init), "\(second)")
+        // The place is remembered, also if the address is said without it.
+        let third = try await box.pull("list", server.address + "/list?x=1")
+        #expect(third.status == 0, "\(third)")
+        let other = try await box.pull("list", server.address + "/list?x=2&after={token}")
+        #expect(other.status == 64 && other.err.contains("another list"), "\(other)")
+    }
+
+    @Test("a failure names the server with its port")
+    func port() async throws {
+        let server = try await LoopbackServer.start { _ in .json("{}", status: 404) }
+        let box = try Sandbox()
+        let run = try await box.pull("list", server.address + "/list")
+        #expect(run.err.contains(server.address + "/list: "), "\(run)")
+    }
 }

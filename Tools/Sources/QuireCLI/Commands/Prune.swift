@@ -50,6 +50,10 @@ struct Prune: ToolCommand {
     func validate() throws {
         let limits = [maxPosts, maxPages, budget].compactMap(\.self)
         if limits.contains(where: { $0 < 0 }) { throw ValidationError("A limit must not be negative.") }
+    }
+
+    /// Not before all options are read: one that is mistyped is named then.
+    private func requireLimit() throws {
         if !outOfSequence && maxAge == nil && maxPosts == nil && maxPages == nil && maxBytes == nil {
             throw ValidationError(
                 "Say what to forget: --out-of-sequence, --max-posts, --max-pages, --max-bytes or "
@@ -65,6 +69,7 @@ struct Prune: ToolCommand {
     }
 
     func run(_ output: Output) throws -> ExitStatus {
+        try requireLimit()
         let feed = try target.open()
         var policy = PrunePolicy()
         policy.dropsOutOfSequence = outOfSequence

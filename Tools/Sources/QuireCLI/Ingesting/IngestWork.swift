@@ -146,12 +146,14 @@ struct IngestWork {
         }
         if runOptions.json.isOn {
             try JSONLines(output).print(line)
-        } else {
-            let continuity = info.map { Continuity($0) } ?? Continuity()
-            let recognition = info == nil ? nil : destination.recognition
-            for text in line.summary(feed: destination.name, continuity, recognition) {
+        } else if let info {
+            for text in line.summary(feed: destination.name, Continuity(info), destination.recognition) {
                 try output.line(text)
             }
+        } else {
+            let pages =
+                line.pagesFailed == 0 ? "no page" : "only \(counted(line.pagesFailed, "page")) that failed"
+            try output.line("\(shown(destination.name)): there was \(pages), so there is no feed")
         }
         return line
     }

@@ -107,6 +107,8 @@ struct ParsingOptions: Codable, Equatable {
 
 func builtInProfile(_ name: String) throws -> Profile {
     if let profile = Profile.named(name) { return profile }
-    let names = Profile.builtIn.map(\.name).joined(separator: ", ")
-    throw Failure(.usage, "no profile \(name); there is \(names)")
+    let names = Profile.builtIn.map(\.name)
+    let hint = Suggestion.words(for: name, in: names)
+    let words = hint.isEmpty ? "; there is \(names.joined(separator: ", "))" : hint
+    throw Failure(.usage, "no profile \(shown(name, limit: 60))\(words)")
 }

@@ -33,7 +33,8 @@ struct FirstAnswer {
             return
         }
         kind = .response
-        if let wishes = destination.wishes {
+        if var wishes = destination.wishes {
+            wishes.paging = address.paging
             let found = try Recognition(of: response.body, envelope: envelope, name: place, wishes: wishes)
             try destination.adopt(found)
             words = found.sentence

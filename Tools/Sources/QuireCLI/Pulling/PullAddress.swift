@@ -79,6 +79,12 @@ struct PullAddress: Sendable {
         return Set(texts.flatMap { $0.matches(of: Self.brace).map { String($0.1) } })
     }
 
+    /// True if the person wrote places for what varies.
+    var isTemplate: Bool { !named.isEmpty }
+
+    /// How the list is divided into pages, if a place says so.
+    var paging: Paging? { named.contains("page") ? .page : named.contains("offset") ? .offset : nil }
+
     subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     /// The last part of the path: `questions`.
@@ -168,12 +174,16 @@ struct PullAddress: Sendable {
         }
     }
 
-    /// Returns true if both are addresses of one list: they may differ in the size of a page.
+    /// Returns true if both are addresses of one list: they may differ in the size of a page, and in the parameters
+    /// with places, which are different for each page.
     func isSameList(as other: PullAddress, for profile: Profile) -> Bool {
         let names = profile.requestParameters
         let free = Set([names.size, names.page].compactMap(\.self))
         func list(_ address: PullAddress) -> Set<Parameter> {
-            Set(address.parameters.filter { !free.contains($0.name) })
+            Set(
+                address.parameters.filter {
+                    !free.contains($0.name) && $0.text.firstMatch(of: Self.brace) == nil
+                })
         }
         return path == other.path && list(self) == list(other)
     }

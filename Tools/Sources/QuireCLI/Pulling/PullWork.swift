@@ -26,6 +26,8 @@ struct PullWork: Sendable {
         let pageSize: Int
         let keyIsVersion: Bool
         let hasBodies: Bool
+        /// True for RSS and Atom.
+        let isSyndication: Bool
     }
 
     typealias Prepare = @Sendable (inout URLRequest) async throws -> Void
@@ -64,7 +66,8 @@ struct PullWork: Sendable {
                 patience: limits.patience.duration),
             clock: discretion.clock(clock))
         let puller = Puller(
-            pager, limits, meter, clock, asksForBodies: setup.hasBodies, tell: discretion.words)
+            pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
+            tell: discretion.words)
         while true {
             var line = try await puller.round()
             log.add(.end(line))
@@ -91,7 +94,9 @@ struct PullWork: Sendable {
         }
         let known = try PullAddress(memory.address)
         guard let address else { return known }
-        if address.isSameList(as: known, for: destination.profile) { return address }
+        if address.isSameList(as: known, for: destination.profile) {
+            return known.isTemplate && !address.isTemplate ? known : address
+        }
         throw Failure(
             .usage,
             "\(cache): feed \(feed) holds the list of \(shown(memory.address, limit: 300)); another "
@@ -114,7 +119,7 @@ struct PullWork: Sendable {
             first: first, readsSyndication: destination.kind == .syndication, prepare: prepare)
         return Setup(
             feed: feed, source: source, pageSize: pageSize, keyIsVersion: destination.keyIsVersion,
-            hasBodies: bodies != nil)
+            hasBodies: bodies != nil, isSyndication: destination.kind == .syndication)
     }
 
     // MARK: New feeds
@@ -125,7 +130,7 @@ struct PullWork: Sendable {
         _ log: PullLog
     ) async throws -> Setup {
         let profile = destination.recognises ? nil : destination.profile
-        let response = try await firstResponse(address, profile?.requestBody, meter, discretion)
+        let response = try await firstResponse(address, profile, meter, discretion)
         meter.skipNext()  // it answers the first request for the head
         let first = try FirstAnswer(response, from: address, to: destination)
         log.add(.note("\(destination.name): \(discretion.words(first.words))"))
@@ -169,13 +174,13 @@ struct PullWork: Sendable {
 
     /// Asks for the first page in a cache that is thrown away, because retries and pauses are a pager's.
     private func firstResponse(
-        _ address: PullAddress, _ body: RequestBody?, _ meter: Meter, _ discretion: PullDiscretion
+        _ address: PullAddress, _ profile: Profile?, _ meter: Meter, _ discretion: PullDiscretion
     ) async throws -> RawResponse {
         let scratch = try DryRun(of: "")
         defer { withExtendedLifetime(scratch) {} }
         let probe = try HTTPProbe(
-            address.first, body: body?.filled(["limit": "\(FeedOptions().pageSize)"]),
-            timeout: limits.timeout.duration, prepare: discretion.prepare)
+            address.first, body: profile?.requestBody?.filled(["limit": "\(FeedOptions().pageSize)"]),
+            profile: profile, timeout: limits.timeout.duration, prepare: discretion.prepare)
         let feed = try Cache(at: scratch.path).feed(named: "first page")
         let pager = Pager(
             feed, source: probe, interceptors: [meter.interceptor, discretion.failures],

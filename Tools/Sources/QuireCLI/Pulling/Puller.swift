@@ -25,6 +25,7 @@ final class Puller {
     private var joins: [PostID]?
     /// True if the list is one of ids, and the profile says how to ask for the bodies.
     private let asksForBodies: Bool
+    private let isSyndication: Bool
     /// The posts without bodies that were not asked for in this round, the last one first.
     private var bodies: [PostID]?
     private var before = 0
@@ -32,10 +33,11 @@ final class Puller {
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
-        tell: @escaping @Sendable (String) -> String
+        isSyndication: Bool, tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
+        self.isSyndication = isSyndication
     }
 
     private struct Progress: Equatable {
@@ -68,7 +70,12 @@ final class Puller {
         } catch let failure as PageFailure {
             return try end(failure.isTransient ? .network : .server, tell(failure.message))
         } catch let error as HTTPSourceError {
-            return try end(.server, tell("\(error)"))
+            guard let place = error.missingPlace else { return try end(.server, tell("\(error)")) }
+            isRefused = true
+            return try end(
+                .stuck,
+                "the next page has a \(place), and nothing says which parameter of the request takes it: write "
+                    + "it into the address, as in \"…?cursor={\(place)}\"")
         }
     }
 
@@ -103,7 +110,8 @@ final class Puller {
             return try isDeepEnough(before: nil, snapshot) ? nil : .tail
         }
         if place == .tail, try asksForHeadAgain() {
-            stuck[.tail] = "the server does not say how the list goes on"
+            let help = "; if a parameter does, write it into the address, as in \"…?page={page}\""
+            stuck[.tail] = "the server does not say how the list goes on" + (isSyndication ? "" : help)
             return try next()
         }
         if place != nil || !limits.verify { return place }
@@ -181,6 +189,8 @@ final class Puller {
             }
             if now == last { stuck[place] = "\(place.words): its answers change nothing" }
             last = now
+        case .stopped(.empty) where place == .tail, .stopped(.noProgress) where place == .tail:
+            stuck[place] = "below the last post comes nothing new, and no answer says that the list ends"
         case .stopped(let verdict):
             (isRefused, stuck[place]) = (
                 true, "\(place.words): its answers lead nowhere (\(verdict.rawValue))"
