@@ -71,7 +71,8 @@ struct ClusterCacheTests {
         }
     }
 
-    /// Leaders are killed while nodes write, one server comes back with an empty disk, a node joins behind the trim.
+    /// Leaders are killed while nodes write, one server comes back with an empty disk, a node joins behind
+    /// the trim.
     @Test func nodesStayEqualAndNothingIsLost() async throws {
         let servers = try NATSServers(3, in: folder.path)
         let server = Self.server

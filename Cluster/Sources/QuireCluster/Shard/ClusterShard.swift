@@ -103,9 +103,10 @@ actor ClusterShard {
                 try? await Task.sleep(for: .seconds(1))
             }
         }
-        let clock = Task {
+        let clock = Task { [log] in
             while !Task.isCancelled {
                 pokes.continuation.yield()
+                if let end = try? await log.bounds().last { visible.withLock { $0.status.end = end } }
                 try? await Task.sleep(for: .seconds(1))
             }
         }

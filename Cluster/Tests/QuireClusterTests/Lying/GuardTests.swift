@@ -12,8 +12,8 @@ import Testing
         try ClusterWorld(seed: 3, faults: LyingLog.Faults(), order: order)
     }
 
-    /// A request for the tail gets a ticket, and the log loses it. In the history that stays the same number is the
-    /// ticket of a gap. The answer to the lost request would close the gap without what belongs there.
+    /// A request for the tail gets a ticket, and the log loses it. In the history that stays the same number
+    /// is the ticket of a gap. The answer to the lost request would close the gap without what belongs there.
     @Test(arguments: [0, 1, 2]) func anAnswerToALostRequestIsStale(node: Int) async throws {
         let world = try world()
         let feed = try #require(try await world.opened(through: 0))
@@ -38,7 +38,8 @@ import Testing
         try await world.settle()
     }
 
-    /// Both nodes have a ticket of the same number and the same issuer's place; the writer's base tells them apart.
+    /// Both nodes have a ticket of the same number and the same issuer's place; the writer's base tells them
+    /// apart.
     @Test func whatAWriterOfALostHistoryAppendsHasNoEffect() async throws {
         let world = try world()
         let node = await world.nodes[0].shard
