@@ -67,7 +67,6 @@ import QuireSimulator
         _ counts: [Int], _ acknowledged: Int, _ servers: NATSServers, _ folder: String
     ) async throws {
         let judge = try await open("\(folder)/judge", servers.addresses)
-        defer { judge.close() }
         let feed = try await judge.feed(named: "demo", options: NodeWork.options)
         _ = try await feed.write([.feed(feed.feed.number, .setAttribute("judge", to: [1]))])
         for (i, count) in counts.enumerated() {
@@ -87,8 +86,9 @@ import QuireSimulator
             if try contents(of: own.feed) != wanted { throw DemoFailure("node \(i) is not equal") }
             let findings = try node.local().check()
             if !findings.isEmpty { throw DemoFailure("node \(i): \(findings)") }
-            node.close()
+            await node.close()
         }
+        await judge.close()
     }
 
     static func open(_ folder: String, _ servers: [String]) async throws -> ClusterCache {

@@ -53,7 +53,7 @@ struct NodeWork {
             } catch Refusal.end { isAtEnd = true } catch is LogError {}
         }
         Self.say("end")
-        cluster.close()
+        await cluster.close()
     }
 
     private func report(_ count: Int) { Self.say("written \(count)") }

@@ -42,7 +42,7 @@ struct Run: AsyncParsableCommand {
             port == 0 ? nil : Task { [lag, port] in try await Self.serve(cluster, port: port, lag: lag) }
         await Self.waitForSignal()
         serving?.cancel()
-        cluster.close()
+        await cluster.close()
     }
 
     private static func serve(_ cluster: ClusterCache, port: UInt16, lag: UInt64) async throws {

@@ -105,7 +105,7 @@ struct ClusterCacheTests {
         let third = try await node(2, servers)
         try await requireEqual(nodes + [third])
         #expect(third.status[0].rebuilds == 1 && third.status[0].lost == 0)
-        for node in nodes + [third] { node.close() }
+        for node in nodes + [third] { await node.close() }
     }
 
     /// Equal plans of two nodes: one fetch.
@@ -136,7 +136,7 @@ struct ClusterCacheTests {
         #expect(fetches.withLock(\.self) < 4)
         print("4 equal requests, \(fetches.withLock(\.self)) fetched")
         try await requireEqual(nodes)
-        for node in nodes { node.close() }
+        for node in nodes { await node.close() }
     }
 
     /// No server at all: what was applied is there, and a node opens.
@@ -147,7 +147,7 @@ struct ClusterCacheTests {
             _ = try await node.submit([.setAttribute("a", to: [1])])
             servers.killAll()
             #expect(try node.local().withSnapshot { try $0.attribute("a") } == [1])
-            node.close()
+            await node.close()
         }
         var options = ClusterOptions()
         options.timeout = .milliseconds(500)
@@ -160,6 +160,6 @@ struct ClusterCacheTests {
             Issue.record("written without servers")
         } catch LogError.unavailable {}
         #expect(node.status[0].applied == .beginning)
-        node.close()
+        await node.close()
     }
 }

@@ -59,7 +59,6 @@ struct ProgramTests {
         let writer = try await ClusterCache.open(
             NATSOptions(servers: servers.addresses), folder: "\(folder.path)/b", cache: "test", replicas: 1,
             allowsOneReplica: true)
-        defer { writer.close() }
         for i in 0..<3 { _ = try await writer.submit([.setAttribute("a", to: [UInt8(i)])]) }
         try await writer.checkpoint()
         func get(_ path: String) async throws -> (Int, String) {

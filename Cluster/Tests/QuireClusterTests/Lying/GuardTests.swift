@@ -2,6 +2,7 @@ import ClusterTesting
 import Foundation
 import Quire
 import QuireSimulator
+import Synchronization
 import Testing
 
 @testable import QuireCluster
@@ -145,6 +146,60 @@ import Testing
         _ = try await world.write([.setAttribute("a", to: [99])], through: 0)
         try await world.settle()
         #expect(await world.nodes.map { $0.shard.status.rebuilds } == [0, 1, 1])
+    }
+
+    /// A file that cannot be used is made anew from the log, and the program hears of it.
+    @Test func aDamagedFileIsMadeAnew() async throws {
+        let (log, folder) = (LyingLog(seed: 1, in: ScratchFolder().path), ScratchFolder())
+        var options = ClusterOptions()
+        let events = Mutex<[ClusterEvent]>([])
+        options.onEvent = { event in events.withLock { $0.append(event) } }
+        let path: String
+        do {
+            let shard = try ClusterShard("0", log, in: folder.path, options)
+            _ = try await shard.submit([.setAttribute("a", to: [5])])
+            path = shard.cache.path
+            await shard.close()
+        }
+        try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: path))
+        let shard = try ClusterShard("0", log, in: folder.path, options)
+        while try await shard.advance() {}
+        #expect(try shard.cache.withSnapshot { try $0.attribute("a") } == [5])
+        let file = events.withLock { events in
+            events.contains { if case .rebuilt("0", .file, lost: 0) = $0 { true } else { false } }
+        }
+        #expect(file)
+    }
+
+    /// Writers come and go; what is remembered of them does not grow for ever.
+    @Test func writersAreForgottenInTheOrderOfTheirLastEntry() throws {
+        let folder = ScratchFolder()
+        let replica = try FollowingReplica(
+            at: "\(folder.path)/a.quire", options: CacheOptions(durability: .deferred))
+        func append(_ writer: UInt64, _ counter: UInt64) throws -> FollowingReplica.Effect {
+            let number = replica.last.position.number + 1
+            let bytes = try OperationEntry(
+                base: replica.last.position, id: number, writer: writer, counter: counter,
+                operations: [.setAttribute("a", to: nil)]
+            ).encoded
+            return try replica.apply(LogEntry(number: number, stamp: number, bytes: bytes), isTrue: false)
+                .effect
+        }
+        for writer in 1...UInt64(Writers.limit) { _ = try append(writer, 1) }
+        _ = try append(1, 2)
+        _ = try append(5000, 1)
+        // the second one has left, the first has not
+        guard case .repeated = try append(1, 1), case .applied = try append(2, 1) else {
+            Issue.record("another writer was forgotten")
+            return
+        }
+        let names = try replica.replica.cache.withSnapshot { try $0.attribute(HistoryNames.writers) }
+        #expect(names?.count == 8 * Writers.limit)
+        // digests are forgotten, too
+        let oldest = DigestBlocks.oldest(at: replica.last.position.number)
+        #expect(oldest > 0)
+        #expect(try replica.digest(after: oldest) != nil)
+        #expect(try replica.digest(after: oldest - 1) == nil)
     }
 
     /// One program follows the log in a folder.
