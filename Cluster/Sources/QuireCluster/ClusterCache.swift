@@ -78,8 +78,8 @@ public final class ClusterCache: Sendable {
         for shard in shards { shard.log.close() }
     }
 
-    /// Stops following, and ends the connections. Writes throw from now on; reading goes on. The folder may be
-    /// opened again when it returns.
+    /// Stops following, and ends the connections. Writes throw from now on; reading goes on. The folder may
+    /// be opened again when it returns.
     public func close() async {
         follower.cancel()
         for shard in shards { await shard.close() }

@@ -14,6 +14,8 @@ import QuireSimulator
         do {
             if CommandLine.arguments.dropFirst().first == "node" {
                 try await NodeWork(Array(CommandLine.arguments.dropFirst(2))).run()
+            } else if CommandLine.arguments.dropFirst().first == "figures" {
+                try await Figures().run()
             } else {
                 try await run()
             }
