@@ -72,7 +72,7 @@ extension ClusterShard {
         case .failed(let error): throw error
         case .untold:
             throw LogError.unknown(
-                "the write took effect; what it returned went with a replica that was made anew")
+                "the write has had its turn; what it returned went with a replica that was made anew")
         }
     }
 

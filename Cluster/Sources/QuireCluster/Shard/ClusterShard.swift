@@ -37,6 +37,8 @@ actor ClusterShard {
     var confirmed: LogPosition?
     /// The checkpoint with which the replica began. The log need not have its entry.
     var anchor: LogPosition?
+    /// A checkpoint is being made.
+    var isCopying = false
     private var losses = 0
     /// The file was damaged once. Were it damaged again it would stay so, and be looked at.
     private var isMadeAnew = false

@@ -202,6 +202,29 @@ import Testing
         #expect(try replica.digest(after: oldest - 1) == nil)
     }
 
+    /// A node that names other shards would look for feeds where the others do not put them.
+    @Test func nodesNameTheSameShards() async throws {
+        let (folder, files) = (ScratchFolder(), ScratchFolder())
+        let logs = ["x", "y", "z"].map { ($0, LyingLog(seed: 1, in: files.path)) }
+        let first = try ClusterCache(logs.map { ($0, $1) }, folder: "\(folder.path)/a")
+        for i in 0..<9 { _ = try await first.feed(named: "f\(i)") }
+        #expect(Set((0..<9).map { first.shard(ofFeed: "f\($0)") }).count == 3)
+        let second = try ClusterCache(logs.prefix(2).map { ($0, $1) }, folder: "\(folder.path)/b")
+        for shard in second.shardNames { try await second.wait(for: 1, in: shard) }
+        let error = await #expect(throws: LogError.self) { try await second.feed(named: "new") }
+        guard case .misconfigured? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await first.close()
+        await second.close()
+        // the folder is free again, a closed node says so
+        _ = try ClusterCache(logs.map { ($0, $1) }, folder: "\(folder.path)/a")
+        await #expect(throws: LogError.self) {
+            try await first.submit([.setAttribute("a", to: nil)], to: "x")
+        }
+    }
+
     /// One program follows the log in a folder.
     @Test func aFolderHasOneFollower() async throws {
         let world = try world()
