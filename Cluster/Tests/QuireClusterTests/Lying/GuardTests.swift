@@ -63,6 +63,61 @@ import Testing
         #expect(await world.nodes.map { $0.shard.status.lost } == [1, 0, 0])
     }
 
+    /// Nothing follows what was lost, so no entry speaks against it.
+    @Test func aLogThatLosesItsEndIsNoticed() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        _ = try await world.write([.setAttribute("a", to: [2])], through: 0)
+        world.log.fork(losing: 1)
+        try await world.settle()
+        let cache = await world.nodes[0].shard.cache
+        #expect(try cache.withSnapshot { try $0.attribute("a") } == [1])
+    }
+
+    /// A lost entry that comes once more, late, may get its old number, after others than before.
+    @Test func theSameBytesUnderTheSameNumberAreAnotherEntry() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        _ = try await world.write([.setAttribute("b", to: [1])], through: 0)
+        let bytes = world.log.content.map(\.bytes)
+        world.log.fork(losing: 2)
+        world.log.appendForeign([1])
+        world.log.appendForeign(bytes[1])
+        try await world.settle()
+        #expect(await world.nodes[0].shard.status.rebuilds == 1)
+    }
+
+    /// Else all nodes would be built anew from it.
+    @Test func aLostHistoryIsNoCheckpoint() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        world.log.fork(losing: 1)
+        _ = try await world.write([.setAttribute("a", to: [2])], through: 1)
+        await #expect(throws: LogError.self) { try await world.nodes[0].shard.checkpoint() }
+        #expect(try await world.log.newestCheckpoint() == nil)
+        try await world.nodes[1].shard.checkpoint()
+        #expect(try await world.log.newestCheckpoint()?.position.number == 1)
+        try await world.settle()
+    }
+
+    /// What failed has had its turn: its writer was told.
+    @Test func whatFailedDoesNotTakeEffectLater() async throws {
+        let world = try world()
+        func append(_ counter: UInt64, _ operations: [CacheOperation]) async throws {
+            let id = UInt64.random(in: 0 ... .max)
+            let entry = OperationEntry(
+                base: .beginning, id: id, writer: 7, counter: counter, operations: operations)
+            _ = try await world.log.append(entry.encoded)
+        }
+        let operation = CacheOperation.feed(1, .setAttribute("n", to: [1]))
+        try await append(1, [operation])
+        try await append(2, [.open(name: "f")])
+        try await append(1, [operation])
+        try await world.settle()
+        let feed = try #require(try await world.feed(of: 2))
+        #expect(try feed.attribute("n") == nil)
+    }
+
     @Test func anOperationTakesEffectOnce() async throws {
         let world = try world()
         func entry(_ counter: UInt64, _ old: UInt8?, _ new: UInt8) throws -> [UInt8] {
