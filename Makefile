@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost deps build lib install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost cluster-demo torture-cluster deps build lib install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -53,6 +53,16 @@ fuzz: deps                  ## seven fuzz targets, a minute each; EXECUTIONS=100
 
 soak: deps                  ## many threads under ThreadSanitizer and AddressSanitizer, and five minutes without
 	@SWIFT="$(SWIFT)" Scripts/soak
+
+cluster-demo: deps          ## three servers of NATS, three nodes, one feed; a leader and a node are killed, nothing is lost
+	@Cluster/install-dependencies
+	$(SWIFT) build --package-path Cluster --scratch-path .build --product quire-cluster-demo
+	@"$$($(SWIFT) build --package-path Cluster --scratch-path .build --show-bin-path)/quire-cluster-demo"
+
+torture-cluster: deps       ## 100,000 histories over a log that lies; HISTORIES=1000 for fewer
+	@Cluster/install-dependencies
+	@QUIRE_CLUSTER_SEEDS=$${HISTORIES:-100000} QUIRE_OPTIMIZED=1 $(SWIFT) test --package-path Cluster \
+	    --scratch-path .build --disable-xctest --filter LyingHistoryTests
 
 cost: deps                  ## instructions and bytes written against the baseline
 	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \

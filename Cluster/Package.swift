@@ -9,15 +9,35 @@ let package = Package(
     name: "quire-cluster",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "QuireCluster", targets: ["QuireCluster"])
+        .library(name: "QuireCluster", targets: ["QuireCluster"]),
+        .executable(name: "quire-node", targets: ["QuireNode"]),
+        // What `make cluster-demo` runs.
+        .executable(name: "quire-cluster-demo", targets: ["QuireClusterDemo"]),
     ],
-    dependencies: [.package(name: "quire", path: "..")],
+    dependencies: [
+        .package(name: "quire", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    ],
     targets: [
         .systemLibrary(
             name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
         .target(
             name: "QuireCluster", dependencies: ["CNATS", .product(name: "Quire", package: "quire")],
             swiftSettings: strict),
+        // A node as a program, with its figures over HTTP.
+        .executableTarget(
+            name: "QuireNode",
+            dependencies: [
+                "QuireCluster", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "QuireClusterDemo",
+            dependencies: [
+                "QuireCluster", "ClusterTesting", .product(name: "QuireTesting", package: "quire"),
+            ], swiftSettings: strict),
         // Real servers on loopback, and a log that lies.
         .target(
             name: "ClusterTesting",

@@ -73,12 +73,17 @@ public final class ClusterCache: Sendable {
         }
     }
 
-    deinit { close() }
-
-    /// Stops following, and ends the connections. Writes throw from now on.
-    public func close() {
+    deinit {
         follower.cancel()
         for shard in shards { shard.log.close() }
+    }
+
+    /// Stops following, and ends the connections. Writes throw from now on; reading goes on. The folder may
+    /// be opened again when it returns.
+    public func close() async {
+        follower.cancel()
+        for shard in shards { await shard.close() }
+        await follower.value
     }
 
     // MARK: Shards
@@ -130,15 +135,31 @@ public final class ClusterCache: Sendable {
     public func feed(
         named name: String, options: FeedOptions? = nil, shard: String? = nil
     ) async throws -> ClusterFeed {
+        let isPlacedByName = shard == nil
         let shard = try find(shard ?? self.shard(ofFeed: name))
         if let feed = try shard.cache.feed(named: name, requiring: options) {
             return ClusterFeed(feed, in: shard)
         }
+        if isPlacedByName { try await requireEqualShards(in: shard) }
         _ = try await shard.submit([.open(name: name, options: options)])
         guard let feed = try shard.cache.feed(named: name, requiring: options) else {
             throw QuireError(.notFound, "feed \(name): was dropped while it was opened")
         }
         return ClusterFeed(feed, in: shard)
+    }
+
+    /// The nodes name the same shards, or a feed would be in two of them.
+    private func requireEqualShards(in shard: ClusterShard) async throws {
+        let (name, own) = ("quire-shards", Array(shardNames.joined(separator: " ").utf8))
+        if try shard.cache.withSnapshot({ try $0.attribute(name) }) == nil {
+            _ = try await shard.submit([.setAttribute(name, to: own)])
+        }
+        let known = try shard.cache.withSnapshot { try $0.attribute(name) } ?? own
+        if known != own {
+            throw LogError.misconfigured(
+                "the shards of this node are \(shardNames.joined(separator: " ")), those of others "
+                    + String(decoding: known, as: UTF8.self))
+        }
     }
 
     /// Appends up to 64 operations, and returns what they returned when this node's replica applied them. All

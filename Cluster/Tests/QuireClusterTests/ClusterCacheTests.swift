@@ -71,7 +71,8 @@ struct ClusterCacheTests {
         }
     }
 
-    /// Leaders are killed while nodes write, one server comes back with an empty disk, a node joins behind the trim.
+    /// Leaders are killed while nodes write, one server comes back with an empty disk, a node joins behind
+    /// the trim.
     @Test func nodesStayEqualAndNothingIsLost() async throws {
         let servers = try NATSServers(3, in: folder.path)
         let server = Self.server
@@ -104,7 +105,7 @@ struct ClusterCacheTests {
         let third = try await node(2, servers)
         try await requireEqual(nodes + [third])
         #expect(third.status[0].rebuilds == 1 && third.status[0].lost == 0)
-        for node in nodes + [third] { node.close() }
+        for node in nodes + [third] { await node.close() }
     }
 
     /// Equal plans of two nodes: one fetch.
@@ -135,7 +136,50 @@ struct ClusterCacheTests {
         #expect(fetches.withLock(\.self) < 4)
         print("4 equal requests, \(fetches.withLock(\.self)) fetched")
         try await requireEqual(nodes)
-        for node in nodes { node.close() }
+        for node in nodes { await node.close() }
+    }
+
+    /// Servers that demand certificates, and a password.
+    @Test func nodesSpeakTLS() async throws {
+        let path = folder.path
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments = [
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=quire",
+            "-addext", "subjectAltName=IP:127.0.0.1,DNS:quire", "-keyout", "\(path)/key", "-out",
+            "\(path)/cert",
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        try #require(openssl.terminationStatus == 0)
+        let servers = try NATSServers(
+            1, in: path,
+            extra: """
+                tls { cert_file: "\(path)/cert", key_file: "\(path)/key", ca_file: "\(path)/cert", verify: true }
+                authorization { user: u, password: p }
+                """)
+        let address = servers.addresses[0].replacing("nats://", with: "nats://u:p@")
+        var options = NATSOptions(servers: [address])
+        (options.certificateAuthority, options.hostname) = ("\(path)/cert", "quire")
+        (options.certificate, options.key) = ("\(path)/cert", "\(path)/key")
+        let node = try await ClusterCache.open(
+            options, folder: "\(path)/node", cache: "test", replicas: 1, allowsOneReplica: true)
+        #expect(try await node.submit([.setAttribute("a", to: [1])]) == [.done])
+        await node.close()
+        // without a certificate, with another password
+        var others = [options, options]
+        (others[0].certificate, others[0].key) = (nil, nil)
+        others[1].servers = [address.replacing("u:p", with: "u:q")]
+        var impatient = ClusterOptions()
+        impatient.timeout = .milliseconds(300)
+        for (i, other) in others.enumerated() {
+            let node = try await ClusterCache.open(
+                other, folder: "\(path)/other-\(i)", cache: "test", replicas: 1, allowsOneReplica: true,
+                options: impatient)
+            await #expect(throws: LogError.self) { try await node.submit([.setAttribute("a", to: [2])]) }
+            await node.close()
+        }
     }
 
     /// No server at all: what was applied is there, and a node opens.
@@ -146,7 +190,7 @@ struct ClusterCacheTests {
             _ = try await node.submit([.setAttribute("a", to: [1])])
             servers.killAll()
             #expect(try node.local().withSnapshot { try $0.attribute("a") } == [1])
-            node.close()
+            await node.close()
         }
         var options = ClusterOptions()
         options.timeout = .milliseconds(500)
@@ -159,6 +203,6 @@ struct ClusterCacheTests {
             Issue.record("written without servers")
         } catch LogError.unavailable {}
         #expect(node.status[0].applied == .beginning)
-        node.close()
+        await node.close()
     }
 }

@@ -30,6 +30,26 @@ public struct LogBounds: Sendable, Hashable {
     }
 }
 
+/// Where a log is kept, and how large it is.
+public struct LogServers: Sendable, Hashable {
+    /// One of the servers that keep the log.
+    public struct Follower: Sendable, Hashable {
+        /// Its name.
+        public let name: String
+        /// True if it has all that the leader has.
+        public let isCurrent: Bool
+        /// True if the leader cannot reach it.
+        public let isAway: Bool
+    }
+
+    /// The name of the server that is in charge, nil while the servers choose one.
+    public let leader: String?
+    /// The others.
+    public let followers: [Follower]
+    /// The size of the entries that are kept, in bytes.
+    public let bytes: UInt64
+}
+
 /// What a log says at its end.
 public enum LogSignal: Sendable {
     /// An entry got this number.

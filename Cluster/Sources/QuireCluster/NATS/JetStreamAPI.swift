@@ -34,7 +34,14 @@ enum JetStream {
     }
 
     struct StreamCluster: Codable, Sendable {
+        struct Peer: Codable, Sendable {
+            let name: String
+            let current: Bool?
+            let offline: Bool?
+        }
+
         let leader: String?
+        let replicas: [Peer]?
     }
 
     struct StreamInfo: Codable, Sendable {

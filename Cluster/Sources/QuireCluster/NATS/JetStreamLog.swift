@@ -183,6 +183,16 @@ public final class JetStreamLog: SharedLog {
         _ = try await connection.require("STREAM.PURGE.\(stream)", request, as: JetStream.Done.self)
     }
 
+    /// Which servers keep the log now.
+    public func servers() async throws(LogError) -> LogServers {
+        let info = try await connection.require("STREAM.INFO.\(stream)", as: JetStream.StreamInfo.self)
+        let followers = (info.cluster?.replicas ?? []).map {
+            LogServers.Follower(
+                name: $0.name, isCurrent: $0.current ?? false, isAway: $0.offline ?? false)
+        }
+        return LogServers(leader: info.cluster?.leader, followers: followers, bytes: info.state.bytes)
+    }
+
     // MARK: Checkpoints
 
     public func newestCheckpoint() async throws(LogError) -> Checkpoint? {

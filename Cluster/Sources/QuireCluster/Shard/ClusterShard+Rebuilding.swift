@@ -48,10 +48,12 @@ extension ClusterShard {
     func rebuild(_ reason: RebuildReason) async throws {
         let number = files.unused
         do {
-            let (fresh, checkpoint) = try await replay(to: files.path(number))
+            let replayed = try await replay(to: files.path(number))
             try files.use(number)
-            following = fresh
-            (confirmed, anchor) = (nil, checkpoint)
+            following = replayed.replica
+            (confirmed, anchor) = (nil, replayed.checkpoint)
+            requests.endAll()
+            for (entry, effect, position) in replayed.own { tell(entry, effect, at: position) }
         } catch {
             files.remove(number)
             throw error
@@ -64,11 +66,17 @@ extension ClusterShard {
             visible.status.rebuilds += 1
             visible.status.lost += gone
         }
-        requests.endAll()
         options.onEvent?(.rebuilt(shard: name, reason, lost: gone))
     }
 
-    private func replay(to path: String) async throws -> (FollowingReplica, LogPosition?) {
+    /// A new replica, and what it says of this node's own writes.
+    private struct Replayed {
+        let replica: FollowingReplica
+        let checkpoint: LogPosition?
+        var own: [(OperationEntry, FollowingReplica.Effect, LogPosition)] = []
+    }
+
+    private func replay(to path: String) async throws -> Replayed {
         let checkpoint = try await log.fetchCheckpoint(to: path)
         if let checkpoint, checkpoint.rules != CacheOperation.rules {
             throw stop(
@@ -79,6 +87,7 @@ extension ClusterShard {
         guard fresh.last.position == checkpoint?.position ?? .beginning else {
             throw LogError.refused("the checkpoint of shard \(name) holds another history than it says")
         }
+        var replayed = Replayed(replica: fresh, checkpoint: checkpoint?.position)
         while true {
             let entries: [LogEntry]
             do throws(LogError) {
@@ -93,13 +102,15 @@ extension ClusterShard {
             for entry in entries {
                 do {
                     let (content, effect) = try fresh.apply(entry, isTrue: true)
-                    tell(content, effect, at: fresh.last.position)
+                    if let content, content.writer == writer {
+                        replayed.own.append((content, effect, fresh.last.position))
+                    }
                 } catch FollowingReplica.Obstacle.newer(let text) {
                     throw stop("entry \(entry.number) of shard \(name): \(text)")
                 }
             }
         }
-        return (fresh, checkpoint?.position)
+        return replayed
     }
 
     /// Which of the writes that were told are not in the history that stays. Of those too old to be known
@@ -119,6 +130,9 @@ extension ClusterShard {
 
     /// Stores a copy of the replica, and trims the log up to a margin before it.
     func checkpoint() async throws {
+        if isCopying { return }
+        isCopying = true
+        defer { isCopying = false }
         let path = files.draft
         ShardFiles.remove(path)
         defer { ShardFiles.remove(path) }

@@ -8,8 +8,10 @@ extension ClusterShard {
         _ operations: [CacheOperation], of feed: Feed? = nil
     ) async throws -> (replies: [CacheReply], position: LogPosition) {
         let end = ContinuousClock.now + options.timeout
-        while waiting.count >= WriterWindow.width {
-            guard ContinuousClock.now < end else {
+        try requireOpen()
+        // The window of a writer knows the newest ones only.
+        while let oldest = waiting.keys.min(), counter + 1 - oldest >= WriterWindow.width {
+            guard ContinuousClock.now < end, !Task.isCancelled else {
                 throw LogError.unavailable("too many writes are under way")
             }
             await options.pause()
@@ -39,7 +41,7 @@ extension ClusterShard {
             case .unknown, .lost, .trimmed: mayHappen = true
             default: throw trouble
             }
-            if ContinuousClock.now >= end {
+            if ContinuousClock.now >= end || Task.isCancelled {
                 throw mayHappen ? LogError.unknown("\(trouble)") : LogError.unavailable("\(trouble)")
             }
             await options.pause()
@@ -70,7 +72,7 @@ extension ClusterShard {
         case .failed(let error): throw error
         case .untold:
             throw LogError.unknown(
-                "the write took effect; what it returned went with a replica that was made anew")
+                "the write has had its turn; what it returned went with a replica that was made anew")
         }
     }
 
@@ -88,7 +90,9 @@ extension ClusterShard {
             } catch { trouble = "\(error)" }
             if absences >= options.lossesBelieved { throw .lost(after: following.last.position.number) }
             if (waiting[counter] ?? nil) != nil { return }
-            if ContinuousClock.now >= end { throw .unknown("shard \(name): \(trouble)") }
+            if ContinuousClock.now >= end || Task.isCancelled {
+                throw .unknown("shard \(name): \(trouble)")
+            }
             await options.pause()
         }
     }
@@ -113,7 +117,9 @@ extension ClusterShard {
         while following.last.position.number < number {
             var trouble = "the log ends before entry \(number)"
             do { if try await advance() { continue } } catch { trouble = "\(error)" }
-            if ContinuousClock.now >= end { throw LogError.unavailable("shard \(name): \(trouble)") }
+            if ContinuousClock.now >= end || Task.isCancelled {
+                throw LogError.unavailable("shard \(name): \(trouble)")
+            }
             await options.pause()
         }
     }

@@ -37,7 +37,11 @@ actor ClusterShard {
     var confirmed: LogPosition?
     /// The checkpoint with which the replica began. The log need not have its entry.
     var anchor: LogPosition?
+    /// A checkpoint is being made.
+    var isCopying = false
     private var losses = 0
+    /// The file was damaged once. Were it damaged again it would stay so, and be looked at.
+    private var isMadeAnew = false
     /// Before this entry no checkpoint is due.
     private var looksForCheckpoint: UInt64 = 0
     private var auditDue = ContinuousClock.now
@@ -103,9 +107,10 @@ actor ClusterShard {
                 try? await Task.sleep(for: .seconds(1))
             }
         }
-        let clock = Task {
+        let clock = Task { [log] in
             while !Task.isCancelled {
                 pokes.continuation.yield()
+                if let end = try? await log.bounds().last { visible.withLock { $0.status.end = end } }
                 try? await Task.sleep(for: .seconds(1))
             }
         }
@@ -162,7 +167,7 @@ actor ClusterShard {
     }
 
     private func step() async throws -> Bool {
-        if let stopped { throw LogError.refused(stopped) }
+        try requireOpen()
         let last = following.last
         let read = try await entries(with: last)
         guard var entries = read else { return true }
@@ -232,8 +237,24 @@ actor ClusterShard {
             noteApplied(content, effect)
         } catch FollowingReplica.Obstacle.newer(let text) {
             throw stop("entry \(entry.number) of shard \(name): \(text)")
+        } catch let error as QuireError where error.code == .corrupt && !isMadeAnew {
+            isMadeAnew = true
+            try await rebuild(.file(error.message))
+            return false
         }
         return true
+    }
+
+    func requireOpen() throws(LogError) {
+        if let stopped { throw .refused(stopped) }
+    }
+
+    /// Ends it, and lets another program follow the log here.
+    func close() async {
+        _ = stop("shard \(name) was closed")
+        _ = try? await running?.value
+        log.close()
+        files.unlock()
     }
 
     func stop(_ text: String) -> LogError {

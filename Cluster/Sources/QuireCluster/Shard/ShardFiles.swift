@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import Synchronization
 
 /// The files of one shard in a node's folder: `<shard>-<n>.quire` and its companions, `<shard>.current` with
 /// the number of the one that counts, and `<shard>.lock`, by which one process at a time follows the log
@@ -8,6 +9,7 @@ final class ShardFiles: Sendable {
     private let folder: String
     private let shard: String
     private let lock: Int32
+    private let isLocked = Mutex(true)
 
     /// - Throws: `.busy` if another process follows the log in this folder.
     init(_ folder: String, shard: String) throws(QuireError) {
@@ -24,7 +26,15 @@ final class ShardFiles: Sendable {
         }
     }
 
-    deinit { close(lock) }
+    deinit { unlock() }
+
+    /// Lets another program follow the log here.
+    func unlock() {
+        isLocked.withLock { isLocked in
+            if isLocked { close(lock) }
+            isLocked = false
+        }
+    }
 
     func path(_ number: Int) -> String { "\(folder)/\(shard)-\(number).quire" }
 

@@ -63,7 +63,7 @@ public struct ClusterOptions: Sendable {
     var pause: @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(100)) }
     /// How often the log must say that it has lost what it had before it is believed: a new leader may still
     /// be reading what it keeps.
-    var lossesBelieved = 20
+    var lossesBelieved = 50
 
     /// Creates the defaults.
     public init() {}

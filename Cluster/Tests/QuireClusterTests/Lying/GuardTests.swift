@@ -2,6 +2,7 @@ import ClusterTesting
 import Foundation
 import Quire
 import QuireSimulator
+import Synchronization
 import Testing
 
 @testable import QuireCluster
@@ -12,8 +13,8 @@ import Testing
         try ClusterWorld(seed: 3, faults: LyingLog.Faults(), order: order)
     }
 
-    /// A request for the tail gets a ticket, and the log loses it. In the history that stays the same number is the
-    /// ticket of a gap. The answer to the lost request would close the gap without what belongs there.
+    /// A request for the tail gets a ticket, and the log loses it. In the history that stays the same number
+    /// is the ticket of a gap. The answer to the lost request would close the gap without what belongs there.
     @Test(arguments: [0, 1, 2]) func anAnswerToALostRequestIsStale(node: Int) async throws {
         let world = try world()
         let feed = try #require(try await world.opened(through: 0))
@@ -38,7 +39,8 @@ import Testing
         try await world.settle()
     }
 
-    /// Both nodes have a ticket of the same number and the same issuer's place; the writer's base tells them apart.
+    /// Both nodes have a ticket of the same number and the same issuer's place; the writer's base tells them
+    /// apart.
     @Test func whatAWriterOfALostHistoryAppendsHasNoEffect() async throws {
         let world = try world()
         let node = await world.nodes[0].shard
@@ -59,6 +61,61 @@ import Testing
         // only the node that had it was made anew, and says what is lost
         #expect(await world.nodes.map { $0.shard.status.rebuilds } == [1, 0, 0])
         #expect(await world.nodes.map { $0.shard.status.lost } == [1, 0, 0])
+    }
+
+    /// Nothing follows what was lost, so no entry speaks against it.
+    @Test func aLogThatLosesItsEndIsNoticed() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        _ = try await world.write([.setAttribute("a", to: [2])], through: 0)
+        world.log.fork(losing: 1)
+        try await world.settle()
+        let cache = await world.nodes[0].shard.cache
+        #expect(try cache.withSnapshot { try $0.attribute("a") } == [1])
+    }
+
+    /// A lost entry that comes once more, late, may get its old number, after others than before.
+    @Test func theSameBytesUnderTheSameNumberAreAnotherEntry() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        _ = try await world.write([.setAttribute("b", to: [1])], through: 0)
+        let bytes = world.log.content.map(\.bytes)
+        world.log.fork(losing: 2)
+        world.log.appendForeign([1])
+        world.log.appendForeign(bytes[1])
+        try await world.settle()
+        #expect(await world.nodes[0].shard.status.rebuilds == 1)
+    }
+
+    /// Else all nodes would be built anew from it.
+    @Test func aLostHistoryIsNoCheckpoint() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        world.log.fork(losing: 1)
+        _ = try await world.write([.setAttribute("a", to: [2])], through: 1)
+        await #expect(throws: LogError.self) { try await world.nodes[0].shard.checkpoint() }
+        #expect(try await world.log.newestCheckpoint() == nil)
+        try await world.nodes[1].shard.checkpoint()
+        #expect(try await world.log.newestCheckpoint()?.position.number == 1)
+        try await world.settle()
+    }
+
+    /// What failed has had its turn: its writer was told.
+    @Test func whatFailedDoesNotTakeEffectLater() async throws {
+        let world = try world()
+        func append(_ counter: UInt64, _ operations: [CacheOperation]) async throws {
+            let id = UInt64.random(in: 0 ... .max)
+            let entry = OperationEntry(
+                base: .beginning, id: id, writer: 7, counter: counter, operations: operations)
+            _ = try await world.log.append(entry.encoded)
+        }
+        let operation = CacheOperation.feed(1, .setAttribute("n", to: [1]))
+        try await append(1, [operation])
+        try await append(2, [.open(name: "f")])
+        try await append(1, [operation])
+        try await world.settle()
+        let feed = try #require(try await world.feed(of: 2))
+        #expect(try feed.attribute("n") == nil)
     }
 
     @Test func anOperationTakesEffectOnce() async throws {
@@ -144,6 +201,83 @@ import Testing
         _ = try await world.write([.setAttribute("a", to: [99])], through: 0)
         try await world.settle()
         #expect(await world.nodes.map { $0.shard.status.rebuilds } == [0, 1, 1])
+    }
+
+    /// A file that cannot be used is made anew from the log, and the program hears of it.
+    @Test func aDamagedFileIsMadeAnew() async throws {
+        let (log, folder) = (LyingLog(seed: 1, in: ScratchFolder().path), ScratchFolder())
+        var options = ClusterOptions()
+        let events = Mutex<[ClusterEvent]>([])
+        options.onEvent = { event in events.withLock { $0.append(event) } }
+        let path: String
+        do {
+            let shard = try ClusterShard("0", log, in: folder.path, options)
+            _ = try await shard.submit([.setAttribute("a", to: [5])])
+            path = shard.cache.path
+            await shard.close()
+        }
+        try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: path))
+        let shard = try ClusterShard("0", log, in: folder.path, options)
+        while try await shard.advance() {}
+        #expect(try shard.cache.withSnapshot { try $0.attribute("a") } == [5])
+        let file = events.withLock { events in
+            events.contains { if case .rebuilt("0", .file, lost: 0) = $0 { true } else { false } }
+        }
+        #expect(file)
+    }
+
+    /// Writers come and go; what is remembered of them does not grow for ever.
+    @Test func writersAreForgottenInTheOrderOfTheirLastEntry() throws {
+        let folder = ScratchFolder()
+        let replica = try FollowingReplica(
+            at: "\(folder.path)/a.quire", options: CacheOptions(durability: .deferred))
+        func append(_ writer: UInt64, _ counter: UInt64) throws -> FollowingReplica.Effect {
+            let number = replica.last.position.number + 1
+            let bytes = try OperationEntry(
+                base: replica.last.position, id: number, writer: writer, counter: counter,
+                operations: [.setAttribute("a", to: nil)]
+            ).encoded
+            return try replica.apply(LogEntry(number: number, stamp: number, bytes: bytes), isTrue: false)
+                .effect
+        }
+        for writer in 1...UInt64(Writers.limit) { _ = try append(writer, 1) }
+        _ = try append(1, 2)
+        _ = try append(5000, 1)
+        // the second one has left, the first has not
+        guard case .repeated = try append(1, 1), case .applied = try append(2, 1) else {
+            Issue.record("another writer was forgotten")
+            return
+        }
+        let names = try replica.replica.cache.withSnapshot { try $0.attribute(HistoryNames.writers) }
+        #expect(names?.count == 8 * Writers.limit)
+        // digests are forgotten, too
+        let oldest = DigestBlocks.oldest(at: replica.last.position.number)
+        #expect(oldest > 0)
+        #expect(try replica.digest(after: oldest) != nil)
+        #expect(try replica.digest(after: oldest - 1) == nil)
+    }
+
+    /// A node that names other shards would look for feeds where the others do not put them.
+    @Test func nodesNameTheSameShards() async throws {
+        let (folder, files) = (ScratchFolder(), ScratchFolder())
+        let logs = ["x", "y", "z"].map { ($0, LyingLog(seed: 1, in: files.path)) }
+        let first = try ClusterCache(logs.map { ($0, $1) }, folder: "\(folder.path)/a")
+        for i in 0..<9 { _ = try await first.feed(named: "f\(i)") }
+        #expect(Set((0..<9).map { first.shard(ofFeed: "f\($0)") }).count == 3)
+        let second = try ClusterCache(logs.prefix(2).map { ($0, $1) }, folder: "\(folder.path)/b")
+        for shard in second.shardNames { try await second.wait(for: 1, in: shard) }
+        let error = await #expect(throws: LogError.self) { try await second.feed(named: "new") }
+        guard case .misconfigured? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await first.close()
+        await second.close()
+        // the folder is free again, a closed node says so
+        _ = try ClusterCache(logs.map { ($0, $1) }, folder: "\(folder.path)/a")
+        await #expect(throws: LogError.self) {
+            try await first.submit([.setAttribute("a", to: nil)], to: "x")
+        }
     }
 
     /// One program follows the log in a folder.
