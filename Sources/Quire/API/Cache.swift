@@ -89,12 +89,18 @@ public final class Cache: Sendable {
         commits: Bool = true, isOfLog: Bool = false, _ body: (WriteSession) throws -> R
     ) throws -> R {
         if isReadOnly || isReplica && commits && !isOfLog { throw refusal }
-        return try environment.write(commits: commits) { transaction in
+        var kept: BudgetMemory.Kept?
+        let result = try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)
-            if commits { try session.finish() }
+            if commits {
+                if let budget = environment.budget { kept = try session.keep(budget) }
+                try session.finish()
+            }
             return result
         }
+        if let kept { environment.budget?.settle(kept) }
+        return result
     }
 
     /// Several writes in one commit, which is much faster than one each: `body` writes through a ``Batch``.

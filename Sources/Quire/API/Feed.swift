@@ -39,6 +39,14 @@ public struct Feed: Sendable {
         return self
     }
 
+    /// The posts that are visible: a budget evicts no page with one of them, and first what is farthest from them.
+    /// Each process tells what itself shows; nothing is written. It is empty again when the cache is opened anew,
+    /// and always without ``CacheOptions/budget``. May be set from any thread.
+    public var visible: Set<PostID> {
+        get { cache.environment.budget?.visible(number) ?? [] }
+        nonmutating set { cache.environment.budget?.setVisible(newValue, number) }
+    }
+
     var isBound: Bool { batch != nil }
 
     /// This feed in a batch.

@@ -8,7 +8,7 @@ extension Snapshot {
     ///     while let post = try cursor.next() { total += post.body.byteCount }
     @_lifetime(borrow self)
     public borrowing func cursor(ofPage number: UInt64, in feed: Feed) throws(QuireError) -> RowCursor {
-        let reader = try reader(feed)
+        let reader = try readerOfRows(feed)
         let page = try reader.head(ofPage: number)
         let cursor = RowCursor(
             reader, ofPage: number, count: page?.entries ?? 0, from: page?.start ?? 0, lends: true)
@@ -19,7 +19,7 @@ extension Snapshot {
     @_lifetime(borrow self)
     public borrowing func cursor(of page: PageInfo, in feed: Feed) throws(QuireError) -> RowCursor {
         let cursor = RowCursor(
-            try reader(feed), ofPage: page.number, count: page.posts, from: page.start, lends: true,
+            try readerOfRows(feed), ofPage: page.number, count: page.posts, from: page.start, lends: true,
             place: page.place)
         return _overrideLifetime(cursor, borrowing: self)
     }
@@ -38,7 +38,7 @@ extension Snapshot {
     public borrowing func cursor(
         of feed: Feed, after position: RowPosition? = nil, limit: Int
     ) throws(QuireError) -> RowCursor {
-        let cursor = RowCursor(try reader(feed), after: position, limit: max(0, limit), lends: true)
+        let cursor = RowCursor(try readerOfRows(feed), after: position, limit: max(0, limit), lends: true)
         return _overrideLifetime(cursor, borrowing: self)
     }
 

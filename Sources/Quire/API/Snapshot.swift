@@ -23,6 +23,13 @@ public struct Snapshot: ~Copyable {
         return RowReader(transaction: transaction, feed: feed.number, memory: memory)
     }
 
+    /// Returns the reader for rows that will be shown: the feed is used.
+    @inline(__always)
+    func readerOfRows(_ feed: Feed) throws(QuireError) -> RowReader {
+        environment.budget?.noteRead(feed.number)
+        return try reader(feed)
+    }
+
     /// Number of commits made so far, by all processes.
     public var generation: UInt64 {
         get throws {
@@ -79,13 +86,13 @@ public struct Snapshot: ~Copyable {
     ///   - limit: The largest number of rows; 0 or less reads none.
     /// - Returns: The rows, which may outlive the snapshot. Empty at the end.
     public func rows(of feed: Feed, after position: RowPosition? = nil, limit: Int) throws -> [FeedRow] {
-        try reader(feed).rows(after: position, limit: max(0, limit))
+        try readerOfRows(feed).rows(after: position, limit: max(0, limit))
     }
 
     /// Reads rows upwards: up to `limit` rows above a position (nil: from the bottom), the nearest first.
     /// Else as ``rows(of:after:limit:)``.
     public func rows(of feed: Feed, before position: RowPosition?, limit: Int) throws -> [FeedRow] {
-        try reader(feed).rows(before: position, limit: max(0, limit))
+        try readerOfRows(feed).rows(before: position, limit: max(0, limit))
     }
 
     /// The gaps of the feed, topmost first. Costs O(gaps), not O(posts).
@@ -109,7 +116,7 @@ public struct Snapshot: ~Copyable {
     /// O(1) a row.
     /// - Returns: The rows, which may outlive the snapshot. Empty if the feed has no row of this rank.
     public func rows(of feed: Feed, from rank: Int, limit: Int) throws -> [FeedRow] {
-        try reader(feed).rows(from: rank, limit: max(0, limit))
+        try readerOfRows(feed).rows(from: rank, limit: max(0, limit))
     }
 
     /// Returns the number of rows, posts and gaps, of a feed. Costs O(log n).
@@ -142,7 +149,7 @@ public struct Snapshot: ~Copyable {
 
     /// The posts a page still has, in order.
     public func posts(of page: PageInfo, in feed: Feed) throws -> [PostRow] {
-        try reader(feed).rows(of: page)
+        try readerOfRows(feed).rows(of: page)
     }
 
     /// Returns the page that last delivered a post; nil if none did, or if the feed does not hold the post.
@@ -154,7 +161,7 @@ public struct Snapshot: ~Copyable {
     /// The posts still stored for page `number`, in feed order. Empty if the
     /// feed has no such page.
     public func posts(ofPage number: UInt64, in feed: Feed) throws -> [PostRow] {
-        try reader(feed).rows(ofPage: number)
+        try readerOfRows(feed).rows(ofPage: number)
     }
 
     // MARK: Posts

@@ -23,6 +23,8 @@ final class Environment: @unchecked Sendable {
     let options: CacheOptions
     /// That of the options, which are expensive to copy.
     let maximumSnapshotAge: Int
+    /// Nil if the cache has no budget, or this process does not decide what it holds.
+    let budget: BudgetMemory?
     /// The file has the ``UnflushedMark``, and this process removes it when it is the last to close it.
     private let isUnflushed: Bool
     private let process = getpid()
@@ -56,6 +58,7 @@ final class Environment: @unchecked Sendable {
         (self.handle, self.path, self.file) = (handle, path, file)
         (self.cacheFile, self.openLock, self.options) = (cacheFile, openLock, options)
         maximumSnapshotAge = options.maximumSnapshotAge
+        budget = options.isReadOnly || cacheFile.isReplica ? nil : options.budget.map(BudgetMemory.init)
     }
 
     deinit {

@@ -26,6 +26,8 @@ public struct CacheOptions: Sendable, Hashable {
     /// True to open a cache that exists for reading only. It needs no right to write to the file or its folder;
     /// see ``Cache/init(at:options:)``.
     public var isReadOnly: Bool
+    /// How large the cache may become; nil is without limit. A replica keeps no budget: its log says what it holds.
+    public var budget: CacheBudget?
     /// Set by ``Replica``.
     var isReplica = false
     @_spi(Unstable) public var tuning = Tuning()
@@ -33,12 +35,14 @@ public struct CacheOptions: Sendable, Hashable {
     /// Creates options, with defaults for what is not given.
     public init(
         durability: Durability = .full, mapSize: Int64 = 64 << 30,
-        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000, isReadOnly: Bool = false
+        writeTimeout: Duration = .seconds(30), maximumSnapshotAge: Int = 100_000, isReadOnly: Bool = false,
+        budget: CacheBudget? = nil
     ) {
         self.durability = durability
         self.mapSize = mapSize
         self.writeTimeout = writeTimeout
         self.maximumSnapshotAge = maximumSnapshotAge
         self.isReadOnly = isReadOnly
+        self.budget = budget
     }
 }

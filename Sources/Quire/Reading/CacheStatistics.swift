@@ -24,6 +24,8 @@ public struct CacheStatistics: Sendable, Hashable {
     public let oldestSnapshotAge: Int
     /// The id of the process that has the oldest snapshot open; 0 if none is open.
     public let oldestSnapshotProcess: Int32
+    /// What the budget has taken away in the life of the file; ``EvictionStatistics/hits`` of this process included.
+    public let evictions: EvictionStatistics
     /// The bytes that writers could reuse if the oldest snapshot were closed.
     public let pinnedBytes: UInt64
 
@@ -57,6 +59,9 @@ public struct CacheStatistics: Sendable, Hashable {
         snapshots = readers.count
         oldestSnapshotAge = environment.age(ofTransaction: seen)
         oldestSnapshotProcess = oldest?.process ?? 0
+        var evictions = try transaction.evictions()
+        evictions.hits &+= environment.budget?.noted ?? 0
+        self.evictions = evictions
         pinnedBytes = try transaction.bytesFreed(after: seen)
     }
 }

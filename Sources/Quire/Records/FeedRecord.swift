@@ -138,6 +138,15 @@ struct FeedRecord: Record {
         }
     }
 
+    /// Returns the commit of the last use out of the bytes of a record.
+    static func used(_ value: UnsafeRawBufferPointer, _ feed: UInt32) throws(QuireError) -> UInt64 {
+        if value.count < usedOffset + 8 { throw .corrupt("feed number \(feed)") }
+        return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: usedOffset, as: UInt64.self))
+    }
+
+    /// Behind 21 numbers of 8 bytes.
+    private static let usedOffset = 21 * 8
+
     private static func options(
         _ reader: inout ByteReader, _ collection: inout UInt32
     ) throws(QuireError) -> FeedOptions {

@@ -43,13 +43,15 @@ extension WriteSession {
                 let (numbers, sizes) = (state.ticketNumbers, state.sizes)
                 let result = try state.plan(place, limit: limit, isBounded: isBounded, link: link)
                 let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
+                let isEvicted = issued != nil && state.isEvicted(place)
                 let rescales = state.sizes != sizes && sizes.asked != nil
                 return RuleResult(
-                    result: (plan: result, issued: issued),
+                    result: (plan: result, issued: issued, isEvicted: isEvicted),
                     isChange: issued != nil || state.sizes != sizes, changesRows: rescales)
             })
         if var issued = result.issued {
             issued.issuer = issuer
+            plans.append(PlannedPlace(feed: feed, isEvicted: result.isEvicted, isTail: place == .tail))
             try tickets.issue(issued, in: feed, amongst: all)
         }
         switch result.plan {
@@ -271,6 +273,18 @@ extension WriteSession {
             let isLocal = state.cached(id).map { state.entries[$0].isDetached } ?? false
             if isLocal { try state.removeLocal(id) }
             return RuleResult(result: isLocal, isChange: isLocal)
+        }
+    }
+}
+
+extension FeedState {
+    /// Returns true if an eviction has opened the place. Of the tail this cannot be told.
+    fileprivate func isEvicted(_ place: Place) -> Bool {
+        switch place {
+        case .gap(let id), .aboveGap(let id):
+            gapRows.contains { gaps[$0].id == id && gaps[$0].why == .evicted }
+        case .head, .openHead: skippedAbove > 0
+        default: false
         }
     }
 }

@@ -69,6 +69,11 @@ struct TicketTable {
         for old in all.dropLast(Self.limit - 1) { try remove(Ticket(old.number), of: feed) }
     }
 
+    /// The feeds with a new ticket that is not answered.
+    var waitingFeeds: Set<UInt32> {
+        Set(fresh.lazy.filter { !$0.isStored && !$0.record.isCancelled }.map(\.feed))
+    }
+
     /// Writes the new tickets.
     func store() throws {
         for ticket in fresh {

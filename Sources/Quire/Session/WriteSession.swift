@@ -11,6 +11,9 @@ final class WriteSession {
     /// The number of bodies that replaced another one.
     @exclusivity(unchecked) var replacedBodies = 0
     @exclusivity(unchecked) var tickets: TicketTable
+    /// The answers that this session has taken in, and the requests it has planned: for the budget.
+    @exclusivity(unchecked) private(set) var arrivals: [Arrival] = []
+    @exclusivity(unchecked) var plans: [PlannedPlace] = []
     /// What this session changes in the totals of collections.
     @exclusivity(unchecked) var totals: TotalsChange
     /// Goes into new tickets.
@@ -27,6 +30,22 @@ final class WriteSession {
     @exclusivity(unchecked) private var released: [UInt64: Int] = [:]
     /// What was released of one more record. The bodies of a page mostly are in the same one.
     @exclusivity(unchecked) private var releasing = (record: 0 as UInt64, count: 0)
+
+    /// Pages that an answer brought.
+    struct Arrival {
+        let feed: UInt32
+        let pages: ClosedRange<UInt64>
+        let posts: Int
+        let fetchedAt: Int64?
+    }
+
+    /// Where a request was planned.
+    struct PlannedPlace {
+        let feed: UInt32
+        /// An eviction has opened it.
+        let isEvicted: Bool
+        let isTail: Bool
+    }
 
     private struct FeedRanks {
         let feed: UInt32
@@ -118,6 +137,11 @@ final class WriteSession {
     func hasRoom(for payload: Int) -> Bool {
         guard let open = openBodies else { return true }
         return open.size == 0 || open.size + payload <= OpenBodies.sizeLimit
+    }
+
+    /// About how much of this session is not in the tree yet.
+    var unwrittenBytes: Int {
+        (openBodies?.size ?? 0) + arrivals.reduce(0) { $0 + 32 * $1.posts }
     }
 
     /// Makes room for bodies of that many bytes in all.
@@ -303,6 +327,13 @@ final class WriteSession {
     ) throws {
         touch()
         enter(loader.record.collection)
+        if new.pageNumbers > old.pageNumbers {
+            let pages = (old.pageNumbers + 1)...new.pageNumbers
+            let fetchedAt = new.pages[pages.upperBound]?.fetchedAt
+            arrivals.append(
+                Arrival(feed: loader.feed, pages: pages, posts: effect.placements.count, fetchedAt: fetchedAt)
+            )
+        }
         counters.clock = new.clock
         if !effect.changesRows {
             loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))

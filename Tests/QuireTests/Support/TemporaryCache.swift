@@ -20,11 +20,17 @@ final class TemporaryCache {
     }
 
     /// Closes the file and opens it again.
-    func reopen() throws {
+    func reopen() throws { try reopen(with: options) }
+
+    /// The same with other options. Nobody else may hold the cache or a feed of it.
+    func reopen(with options: CacheOptions) throws {
         // the old environment goes with its last reference, before the new one is opened
-        cache = try Cache(at: folder + "/other.quire", options: options)
+        cache = try placeholder()
         cache = try Cache(at: path, options: options)
     }
+
+    /// Another cache, to be held in place of one that is to close.
+    func placeholder() throws -> Cache { try Cache(at: folder + "/other.quire", options: options) }
 
     /// Takes a record away from a copy that has nothing but copies of what is in others: a repair builds all
     /// anew.
