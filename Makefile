@@ -23,9 +23,9 @@ demo: build                 ## a feed fills, a gap opens and closes; build/demo.
 screenshots: build          ## the pictures of README and Docs, with headless Chromium
 	@Tests/Browser/screenshots.sh "$$($(SWIFT) build -c release --package-path Tools --show-bin-path)/quire"
 
-examples: deps              ## five small programs, each with a server of its own on loopback
+examples: deps              ## six small programs, each with a server of its own on loopback
 	$(SWIFT) build --package-path Examples
-	@for name in StackOverflowFeed LimitOffsetFeed MusicStore RepositorySearch NewsStore; do \
+	@for name in StackOverflowFeed LimitOffsetFeed MusicStore RepositorySearch NewsStore ReaderTimeline; do \
 	    echo "== $$name"; \
 	    "$$($(SWIFT) build --package-path Examples --show-bin-path)/$$name" || exit 1; \
 	done

@@ -26,11 +26,12 @@ let package = Package(
             name: "Stage", dependencies: quire + [.product(name: "FlyingFox", package: "FlyingFox")],
             swiftSettings: strict),
         example("StackOverflowFeed"), example("LimitOffsetFeed"), example("MusicStore"),
-        example("RepositorySearch"), example("NewsStore"),
+        example("RepositorySearch"), example("NewsStore"), example("ReaderTimeline"),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
                 "StackOverflowFeed", "LimitOffsetFeed", "MusicStore", "RepositorySearch", "NewsStore",
+                "ReaderTimeline",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -22,8 +22,11 @@ import Testing
         }
     }()
 
-    @Test func allFiveAreShown() {
-        let names = ["LimitOffsetFeed", "MusicStore", "NewsStore", "RepositorySearch", "StackOverflowFeed"]
+    @Test func allSixAreShown() {
+        let names = [
+            "LimitOffsetFeed", "MusicStore", "NewsStore", "ReaderTimeline", "RepositorySearch",
+            "StackOverflowFeed",
+        ]
         #expect(Self.shown.map(\.name).sorted() == names)
     }
 

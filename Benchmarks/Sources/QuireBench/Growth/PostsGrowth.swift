@@ -60,7 +60,7 @@ struct PostsGrowth {
         try sample("window-opened") { snapshot, number in
             let window = try snapshot.window(of: feed, at: .rank(number), above: 0, below: 19)
             var bytes = 0
-            for row in window.rows { if let post = row.post { bytes += try snapshot.body(of: post).byteCount } }
+            for post in window.rows.compactMap(\.post) { bytes += try snapshot.body(of: post).byteCount }
             return window.rows.first?.post?.id == stable.id(number) && bytes > 0
         }
         try sample("rank-of-post") { try $0.rank(of: stable.id($1), in: feed) == $1 }
