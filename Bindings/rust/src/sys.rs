@@ -324,6 +324,21 @@ extern "C" {
         key: i64,
         out_rank: *mut u64,
     ) -> quire_status;
+    pub fn quire_merge_begin(
+        snapshot: *mut quire_snapshot,
+        feeds: *const *mut quire_feed,
+        count: usize,
+        from_key: *const i64,
+        out_merge: *mut *mut quire_merge,
+    ) -> quire_status;
+    pub fn quire_merge_read(
+        merge: *mut quire_merge,
+        rows: *mut quire_row,
+        sources: *mut u32,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_merge_end(merge: *mut quire_merge);
     pub fn quire_read_pages(
         snapshot: *mut quire_snapshot,
         feed: *mut quire_feed,
@@ -371,5 +386,39 @@ extern "C" {
         since: u64,
         out_changes: *mut *const quire_change,
         out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_window_open(
+        snapshot: *mut quire_snapshot,
+        feed: *mut quire_feed,
+        start: *const quire_window_start,
+        out_window: *mut *mut quire_window,
+    ) -> quire_status;
+    pub fn quire_window_close(window: *mut quire_window);
+    pub fn quire_window_get_info(
+        window: *mut quire_window,
+        out_info: *mut quire_window_info,
+    ) -> quire_status;
+    pub fn quire_window_look(
+        window: *mut quire_window,
+        index: u64,
+        above: u32,
+        below: u32,
+    ) -> quire_status;
+    pub fn quire_window_update(
+        window: *mut quire_window,
+        snapshot: *mut quire_snapshot,
+        out_difference: *mut quire_difference,
+    ) -> quire_status;
+    pub fn quire_window_read(
+        window: *mut quire_window,
+        snapshot: *mut quire_snapshot,
+        index: u64,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_window_nearest(
+        window: *mut quire_window,
+        out_ids: *mut quire_list,
     ) -> quire_status;
 }

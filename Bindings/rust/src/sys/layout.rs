@@ -147,4 +147,14 @@ const _: () = {
     assert!(offset_of!(quire_change, id) == 24);
     assert!(offset_of!(quire_change, gap) == 40);
     assert!(offset_of!(quire_change, below_gap) == 64);
+    assert!(size_of::<quire_window_start>() == 48);
+    assert!(offset_of!(quire_window_start, ids) == 8);
+    assert!(offset_of!(quire_window_start, key) == 24);
+    assert!(offset_of!(quire_window_start, above) == 40);
+    assert!(size_of::<quire_window_info>() == 48);
+    assert!(offset_of!(quire_window_info, rank) == 24);
+    assert!(offset_of!(quire_window_info, anchor) == 40);
+    assert!(size_of::<quire_difference>() == 56);
+    assert!(offset_of!(quire_difference, removed) == 8);
+    assert!(offset_of!(quire_difference, updated_count) == 48);
 };
