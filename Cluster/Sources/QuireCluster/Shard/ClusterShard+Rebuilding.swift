@@ -53,6 +53,8 @@ extension ClusterShard {
             following = replayed.replica
             (confirmed, anchor) = (nil, replayed.checkpoint)
             requests.endAll()
+            // An effect in the old history that its writer has not been told yet counts for nothing.
+            for counter in waiting.keys { waiting[counter] = .some(nil) }
             for (entry, effect, position) in replayed.own { tell(entry, effect, at: position) }
         } catch {
             files.remove(number)

@@ -86,6 +86,8 @@ extension ClusterShard {
             do {
                 if try await advance() { continue }
                 absences += 1
+                // It may have shared a read that began before the append.
+                if absences == 1 { continue }
                 trouble = "the log does not show entry \(number)"
             } catch { trouble = "\(error)" }
             if absences >= options.lossesBelieved { throw .lost(after: following.last.position.number) }

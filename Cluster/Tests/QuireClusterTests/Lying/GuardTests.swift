@@ -63,6 +63,17 @@ import Testing
         #expect(await world.nodes.map { $0.shard.status.lost } == [1, 0, 0])
     }
 
+    /// The log loses an entry after its effect was seen, and before its writer heard of it.
+    @Test func anEffectInALostHistoryIsNotTold() async throws {
+        let world = try world()
+        _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
+        let node = await world.nodes[0].shard
+        await node.pretendToWait(for: 99)
+        world.log.fork(losing: 1)
+        try await world.settle()
+        #expect(await node.knowsEffect(of: 99) == false)
+    }
+
     /// Nothing follows what was lost, so no entry speaks against it.
     @Test func aLogThatLosesItsEndIsNoticed() async throws {
         let world = try world()
@@ -289,6 +300,14 @@ import Testing
         }
         #expect(error?.code == .busy)
     }
+}
+
+extension ClusterShard {
+    fileprivate func pretendToWait(for counter: UInt64) {
+        waiting[counter] = .replies([.done], following.last.position)
+    }
+
+    fileprivate func knowsEffect(of counter: UInt64) -> Bool { (waiting[counter] ?? nil) != nil }
 }
 
 extension FeedRow {
