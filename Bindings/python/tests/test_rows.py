@@ -224,3 +224,36 @@ def test_feeds_are_merged_down_to_the_first_frontier(cache: quire.Cache) -> None
             list(snapshot.merged([a, a]))
         with pytest.raises(quire.BadArgumentError):
             list(snapshot.merged([cache.feed("keyless")]))
+
+
+def test_a_window_follows_by_differences_alone(cache: quire.Cache) -> None:
+    feed = cache.feed("dated", quire.FeedOptions(order=quire.Order.STABLE))
+    feed.ingest(feed.plan(), [(key, b"", key) for key in range(300, 200, -1)], next="more")
+    with cache.snapshot() as snapshot:
+        window = snapshot.window(feed, quire.Start.KEY, key=250, above=2, below=3)
+        shown = [name(row) for row in window.rows(snapshot)]
+        assert shown == ["252", "251", "250", "249", "248", "247"]
+        assert window.info.rank == 48 and window.info.anchor == 2 and not window.info.is_following_head
+        saved = window.nearest()
+        assert saved[0] == "250" and sorted(saved) == sorted(shown)
+    with window:
+        feed.ingest(feed.plan(), [(key, b"", key) for key in range(400, 390, -1)], next="newer")
+        feed.delete("250")
+        with cache.snapshot() as snapshot:
+            with pytest.raises(quire.ResyncError):
+                window.rows(snapshot)
+            difference = window.update(snapshot)
+            rows = window.rows(snapshot)
+            for at in reversed(difference.removed):
+                del shown[at]
+            for at in difference.inserted:
+                shown.insert(at, name(rows[at]))
+            assert shown == [name(row) for row in rows] == ["252", "251", "249", "248", "247", "246"]
+            assert window.info.rank == 59  # ten posts and a gap came above
+            assert len(window.rows(snapshot, 4, 9)) == 2
+            window.look(None, above=0, below=1)
+            window.update(snapshot)
+            assert [name(row) for row in window.rows(snapshot)] == ["400", "399"]
+            assert snapshot.window(feed, quire.Start.NEAREST, ids=saved, above=0).info.rank == 61
+            with pytest.raises(quire.NotFoundError):
+                snapshot.window(feed, quire.Start.POST, ids=["absent"])

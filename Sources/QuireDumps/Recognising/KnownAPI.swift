@@ -19,7 +19,7 @@ final class KnownAPI: Sendable {
     let hasFrame: Bool
     private let idle = Mutex<[IdleParser]>([])
 
-    /// The parsers of a profile that nobody uses. One of them serves one caller at a time.
+    /// The parsers of a profile that are not in use. One of them serves one caller at a time.
     private struct IdleParser: @unchecked Sendable { let parser: PageParser }
 
     private static let idleLimit = 4

@@ -87,7 +87,7 @@ public struct FeedExtent: Sendable, Hashable {
     /// How many of these are not cached.
     public internal(set) var missing: Int?
     /// Where all of the missing posts are, if there is only one such place: show so many placeholders there. Nil if
-    /// there are several, because nobody knows how many are at each.
+    /// there are several: it is not known how many are at each.
     public internal(set) var missingAt: Place?
 
     init() {}

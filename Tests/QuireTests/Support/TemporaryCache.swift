@@ -22,7 +22,7 @@ final class TemporaryCache {
     /// Closes the file and opens it again.
     func reopen() throws { try reopen(with: options) }
 
-    /// The same with other options. Nobody else may hold the cache or a feed of it.
+    /// The same with other options. No other variable may hold the cache or a feed of it.
     func reopen(with options: CacheOptions) throws {
         // the old environment goes with its last reference, before the new one is opened
         cache = try placeholder()

@@ -152,7 +152,7 @@ private final class World {
             "quire ingest so.quire so/active pages/ --order bump --key last_activity_date --collection so",
             "quire ingest so.quire so/old pages/1.json --collection so --order keyless",
             "quire ingest tags.quire swift pages/1.json --order bump --key last_activity_date",
-            "quire ingest tags.quire lmdb pages/2.json --order bump --key last_activity_date",
+            "quire ingest tags.quire lmdb pages/1.json pages/2.json --order bump --key last_activity_date",
             "quire ingest gh.quire issues pages/ --profile github", "quire copy so.quire stranger.quire",
         ]
         for line in setUp {

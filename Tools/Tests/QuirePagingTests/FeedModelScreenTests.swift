@@ -157,7 +157,7 @@ import Testing
         let (fixture, _, pager) = try await cached(90)
         defer { withExtendedLifetime(fixture) {} }
         let model = try model(pager)
-        #expect(try await pager.prune(PrunePolicy()) == nil, "nobody has said what is visible")
+        #expect(try await pager.prune(PrunePolicy()) == nil, "it is not known what is visible")
         let view = Task { await model.appear(.post(40)) }
         try await until { try! await pager.prune(PrunePolicy()) != nil }
         var policy = PrunePolicy()

@@ -18,23 +18,24 @@ from ._errors import (
 from ._feed import Crawl, Feed
 from ._names import (
     Alias, ChangeKind, CrawlKind, Detail, Doubt, Durability, FindingCode, Help, LinkKind, Order, Paging, Place, Refusal,
-    RequestKind, RowFlag, RowKind, Sizes, Update, Verdict)
+    RequestKind, RowFlag, RowKind, Sizes, Start, Update, Verdict)
 from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
 from ._values import (
     Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
     PruneResult, RepairedFeed, RepairReport, Request, RowName, Statistics)
+from ._window import Difference, Window, WindowInfo
 
 #: The version of the library inside this package.
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
     "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache", "Change",
-    "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Doubt", "Durability", "Feed", "FeedInfo",
+    "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Difference", "Doubt", "Durability", "Feed", "FeedInfo",
     "FeedOptions", "Finding", "FindingCode", "ForkedError", "Frontier", "GapRow", "Help", "Id", "Link", "LinkKind",
     "NotFoundError", "Order", "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow",
     "PruneResult", "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
     "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "SCREENFUL", "Sizes", "Snapshot",
-    "Statistics", "Status", "Update", "Verdict", "__version__", "compact", "repair", "verify",
+    "Start", "Statistics", "Status", "Update", "Verdict", "Window", "WindowInfo", "__version__", "compact", "repair", "verify",
 ]

@@ -37,6 +37,21 @@ class Paging(Word):
     PAGES = lib.QUIRE_PAGING_PAGES
 
 
+class Start(Word):
+    """Where a window opens."""
+
+    #: The first row, whichever that is.
+    HEAD = lib.QUIRE_START_HEAD
+    #: The first post of `ids`; NotFoundError if the feed does not hold it.
+    POST = lib.QUIRE_START_POST
+    #: The first post of `ids` that the feed holds, else the head: what Window.nearest() gave once.
+    NEAREST = lib.QUIRE_START_NEAREST
+    #: The first post whose key is `key` or lower, else the last row.
+    KEY = lib.QUIRE_START_KEY
+    #: The row of this rank, else the last row.
+    RANK = lib.QUIRE_START_RANK
+
+
 class Sizes(Word):
     """Who chooses how many rows a page has, in feeds paged by offset or number."""
 
@@ -162,6 +177,9 @@ class Alias(Word):
 class RowKind(Word):
     POST = lib.QUIRE_ROW_POST
     GAP = lib.QUIRE_ROW_GAP
+    #: Only of merged lists; see Frontier.
+    HEAD = lib.QUIRE_ROW_HEAD
+    TAIL = lib.QUIRE_ROW_TAIL
 
 
 class Detail(Word):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 from ._convert import link_out, text_out
 from ._errors import Status, failure
 from ._lease import Lease
-from ._names import Doubt, RowFlag
+from ._names import Doubt, RowFlag, RowKind
 from ._quire import ffi, lib
 from ._values import Link
 
@@ -125,9 +125,9 @@ Row = Union[PostRow, GapRow]
 
 
 def merged_out(row: Any, lease: Lease) -> Row | Frontier:
-    if row.kind == lib.QUIRE_ROW_HEAD:
+    if row.kind == RowKind.HEAD:
         return Frontier(True, link_out(row.up))
-    if row.kind == lib.QUIRE_ROW_TAIL:
+    if row.kind == RowKind.TAIL:
         return Frontier(False, link_out(row.down))
     return row_out(row, lease)
 

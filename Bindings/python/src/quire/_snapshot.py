@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -13,10 +13,11 @@ from ._convert import bytes_out, id_in, ids_out, link_out, number_in, sized, tex
 from ._errors import Status, check, failure
 from ._feed import Feed
 from ._lease import Lease
-from ._names import ChangeKind, Order, Paging, RowKind, Sizes
+from ._names import ChangeKind, Order, Paging, RowKind, Sizes, Start
 from ._quire import ffi, lib
 from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows, merged_out, position_in, row_out
 from ._values import Change, FeedInfo, FeedOptions, Id, Page, PostInfo, RowName
+from ._window import Window
 
 # For the child of a fork, see _forget_after_fork().
 _open_snapshots: weakref.WeakSet[Snapshot]
@@ -174,6 +175,15 @@ class Snapshot:
             yield from found
             if not found or not past_frontiers and not isinstance(found[-1][1], PostRow):
                 return
+
+    def window(
+        self, feed: Feed, start: Start = Start.HEAD, *, ids: Iterable[Id] = (), key: int = 0, rank: int = 0,
+        above: int = 50, below: int = 50,
+    ) -> Window:
+        """A window over the rows that the snapshot sees, at most so many above and below the one that it opens at."""
+        with self._lock:
+            self._require_open()
+            return Window(self._handle, feed, start, ids, key, rank, above, below)
 
     def gaps(self, feed: Feed) -> Iterator[GapRow]:
         """The gaps of a feed, topmost first."""

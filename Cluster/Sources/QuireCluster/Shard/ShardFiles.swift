@@ -20,8 +20,7 @@ final class ShardFiles: Sendable {
         let path = "\(folder)/\(shard).lock"
         lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if lock < 0 { throw QuireError(.io, "\(path): \(String(cString: strerror(errno)))") }
-        if flock(lock, LOCK_EX | LOCK_NB) != 0 {
-            close(lock)
+        if flock(lock, LOCK_EX | LOCK_NB) != 0 {  // what is whole is closed by deinit, also now
             throw QuireError(.busy, "\(folder): another program follows the log of shard \(shard) here")
         }
     }
@@ -31,7 +30,11 @@ final class ShardFiles: Sendable {
     /// Lets another program follow the log here.
     func unlock() {
         isLocked.withLock { isLocked in
-            if isLocked { close(lock) }
+            if isLocked {
+                // a process that is being started has the descriptor too, and would keep the lock a while
+                flock(lock, LOCK_UN)
+                close(lock)
+            }
             isLocked = false
         }
     }

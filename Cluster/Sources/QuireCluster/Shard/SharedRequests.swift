@@ -13,7 +13,7 @@ struct SharedRequests {
     private var planned: [Name: ContinuousClock.Instant] = [:]
     private var waiters: [Name: [UInt64: Waiter]] = [:]
     private var next: UInt64 = 0
-    /// How many are remembered. Of those that are not nobody waits for the answer.
+    /// How many requests are remembered. A caller waits only for the answer to one of these.
     private static let limit = 4096
 
     /// When this node saw that the request was planned; nil if that was before it was opened, or long ago.
@@ -61,22 +61,22 @@ extension ClusterShard {
     /// What a plan would return now.
     enum Planned: Sendable {
         case refused(Refusal)
-        /// Nobody asks for this yet.
+        /// No node asks for this yet.
         case free
         /// A node asks for this. `since` is nil if it does so no more, as far as is known.
         case underWay(Request, issuer: UInt64, since: ContinuousClock.Instant?)
     }
 
     func plan(_ operation: FeedOperation, of feed: Feed) throws -> Planned {
-        // no digest of a history is 0, and this one has not been drawn
-        let nobody = UInt64.random(in: 1 ... .max)
+        // a ticket that has this issuer was made by the dry run: no entry of the log has it
+        let ownIssuer = UInt64.random(in: 1 ... .max)
         let reply = try following.replica.cache.dryRun {
-            try $0.apply(.feed(feed.number, operation), issuer: nobody)
+            try $0.apply(.feed(feed.number, operation), issuer: ownIssuer)
         }
         guard case .plan(let plan, let issuer) = reply else { return .free }
         switch plan {
         case .refused(let refusal): return .refused(refusal)
-        case .request where issuer == nobody: return .free
+        case .request where issuer == ownIssuer: return .free
         case .request(let request):
             let name = SharedRequests.Name(feed: feed.number, ticket: request.ticket)
             return .underWay(request, issuer: issuer, since: requests.time(of: name))

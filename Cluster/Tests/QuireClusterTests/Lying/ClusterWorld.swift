@@ -45,7 +45,7 @@ actor ClusterWorld {
     private(set) var nodes: [Node] = []
     private var jobs: [Job] = []
     private var acknowledged: Set<Acknowledged> = []
-    /// Writers that were closed: nobody reports what they lose.
+    /// Writers that were closed. No report says what they lose.
     private var closed: Set<UInt64> = []
     /// What happened, for the reader of a failure.
     private(set) var story: [String] = []
@@ -305,7 +305,7 @@ actor ClusterWorld {
             await count(shard)
             for write in acknowledged where write.writer == shard.writer && model.isWhole {
                 if !model.applied.contains(write) && !lost.contains(write.counter) {
-                    throw WorldFailure("node \(node): write \(write.counter) is lost, and nobody says so")
+                    throw WorldFailure("node \(node): write \(write.counter) is lost, and no node says so")
                 }
             }
         }
