@@ -60,7 +60,9 @@ enum JetStream {
 
         func asError(_ subject: String) -> LogError {
             let text = "\(subject): \(description ?? "error \(code)")"
-            return code == 503 || code == 500 && err_code == 10008 ? .unavailable(text) : .refused(text)
+            // 10005: too few servers to keep a stream, as long as they have not found one another
+            let isTemporary = code == 503 || err_code == 10008 || err_code == 10005
+            return isTemporary ? .unavailable(text) : .refused(text)
         }
     }
 

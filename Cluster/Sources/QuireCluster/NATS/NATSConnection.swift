@@ -50,8 +50,14 @@ final class NATSConnection: Sendable {
         }
         let held = Pointer(value: connection)
         state.withLock { $0.connection = held }
-        let inbox = try subscribe("\(prefix).*") { [weak self] in self?.answer($0) }
-        state.withLock { $0.inbox = inbox }
+        do throws(LogError) {
+            let inbox = try subscribe("\(prefix).*") { [weak self] in self?.answer($0) }
+            state.withLock { $0.inbox = inbox }
+        } catch {
+            // Servers that refuse the user or the certificate end a connection at any moment, also at this one. It
+            // is as one that they ended later: nothing can be sent.
+            guard natsConnection_IsClosed(connection) else { throw error }
+        }
     }
 
     /// Others may still use what libnats has of it until then.
