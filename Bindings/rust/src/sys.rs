@@ -9,12 +9,14 @@ mod layout;
 #[cfg(feature = "profiles")]
 mod profiles;
 mod types;
+mod windows;
 
 #[cfg(feature = "profiles")]
 pub use profiles::*;
 pub use constants::*;
 use std::ffi::{c_char, c_void};
 pub use types::*;
+pub use windows::*;
 
 pub type quire_finding_callback = unsafe extern "C" fn(
     context: *mut c_void,
@@ -386,39 +388,5 @@ extern "C" {
         since: u64,
         out_changes: *mut *const quire_change,
         out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_window_open(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        start: *const quire_window_start,
-        out_window: *mut *mut quire_window,
-    ) -> quire_status;
-    pub fn quire_window_close(window: *mut quire_window);
-    pub fn quire_window_get_info(
-        window: *mut quire_window,
-        out_info: *mut quire_window_info,
-    ) -> quire_status;
-    pub fn quire_window_look(
-        window: *mut quire_window,
-        index: u64,
-        above: u32,
-        below: u32,
-    ) -> quire_status;
-    pub fn quire_window_update(
-        window: *mut quire_window,
-        snapshot: *mut quire_snapshot,
-        out_difference: *mut quire_difference,
-    ) -> quire_status;
-    pub fn quire_window_read(
-        window: *mut quire_window,
-        snapshot: *mut quire_snapshot,
-        index: u64,
-        rows: *mut quire_row,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_window_nearest(
-        window: *mut quire_window,
-        out_ids: *mut quire_list,
     ) -> quire_status;
 }

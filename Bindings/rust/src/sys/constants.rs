@@ -8,7 +8,6 @@ pub const QUIRE_BODIES_LIMIT: u64 = 1073741824;
 pub const QUIRE_COUNT_LIMIT: u64 = 16777216;
 pub const QUIRE_PAGE_LIMIT: u64 = 2147483647;
 pub const QUIRE_ATTRIBUTE_LIMIT: u64 = 65536;
-pub const QUIRE_WINDOW_LIMIT: u64 = 1048576;
 pub const QUIRE_PAGE_FOLLOWING: u64 = u64::MAX;
 
 pub const QUIRE_OK: i32 = 0;
@@ -174,8 +173,3 @@ pub const QUIRE_CHANGE_INSERTED: i32 = 1;
 pub const QUIRE_CHANGE_REMOVED: i32 = 2;
 pub const QUIRE_CHANGE_UPDATED: i32 = 3;
 pub const QUIRE_CHANGE_RESET: i32 = 4;
-pub const QUIRE_START_HEAD: i32 = 0;
-pub const QUIRE_START_POST: i32 = 1;
-pub const QUIRE_START_NEAREST: i32 = 2;
-pub const QUIRE_START_KEY: i32 = 3;
-pub const QUIRE_START_RANK: i32 = 4;

@@ -40,12 +40,6 @@ pub struct quire_merge {
     _opaque: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
-
-#[repr(C)]
-pub struct quire_window {
-    _opaque: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_error {
@@ -371,40 +365,6 @@ pub struct quire_change {
     pub below_id: quire_bytes,
     pub below_gap: u64,
 }
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_window_start {
-    pub struct_size: u32,
-    pub kind: i32,
-    pub ids: quire_ids,
-    pub key: i64,
-    pub rank: u64,
-    pub above: u32,
-    pub below: u32,
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_window_info {
-    pub struct_size: u32,
-    pub is_following_head: i32,
-    pub generation: u64,
-    pub row_count: u64,
-    pub rank: u64,
-    pub count: u64,
-    pub anchor: u64,
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_difference {
-    pub struct_size: u32,
-    pub reserved: i32,
-    pub removed: *const u64,
-    pub removed_count: usize,
-    pub inserted: *const u64,
-    pub inserted_count: usize,
-    pub updated: *const u64,
-    pub updated_count: usize,
-}
 
 macro_rules! growing {
     ($($name:ident)*) => { $(impl $name {
@@ -416,7 +376,6 @@ macro_rules! growing {
         };
     })* };
 }
-#[cfg(feature = "profiles")]
 pub(super) use growing;
 
 growing! {
@@ -434,7 +393,4 @@ growing! {
     quire_prune_result
     quire_feed_info
     quire_post_info
-    quire_window_start
-    quire_window_info
-    quire_difference
 }
