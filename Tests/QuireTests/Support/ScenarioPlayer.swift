@@ -76,11 +76,11 @@ final class ScenarioPlayer {
         let id = step["id"]?.text.flatMap { PostID($0) }
         switch operation {
         case "delete": return .delete(id!)
-        case "evict": return .evict(Self.ids(step["ids"]))
+        case "evict": return .evict(ScenarioRunner.ids(step["ids"]))
         case "evict_page": return .evictPage(at: step["rank"]!.int!)
         case "prune", "prune_out_of_sequence":
             var policy = PrunePolicy()
-            policy.visible = Set(Self.ids(step["visible"]))
+            policy.visible = Set(ScenarioRunner.ids(step["visible"]))
             policy.dropsOutOfSequence = operation == "prune_out_of_sequence"
             policy.maximumPosts = step["max_entries"]?.int
             policy.maximumAge = step["ttl"]?.int.map { Int64($0) }
@@ -101,26 +101,14 @@ final class ScenarioPlayer {
     private func plan(
         _ request: String, _ step: JSON, _ feed: Feed, _ target: some OperationTarget
     ) throws -> Plan {
-        let place: Place
-        switch request {
-        case "refresh": place = .head
-        case "append": place = .tail
-        case "prepend": place = .openHead
-        case "delta": place = .delta
-        case "around": place = ScenarioRunner.jump(to: step["target"]?.text ?? "?", feed)
-        case "verify":
-            let joins = try target.read {
-                try RowReader(transaction: $0, feed: feed.number).unverifiedPosts()
-            }
-            let at = step["gap"]?.int ?? 0
-            place = .join(above: at < joins.count ? joins[at] : "?")
-        case "bodies": place = .bodies(Self.ids(step["ids"]))
-        default:
-            let gaps = try target.read { try KnownGaps($0, feed: feed.number).all.map(\.record.gap.id) }
-            let at = step["gap"]?.int ?? .max
-            let gap = at < gaps.count ? gaps[at] : GapID(.max)
-            place = step["direction"]?.text == "up" ? .aboveGap(gap) : .gap(gap)
-        }
+        let place = try ScenarioRunner.place(
+            request, step, feed,
+            joins: {
+                try target.read { try RowReader(transaction: $0, feed: feed.number).unverifiedPosts() }
+            },
+            gaps: {
+                try target.read { try KnownGaps($0, feed: feed.number).all.map(\.record.gap.id) }
+            })
         let operation = FeedOperation.plan(
             place, limit: step["limit"]?.int, isBounded: step["bounded"]?.bool ?? false,
             link: step["link"]?.text.map(Picture.link))
@@ -136,10 +124,6 @@ final class ScenarioPlayer {
         let operation: FeedOperation =
             step["error"] != nil ? .cancel(ticket) : .ingest(Answer(step), for: ticket)
         try write(operation, feed, target)
-    }
-
-    private static func ids(_ list: JSON?) -> [PostID] {
-        (list?.list ?? []).map { PostID($0.text!)! }
     }
 }
 

@@ -116,11 +116,11 @@ final class ScenarioRunner {
         let id = step["id"]?.text.flatMap { PostID($0) }
         switch operation {
         case "delete": try feed.delete(id!)
-        case "evict": try feed.evict(ids(step["ids"]))
+        case "evict": try feed.evict(Self.ids(step["ids"]))
         case "evict_page": try feed.evictPage(at: step["rank"]!.int!)
         case "prune", "prune_out_of_sequence":
             var policy = PrunePolicy()
-            policy.visible = Set(ids(step["visible"]))
+            policy.visible = Set(Self.ids(step["visible"]))
             policy.dropsOutOfSequence = operation == "prune_out_of_sequence"
             policy.maximumPosts = step["max_entries"]?.int
             policy.maximumAge = step["ttl"]?.int.map { Int64($0) }
@@ -151,26 +151,37 @@ final class ScenarioRunner {
         }
     }
 
-    private func plan(_ request: String, _ step: JSON, _ feed: Feed) throws -> Plan {
-        let place: Place
+    /// The place that a request names by its word. Joins and gaps are looked up only if it names one of them.
+    static func place(
+        _ request: String, _ step: JSON, _ feed: Feed, joins: () throws -> [PostID],
+        gaps: () throws -> [GapID]
+    ) throws -> Place {
         switch request {
-        case "refresh": place = .head
-        case "append": place = .tail
-        case "prepend": place = .openHead
-        case "delta": place = .delta
-        case "around": place = Self.jump(to: step["target"]?.text ?? "?", feed)
+        case "refresh": return .head
+        case "append": return .tail
+        case "prepend": return .openHead
+        case "delta": return .delta
+        case "around": return jump(to: step["target"]?.text ?? "?", feed)
         case "verify":
-            let joins = Self.unverifiedJoins(
-                try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
+            let joins = try joins()
             let at = step["gap"]?.int ?? 0
-            place = .join(above: PostID(at < joins.count ? joins[at].list![1].text! : "?")!)
-        case "bodies": place = .bodies(ids(step["ids"]))
+            return .join(above: at < joins.count ? joins[at] : "?")
+        case "bodies": return .bodies(ids(step["ids"]))
         default:
-            let gaps = try feed.cache.withSnapshot { try $0.gaps(of: feed) }
+            let gaps = try gaps()
             let at = step["gap"]?.int ?? .max
-            let gap = at < gaps.count ? gaps[at].id : GapID(.max)
-            place = step["direction"]?.text == "up" ? .aboveGap(gap) : .gap(gap)
+            let gap = at < gaps.count ? gaps[at] : GapID(.max)
+            return step["direction"]?.text == "up" ? .aboveGap(gap) : .gap(gap)
         }
+    }
+
+    private func plan(_ request: String, _ step: JSON, _ feed: Feed) throws -> Plan {
+        let place = try Self.place(
+            request, step, feed,
+            joins: {
+                Self.unverifiedJoins(try feed.cache.withSnapshot { try $0.rows(of: feed, limit: .max) })
+                    .map { PostID($0.list![1].text!)! }
+            }, gaps: { try feed.cache.withSnapshot { try $0.gaps(of: feed) }.map(\.id) })
         return try feed.plan(
             place, limit: step["limit"]?.int, isBounded: step["bounded"]?.bool ?? false,
             link: step["link"]?.text.map(Picture.link))
@@ -215,7 +226,7 @@ final class ScenarioRunner {
         runs[name] = run
     }
 
-    private func ids(_ list: JSON?) -> [PostID] { (list?.list ?? []).map { PostID($0.text!)! } }
+    static func ids(_ list: JSON?) -> [PostID] { (list?.list ?? []).map { PostID($0.text!)! } }
 
     static func bytes(_ value: JSON) -> [UInt8] {
         switch value {
