@@ -1830,7 +1830,7 @@ quire_status quire_changes_since(
  *     quire_window_update(window, snapshot, &difference);   (what to change in a list)
  *     quire_window_read(window, snapshot, 0, rows, 101, &count);
  *
- * It holds the anchor, which is the row that the reader looks at, and up to so many rows above and below it. It
+ * It holds the anchor, which is the row that the reader looks at, and a number of rows above and below it. It
  * always is that slice of the rows of one commit, gaps among them. The anchor stays the anchor however many rows
  * come above it. If it leaves, or the server moves it, the nearest row of the window that stayed where it was takes
  * its part, first one below. A window is used by one thread at a time, and keeps no snapshot open.
@@ -1839,7 +1839,7 @@ typedef struct quire_window quire_window;
 
 /* Where a window opens. */
 enum {
-    /* The first row, whichever that is: the window follows the head until quire_window_look() names a row. */
+    /* The first row: the window follows the head until quire_window_look() names a row. */
     QUIRE_START_HEAD = 0,
     /* The post whose id is the first of ids; QUIRE_NOT_FOUND if the feed does not hold it. */
     QUIRE_START_POST = 1,

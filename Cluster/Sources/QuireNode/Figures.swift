@@ -12,7 +12,10 @@ struct Figures {
         var text = ""
         func add(_ name: String, _ kind: String, _ help: String, _ value: (ShardStatus) -> String) {
             text += "# HELP quire_\(name) \(help)\n# TYPE quire_\(name) \(kind)\n"
-            for shard in shards { text += "quire_\(name){shard=\"\(shard.shard)\"} \(value(shard))\n" }
+            for shard in shards {
+                let label = shard.shard.replacing("\"", with: "\\\"")  // a name has no backslash
+                text += "quire_\(name){shard=\"\(label)\"} \(value(shard))\n"
+            }
         }
         add("applied_entry", "gauge", "Number of the newest entry that is applied.") {
             "\($0.applied.number)"

@@ -6,14 +6,14 @@
 ///     let difference = try cache.withSnapshot { try window.update(to: $0) }
 ///     list.apply(difference, rows: window.rows)
 ///
-/// It holds the *anchor*, which is the row that the reader looks at, and up to so many rows above and below it. It
+/// It holds the *anchor*, which is the row that the reader looks at, and a number of rows above and below it. It
 /// always is that slice of the rows of one snapshot, gaps among them, so nothing is hidden between two of its rows.
 /// The anchor stays the anchor however many rows come above it. If it leaves, or the server moves it, the nearest row
 /// of the window that stayed where it was takes its part, first one below.
 public struct FeedWindow: Sendable {
     /// Where a window opens.
     public enum Start: Sendable, Hashable {
-        /// The first row, whichever that is: the window follows the head until
+        /// The first row: the window follows the head until
         /// ``FeedWindow/look(at:above:below:)`` names a row.
         case head
         /// This post.

@@ -86,7 +86,7 @@ public struct FeedExtent: Sendable, Hashable {
     public internal(set) var total: Int?
     /// How many of these are not cached.
     public internal(set) var missing: Int?
-    /// Where all of the missing posts are, if there is only one such place: show so many placeholders there. Nil if
+    /// Where all of the missing posts are, if there is only one such place: show placeholders for them there. Nil if
     /// there are several: it is not known how many are at each.
     public internal(set) var missingAt: Place?
 

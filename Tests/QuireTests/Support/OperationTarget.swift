@@ -62,7 +62,7 @@ final class OperationLog: OperationTarget {
         }
     }
 
-    /// Applies all to another cache, at most so many in one commit, and returns what it answers. What is refused
+    /// Applies all to another cache, `most` or fewer in one commit, and returns what it answers. What is refused
     /// undoes its commit, which is made again without it.
     static func replay(
         _ entries: [LogEntry], into cache: Cache, most: Int, seed: UInt64

@@ -40,7 +40,7 @@ class Paging(Word):
 class Start(Word):
     """Where a window opens."""
 
-    #: The first row, whichever that is.
+    #: The first row, also when another one comes above it.
     HEAD = lib.QUIRE_START_HEAD
     #: The first post of `ids`; NotFoundError if the feed does not hold it.
     POST = lib.QUIRE_START_POST

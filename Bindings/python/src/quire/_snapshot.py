@@ -180,7 +180,7 @@ class Snapshot:
         self, feed: Feed, start: Start = Start.HEAD, *, ids: Iterable[Id] = (), key: int = 0, rank: int = 0,
         above: int = 50, below: int = 50,
     ) -> Window:
-        """A window over the rows that the snapshot sees, at most so many above and below the one that it opens at."""
+        """A window over the rows that the snapshot sees: the row that it opens at, and rows above and below it."""
         with self._lock:
             self._require_open()
             return Window(self._handle, feed, start, ids, key, rank, above, below)

@@ -36,7 +36,7 @@ class Difference:
 class WindowInfo:
     """What a window holds."""
 
-    #: The window has no anchor and begins with the first row, whichever that is.
+    #: The window has no anchor and begins with the first row of the feed.
     is_following_head: bool
     #: The commit that the rows show.
     generation: int
