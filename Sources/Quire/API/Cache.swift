@@ -89,18 +89,17 @@ public final class Cache: Sendable {
         commits: Bool = true, isOfLog: Bool = false, _ body: (WriteSession) throws -> R
     ) throws -> R {
         if isReadOnly || isReplica && commits && !isOfLog { throw refusal }
-        var kept: BudgetMemory.Kept?
-        let result = try environment.write(commits: commits) { transaction in
+        return try environment.write(commits: commits) { transaction in
             let session = try WriteSession(transaction, tuning)
             let result = try body(session)
-            if commits {
-                if let budget = environment.budget { kept = try session.keep(budget) }
-                try session.finish()
-            }
+            if commits { try finish(session) }
             return result
         }
-        if let kept { environment.budget?.settle(kept) }
-        return result
+    }
+
+    private func finish(_ session: WriteSession) throws {
+        if let budget = environment.budget { try session.keep(budget) }
+        try session.finish()
     }
 
     /// Several writes in one commit, which is much faster than one each: `body` writes through a ``Batch``.

@@ -3,7 +3,8 @@ import Synchronization
 /// What a process remembers for the budget of a cache: which feeds are used and what of them is visible, and where
 /// commits have looked for something to take. It is only a help: what is lost with it is found again.
 final class BudgetMemory: Sendable {
-    let budget: CacheBudget
+    private let box: BudgetBox
+    var budget: CacheBudget { box.budget }
     private let state = Mutex(State())
     /// The feed that was read last, unless a commit came after it. Mostly a feed is read again and again.
     private let recent = Atomic<UInt32>(0)
@@ -41,7 +42,9 @@ final class BudgetMemory: Sendable {
         var bodies: UInt64 = 0
     }
 
-    /// What a commit did, to be remembered once it is on disk.
+    private static let mostReads = 1_024
+
+    /// What a commit did, to be remembered.
     struct Kept {
         var stamped: [UInt32: UInt64] = [:]
         var hits: UInt64 = 0
@@ -53,13 +56,15 @@ final class BudgetMemory: Sendable {
         var bodies: UInt64?
     }
 
-    init(_ budget: CacheBudget) { self.budget = budget }
+    init(_ box: BudgetBox) { self.box = box }
 
     /// Notes that rows of a feed were read.
     func noteRead(_ feed: UInt32) {
         hits.wrappingAdd(1, ordering: .relaxed)
         if recent.load(ordering: .relaxed) == feed { return }
         state.withLock {
+            // the rest waits until commits have noted some of these
+            if $0.reads.count == Self.mostReads, $0.reads[feed] == nil { return }
             $0.order += 1
             $0.reads[feed] = $0.order
         }

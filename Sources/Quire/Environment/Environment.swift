@@ -58,7 +58,7 @@ final class Environment: @unchecked Sendable {
         (self.handle, self.path, self.file) = (handle, path, file)
         (self.cacheFile, self.openLock, self.options) = (cacheFile, openLock, options)
         maximumSnapshotAge = options.maximumSnapshotAge
-        budget = options.isReadOnly || cacheFile.isReplica ? nil : options.budget.map(BudgetMemory.init)
+        budget = options.isReadOnly || cacheFile.isReplica ? nil : options.boxedBudget.map(BudgetMemory.init)
     }
 
     deinit {

@@ -91,7 +91,8 @@ struct BudgetKeeper {
         let ages = [budget.feed, budget.collection, budget.cache].contains { $0.age != nil }
         let hasLimits = ages || budget.feed != CacheBudget.Limits() || !budget.feeds.isEmpty
         if !hasLimits && budget.collections.isEmpty { return }
-        for feed in try nextFeeds(2, BudgetMemory.Scope(isForRelief: false)) where touched[feed] == nil {
+        for feed in try nextFeeds(2, BudgetMemory.Scope(isForRelief: false))
+        where try touched[feed] == nil && transaction.get(.record(of: feed), NoKey()) != nil {
             try keepFeed(feed, transaction.feed(feed))
         }
     }
@@ -224,11 +225,13 @@ struct BudgetKeeper {
 }
 
 extension WriteSession {
-    /// Brings the session within the budget. Returns what to remember when it is committed.
-    func keep(_ memory: BudgetMemory) throws -> BudgetMemory.Kept {
+    /// Brings the session within the budget. What it did is remembered at once: if the commit fails, that is a
+    /// little less than what could be known.
+    @inline(never)
+    func keep(_ memory: BudgetMemory) throws {
         var keeper = BudgetKeeper(self, memory)
         try keeper.run()
-        return keeper.kept
+        memory.settle(keeper.kept)
     }
 }
 
@@ -256,7 +259,7 @@ struct Excess {
     private mutating func over(_ amount: Int, _ limit: Int?) -> Int {
         guard let limit = limit.map({ max(0, $0) }) else { return 0 }
         if amount > limit { isMet = false }
-        return amount - (limit - limit / 64)
+        return amount - (limit - limit / 32)
     }
 
     /// More should leave.

@@ -134,9 +134,7 @@ extension BudgetKeeper {
         for (feed, order) in reads { kept.stamped[feed] = order }
         for feed in Set(touched.keys).union(reads.map(\.feed)).sorted() {
             guard let (_, used) = try transaction.use(of: feed), used != commit else { continue }
-            var record = try transaction.feed(feed)
-            record.used = commit
-            try transaction.put(.record(of: feed), NoKey(), record)
+            try transaction.setUsed(feed, in: commit)
         }
     }
 
@@ -164,6 +162,18 @@ extension Transaction {
     fileprivate func use(of feed: UInt32) throws(QuireError) -> (counts: FeedCounts, used: UInt64)? {
         guard let value = try get(.record(of: feed), NoKey()) else { return nil }
         return (try FeedCounts(startOf: value, feed), try FeedRecord.used(value, feed))
+    }
+
+    fileprivate func setUsed(_ feed: UInt32, in commit: UInt64) throws {
+        guard let value = try get(.record(of: feed), NoKey()) else { return }
+        try put(.record(of: feed), NoKey()) { writer in
+            let (head, rest) = (
+                FeedRecord.usedOffset, value.dropLast(Checksum.size)[(FeedRecord.usedOffset + 8)...]
+            )
+            writer.raw(UnsafeRawBufferPointer(rebasing: value[..<head]))
+            writer.word(commit)
+            writer.raw(UnsafeRawBufferPointer(rebasing: rest))
+        }
     }
 
     /// Returns what the budget has taken.

@@ -38,3 +38,13 @@ public struct CacheBudget: Sendable, Hashable {
     /// A budget without limits.
     public init() {}
 }
+
+/// A budget in options. It is apart, so that options are cheap to copy, and opening one without a budget costs nothing.
+final class BudgetBox: Sendable, Hashable {
+    let budget: CacheBudget
+
+    init(_ budget: CacheBudget) { self.budget = budget }
+
+    static func == (a: BudgetBox, b: BudgetBox) -> Bool { a.budget == b.budget }
+    func hash(into hasher: inout Hasher) { hasher.combine(budget) }
+}

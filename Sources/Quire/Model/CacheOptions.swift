@@ -27,7 +27,11 @@ public struct CacheOptions: Sendable, Hashable {
     /// see ``Cache/init(at:options:)``.
     public var isReadOnly: Bool
     /// How large the cache may become; nil is without limit. A replica keeps no budget: its log says what it holds.
-    public var budget: CacheBudget?
+    public var budget: CacheBudget? {
+        get { boxedBudget?.budget }
+        set { boxedBudget = newValue.map(BudgetBox.init) }
+    }
+    var boxedBudget: BudgetBox?
     /// Set by ``Replica``.
     var isReplica = false
     @_spi(Unstable) public var tuning = Tuning()

@@ -145,7 +145,7 @@ struct FeedRecord: Record {
     }
 
     /// Behind 21 numbers of 8 bytes.
-    private static let usedOffset = 21 * 8
+    static let usedOffset = 21 * 8
 
     private static func options(
         _ reader: inout ByteReader, _ collection: inout UInt32

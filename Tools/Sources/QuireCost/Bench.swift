@@ -32,6 +32,17 @@ final class Bench {
     /// The open cache.
     var cache: Cache { opened! }
 
+    /// Opens the file again with a budget.
+    func reopen(_ budget: CacheBudget) throws {
+        let names = feeds.map(\.name)
+        close()
+        var options = Self.options
+        options.budget = budget
+        let cache = try Cache(at: path, options: options)
+        opened = cache
+        feeds = try names.map { try cache.feed(named: $0) }
+    }
+
     /// Closes the file, so that it can be opened again.
     func close() { (opened, feeds) = (nil, []) }
 

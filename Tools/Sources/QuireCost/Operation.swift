@@ -6,6 +6,8 @@ enum Operation: String, CaseIterable {
     case bulk
     /// One page at the tail of a feed: plan and ingest in one commit.
     case page
+    /// The same in a cache that is as large as its budget, so that as much leaves.
+    case budget
     /// One page on top of a feed, whose last post is known.
     case refresh
     /// A page by its number, with every byte of its bodies.
@@ -42,7 +44,7 @@ enum Operation: String, CaseIterable {
         case .start: 1
         case .bulk, .bulkPrune: 8
         case .crawl, .contradict, .repeated: 24
-        case .page, .refresh: 96
+        case .page, .budget, .refresh: 96
         case .contains: 200
         case .local: 300
         case .read, .scroll, .post, .update, .evict, .prune, .open: 10_000
@@ -53,6 +55,7 @@ enum Operation: String, CaseIterable {
     func prepare(_ bench: Bench) throws -> (Int) throws -> Void {
         switch self {
         case .bulk, .page, .refresh: arrivals(bench)
+        case .budget: try arrivalsInFullCache(bench)
         case .read, .scroll, .contains, .post: try reading(bench)
         case .update, .local, .evict, .prune, .bulkPrune: try changing(bench)
         case .crawl, .contradict, .repeated: try crawling(bench)
@@ -72,6 +75,13 @@ enum Operation: String, CaseIterable {
         let size = self == .bulk ? Workload.batch : 1
         let batches = (0..<limit).map { _ in (0..<size).map { _ in bench.workload.nextPage() } }
         return { n in try bench.ingest(batches[n]) }
+    }
+
+    private func arrivalsInFullCache(_ bench: Bench) throws -> (Int) throws -> Void {
+        var budget = CacheBudget()
+        budget.cache.posts = try bench.cache.withSnapshot { try $0.statistics().posts }
+        try bench.reopen(budget)
+        return arrivals(bench)
     }
 
     private func reading(_ bench: Bench) throws -> (Int) throws -> Void {
