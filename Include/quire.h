@@ -348,6 +348,38 @@ quire_status quire_open(
     const char *QUIRE_NONNULL path, const quire_cache_options *QUIRE_NULLABLE options,
     quire_cache *QUIRE_NULLABLE *QUIRE_NONNULL out_cache);
 
+/* The limits of a cache, a collection or a feed. 0 is no limit. */
+typedef struct quire_limits {
+    uint64_t posts;
+    uint64_t body_bytes;
+    /* Between the fetch of a page, as its answer says, and that of the newest answer of a commit. */
+    uint64_t age_ms;
+} quire_limits;
+
+/* How large a cache may become. Docs/budget.md says what leaves, and when. */
+typedef struct quire_budget {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* Of the file: the bytes that records occupy, without free space. 0 is no limit. */
+    uint64_t file_bytes;
+    /* Of the whole cache, of each collection, of each feed. */
+    quire_limits cache;
+    quire_limits collection;
+    quire_limits feed;
+} quire_budget;
+
+#define QUIRE_BUDGET_INIT { sizeof(quire_budget), 0, 0, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }
+
+/*
+ * Opens a cache as quire_open() does. Each commit through it takes away what is over the budget: pages of the
+ * least recently used feeds, never a pinned, visible or local post, nor what the commit brought. What leaves
+ * becomes a gap that can be fetched again. The budget is not in the file; if this process has the file open
+ * already, that of the first handle holds. [any] Since 0.1
+ */
+quire_status quire_open_with_budget(
+    const char *QUIRE_NONNULL path, const quire_cache_options *QUIRE_NULLABLE options,
+    const quire_budget *QUIRE_NONNULL budget, quire_cache *QUIRE_NULLABLE *QUIRE_NONNULL out_cache);
+
 /*
  * Releases the handle. Calls of other threads that are inside go on to their end; a quire_wait() on this
  * handle ends with QUIRE_BAD_HANDLE. [any] Since 0.1
@@ -384,6 +416,30 @@ typedef struct quire_statistics {
 /* Totals of the cache and of its file. [any] Since 0.1 */
 quire_status quire_stats(
     quire_cache *QUIRE_NONNULL cache, quire_statistics *QUIRE_NONNULL out_statistics);
+
+typedef struct quire_evictions {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* What budgets have taken from the cache in the life of the file: pages, posts, bytes of bodies. */
+    uint64_t pages;
+    uint64_t posts;
+    uint64_t body_bytes;
+    /* The posts by the limit that took them: age, those of feeds, of collections, of the cache, of the file. */
+    uint64_t posts_by_age;
+    uint64_t posts_by_feed;
+    uint64_t posts_by_collection;
+    uint64_t posts_by_cache;
+    uint64_t posts_by_file;
+    /* How often rows were read, and how many requests were planned for what had been evicted. */
+    uint64_t hits;
+    uint64_t misses;
+} quire_evictions;
+
+#define QUIRE_EVICTIONS_INIT { sizeof(quire_evictions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* What the budget has taken, and whether it was missed. [any] Since 0.1 */
+quire_status quire_get_evictions(
+    quire_cache *QUIRE_NONNULL cache, quire_evictions *QUIRE_NONNULL out_evictions);
 
 /* What kind of damage a check found. */
 enum {
@@ -1242,6 +1298,13 @@ quire_status quire_evict(
  */
 quire_status quire_evict_page(
     quire_feed *QUIRE_NONNULL feed, uint64_t index, uint64_t *QUIRE_NONNULL out_count);
+
+/*
+ * Tells which posts of the feed are on the screen of this process: the budget takes no page with one of them, and
+ * first what is farthest from them. They replace those named before; none is none. It writes nothing, and does
+ * nothing in a cache without a budget. [any] Since 0.1
+ */
+quire_status quire_set_visible(quire_feed *QUIRE_NONNULL feed, quire_ids ids);
 
 /*
  * A pinned post is never evicted or removed by an answer. Errors: QUIRE_NOT_FOUND if the feed lacks it;

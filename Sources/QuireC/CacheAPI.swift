@@ -36,14 +36,42 @@ public func quire_open(
     _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<quire_cache_options>?,
     _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> quire_status {
-    attempt(clear(out)) {
-        Process.watchForks()
-        let path = try Arguments.path(path)
-        let (options, isVerified) = try cacheOptions(options)
-        out!.pointee = try Handles.add(
-            CacheBox(
-                isVerified ? Cache(verifying: path, options: options) : Cache(at: path, options: options)))
-    }
+    attempt(clear(out)) { try open(path, options, nil, out!) }
+}
+
+@_cdecl("quire_open_with_budget") @implementation
+public func quire_open_with_budget(
+    _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<quire_cache_options>?,
+    _ budget: UnsafePointer<quire_budget>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> quire_status {
+    attempt(clear(out)) { try open(path, options, cacheBudget(budget), out!) }
+}
+
+private func open(
+    _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<quire_cache_options>?, _ budget: CacheBudget?,
+    _ out: UnsafeMutablePointer<OpaquePointer?>
+) throws {
+    Process.watchForks()
+    let path = try Arguments.path(path)
+    var (options, isVerified) = try cacheOptions(options)
+    options.budget = budget
+    out.pointee = try Handles.add(
+        CacheBox(isVerified ? Cache(verifying: path, options: options) : Cache(at: path, options: options)))
+}
+
+private func cacheBudget(_ pointer: UnsafePointer<quire_budget>?) throws(Failure) -> CacheBudget {
+    let given = try Arguments.structure(pointer, "the budget")
+    var budget = CacheBudget()
+    if given.file_bytes > 0 { budget.fileBytes = Int(clamping: given.file_bytes) }
+    (budget.cache, budget.collection) = (limits(given.cache), limits(given.collection))
+    budget.feed = limits(given.feed)
+    return budget
+}
+
+private func limits(_ given: quire_limits) -> CacheBudget.Limits {
+    func limit<N: FixedWidthInteger>(_ number: UInt64) -> N? { number == 0 ? nil : N(clamping: number) }
+    return CacheBudget.Limits(
+        posts: limit(given.posts), bodyBytes: limit(given.body_bytes), age: limit(given.age_ms))
 }
 
 /// Returns the options, and whether to test the file first.
@@ -99,6 +127,27 @@ public func quire_stats(
         out!.pointee.oldest_snapshot_age = count(statistics.oldestSnapshotAge)
         out!.pointee.oldest_snapshot_process = Int64(statistics.oldestSnapshotProcess)
         out!.pointee.pinned_bytes = statistics.pinnedBytes
+    }
+}
+
+@_cdecl("quire_get_evictions") @implementation
+public func quire_get_evictions(
+    _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<quire_evictions>?
+) -> quire_status {
+    attempt(clearStructure(out)) {
+        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let evictions = try cache.withSnapshot { try $0.statistics().evictions }
+        let all = evictions.all
+        out!.pointee.pages = all.pages
+        out!.pointee.posts = all.posts
+        out!.pointee.body_bytes = all.bodyBytes
+        out!.pointee.posts_by_age = evictions.age.posts
+        out!.pointee.posts_by_feed = evictions.feed.posts
+        out!.pointee.posts_by_collection = evictions.collection.posts
+        out!.pointee.posts_by_cache = evictions.cache.posts
+        out!.pointee.posts_by_file = evictions.file.posts
+        out!.pointee.hits = evictions.hits
+        out!.pointee.misses = evictions.misses
     }
 }
 

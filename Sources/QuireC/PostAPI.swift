@@ -108,6 +108,14 @@ public func quire_evict_page(
     }
 }
 
+@_cdecl("quire_set_visible") @implementation
+public func quire_set_visible(_ feed: OpaquePointer?, _ ids: quire_ids) -> quire_status {
+    attempt {
+        let ids = try Arguments.ids(ids, "the ids")
+        try Handles.object(feed, as: FeedBox.self).feed.visible = Set(ids)
+    }
+}
+
 @_cdecl("quire_pin") @implementation
 public func quire_pin(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes) -> quire_status {
     attempt { try setPinned(true, id, feed, batch) }

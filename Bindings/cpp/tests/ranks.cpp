@@ -1,4 +1,4 @@
-// Which row has which rank, compared with a walk over all rows of a feed with a gap.
+// Which row has which rank, compared with a walk over all rows of a feed with a gap; and a budget.
 #include <quire.hpp>
 
 #include <vector>
@@ -49,4 +49,19 @@ void test_ranks(const std::string &path, void (*must)(bool, const char *))
         for (const quire::row &row : snapshot.rows_from_rank(feed, rank)) must(row.is_gap(), "no row is there");
     must(!snapshot.rank_of_post(feed, "absent"), "no such post");
     must(!snapshot.rank_of_key(keyless, 1), "no keys");
+
+    quire::cache_options limited;
+    limited.budget = QUIRE_BUDGET_INIT;
+    limited.budget->cache.posts = 150;
+    quire::cache small(path + "-small", limited);
+    quire::feed_options other;
+    other.collection = "other"; // the same ids are other posts there
+    quire::feed first = small.feed("first"), second = small.feed("second", other);
+    page(first, 100, 1);
+    first.set_visible({"7"});
+    page(second, 100, 1);
+    must(small.evictions().posts == 0 && first.contains({"7"})[0], "what is visible stays");
+    first.set_visible({});
+    second.insert_local("x", "body");
+    must(small.evictions().posts_by_cache == 100 && small.stats().posts == 101, "the other feed gives");
 }

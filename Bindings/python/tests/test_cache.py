@@ -52,6 +52,22 @@ def test_a_batch_is_one_commit(cache: quire.Cache, feed: quire.Feed) -> None:
     assert len(ids(cache, feed)) == 30 and ids(cache, cache.feed("other")) == ["x"]
 
 
+def test_a_budget(tmp_path: Path) -> None:
+    budget = quire.Budget(cache=quire.Limits(posts=6))
+    with quire.Cache(tmp_path / "budget.quire", budget=budget) as cache:
+        first, second = cache.feed("first"), cache.feed("second")
+        crawl = first.crawl()
+        for number in range(4):
+            crawl.ingest([(f"{number}-{k}", b"body") for k in range(3)])
+            assert cache.stats().posts <= 6
+        assert ids(cache, first)[-3:] == ["3-0", "3-1", "3-2"]
+        assert cache.evictions().posts == cache.evictions().posts_by_cache == 6
+        first.set_visible(["3-1"])
+        second.crawl().ingest([(f"{k}", b"body") for k in range(3)])
+        assert ids(cache, first) == ["3-0", "3-1", "3-2"]
+        assert cache.evictions().hits > 0
+
+
 def test_an_exception_undoes_a_batch(cache: quire.Cache, feed: quire.Feed) -> None:
     crawl = feed.crawl()
 

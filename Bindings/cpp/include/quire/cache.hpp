@@ -25,6 +25,8 @@ struct cache_options {
     // Opens a cache that exists for reading only, without the right to write. QUIRE_READ_ONLY in quire.h says what is
     // seen of another process's writes.
     bool is_read_only = false;
+    // How large the cache may become; Docs/budget.md says what leaves, and when.
+    std::optional<quire_budget> budget;
 };
 
 // How much cache::check() tests.
@@ -36,6 +38,7 @@ enum class check_level : std::uint32_t {
 };
 
 using statistics = quire_statistics;
+using evictions = quire_evictions;
 
 class cache {
 public:
@@ -51,7 +54,9 @@ public:
         c_options.flags = detail::flag(options.verifies_on_open, QUIRE_VERIFY_ON_OPEN) |
                           detail::flag(options.is_read_only, QUIRE_READ_ONLY);
         quire_cache *c = nullptr;
-        const auto code = quire_open(path.c_str(), &c_options, &c);
+        const auto code = options.budget
+                              ? quire_open_with_budget(path.c_str(), &c_options, &*options.budget, &c)
+                              : quire_open(path.c_str(), &c_options, &c);
         return detail::finish(code, cache(c));
     }
 #ifndef QUIRE_NO_EXCEPTIONS
@@ -178,6 +183,14 @@ public:
         quire_statistics statistics = QUIRE_STATISTICS_INIT;
         const auto code = quire_stats(c(), &statistics);
         return detail::finish(code, statistics);
+    }
+
+    // What the budget has taken, and whether it was missed.
+    may<quire::evictions> evictions() const
+    {
+        quire_evictions evictions = QUIRE_EVICTIONS_INIT;
+        const auto code = quire_get_evictions(c(), &evictions);
+        return detail::finish(code, evictions);
     }
 
     // Receives the progress of an operation, from 0 to 1. If it returns false or throws, the operation ends and

@@ -138,6 +138,10 @@ public:
         return detail::finish(code, count);
     }
 
+    // The posts on the screen of this process: the budget takes no page with one of them. They replace those named
+    // before.
+    may<void> set_visible(const ids &ids) { return detail::finish(quire_set_visible(c(), ids.c())); }
+
     // A pinned post is never evicted or removed by an answer. False: the feed lacks the post.
     may<bool> pin(std::string_view id, batch in = own_commit)
     {

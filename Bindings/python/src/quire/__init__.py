@@ -23,7 +23,7 @@ from ._quire import ffi as _ffi, lib as _lib
 from ._rows import SCREENFUL, Frontier, GapRow, PostRow, Row, Rows
 from ._snapshot import Snapshot
 from ._values import (
-    Change, Data, FeedInfo, FeedOptions, Finding, Id, Link, Outcome, Page, Post, PostInfo,
+    Budget, Change, Data, Evictions, FeedInfo, FeedOptions, Finding, Id, Limits, Link, Outcome, Page, Post, PostInfo,
     PruneResult, RepairedFeed, RepairReport, Request, RowName, Statistics)
 from ._window import Difference, Window, WindowInfo
 
@@ -31,9 +31,10 @@ from ._window import Difference, Window, WindowInfo
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
-    "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Cache", "Change",
-    "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Difference", "Doubt", "Durability", "Feed", "FeedInfo",
-    "FeedOptions", "Finding", "FindingCode", "ForkedError", "Frontier", "GapRow", "Help", "Id", "Link", "LinkKind",
+    "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Budget", "Cache", "Change",
+    "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Difference", "Doubt", "Durability", "Evictions", "Feed",
+    "FeedInfo", "FeedOptions", "Finding", "FindingCode", "ForkedError", "Frontier", "GapRow", "Help", "Id", "Limits",
+    "Link", "LinkKind",
     "NotFoundError", "Order", "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow",
     "PruneResult", "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
     "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "SCREENFUL", "Sizes", "Snapshot",

@@ -16,7 +16,7 @@ from ._names import Alias, Detail, Durability, FindingCode, Update
 from ._quire import ffi, lib
 from ._snapshot import Snapshot
 from ._values import (
-    Data, FeedOptions, Finding, Id, RepairedFeed, RepairReport, Statistics)
+    Budget, Data, Evictions, FeedOptions, Finding, Id, RepairedFeed, RepairReport, Statistics)
 
 T = TypeVar("T")
 
@@ -105,6 +105,18 @@ class _Progress:
         check(status)
 
 
+def _budget(budget: Budget) -> Any:
+    given = sized("quire_budget")
+    given.file_bytes = number_in(budget.file_bytes)
+    for limits, out in (
+        (budget.cache, given.cache), (budget.collection, given.collection), (budget.feed, given.feed),
+    ):
+        out.posts = number_in(limits.posts)
+        out.body_bytes = number_in(limits.body_bytes)
+        out.age_ms = number_in(limits.age_ms)
+    return given
+
+
 def verify(
     path: str | os.PathLike[str],
     limit: int = 0,
@@ -185,12 +197,14 @@ class Cache:
         maximum_snapshot_age: int = 0,
         verify_on_open: bool = False,
         read_only: bool = False,
+        budget: Budget | None = None,
     ) -> None:
         """Opens the cache at a path, creating it if there is none. The numbers: see quire_cache_options.
 
         verify_on_open: test the whole file first, as verify() does. Use it for a file that you did not write.
         read_only: the file must exist, and needs no right to write. What is seen of another process's writes: see
         QUIRE_READ_ONLY in quire.h. Everything that writes raises QuireError, NO_PERMISSION.
+        budget: how large the cache may become.
         """
         self.path = os.fspath(path)
         options = sized("quire_cache_options")
@@ -201,7 +215,10 @@ class Cache:
         options.flags = (lib.QUIRE_VERIFY_ON_OPEN if verify_on_open else 0) | (
             lib.QUIRE_READ_ONLY if read_only else 0)
         out = ffi.new("quire_cache **")
-        check(lib.quire_open(path_in(self.path), options, out))
+        if budget is None:
+            check(lib.quire_open(path_in(self.path), options, out))
+        else:
+            check(lib.quire_open_with_budget(path_in(self.path), options, _budget(budget), out))
         self._handle = ffi.gc(out[0], lib.quire_close)
 
     def close(self) -> None:
@@ -334,6 +351,12 @@ class Cache:
         out = sized("quire_statistics")
         check(lib.quire_stats(self._handle, out))
         return Statistics(*(getattr(out, name) for name in Statistics._fields))
+
+    def evictions(self) -> Evictions:
+        """What the budget has taken, and whether it was missed."""
+        out = sized("quire_evictions")
+        check(lib.quire_get_evictions(self._handle, out))
+        return Evictions(*(getattr(out, name) for name in Evictions._fields))
 
     def check(
         self,

@@ -237,6 +237,10 @@ class Feed:
         check(lib.quire_evict_page(self._handle, number_in(index), out))
         return int(out[0])
 
+    def set_visible(self, ids: Iterable[Id]) -> None:
+        """The posts on the screen of this process: the budget takes no page with one of them."""
+        check(lib.quire_set_visible(self._handle, Ids(ids).value))
+
     def pin(self, id: Id, *, batch: Batch | None = None) -> None:
         """A pinned post is never evicted or removed by an answer. NotFoundError if the feed lacks it."""
         check(lib.quire_pin(self._handle, _batch(batch), id_in(id)))

@@ -173,6 +173,41 @@ class Statistics(NamedTuple):
     pinned_bytes: int
 
 
+class Limits(NamedTuple):
+    """The limits of a cache, a collection or a feed; 0 is none."""
+
+    posts: int = 0
+    body_bytes: int = 0
+    #: Between the fetch of a page and that of the newest answer of a commit.
+    age_ms: int = 0
+
+
+class Budget(NamedTuple):
+    """How large a cache may become; Docs/budget.md says what leaves, and when."""
+
+    #: Of the file, without free space; 0 is no limit.
+    file_bytes: int = 0
+    #: Of the whole cache, of each collection, of each feed.
+    cache: Limits = Limits()
+    collection: Limits = Limits()
+    feed: Limits = Limits()
+
+
+class Evictions(NamedTuple):
+    """What the budget has taken from a cache, and whether it was missed."""
+
+    pages: int
+    posts: int
+    body_bytes: int
+    posts_by_age: int
+    posts_by_feed: int
+    posts_by_collection: int
+    posts_by_cache: int
+    posts_by_file: int
+    hits: int
+    misses: int
+
+
 class Finding(NamedTuple):
     """Damage that a check found."""
 
