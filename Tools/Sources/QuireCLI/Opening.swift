@@ -23,7 +23,9 @@ struct FeedArguments: ParsableArguments {
     var feed: String
 
     /// Opens the feed, which must exist.
-    func open() throws -> Feed { try openFeed(feed, in: openCache(cache)) }
+    func open(budget: CacheBudget? = nil) throws -> Feed {
+        try openFeed(feed, in: openCache(cache, budget: budget))
+    }
 
     /// Opens the feed for a command that only reads: it needs no right to write.
     func openToRead() throws -> Feed { try openFeed(feed, in: openCache(cache, isReadOnly: true)) }
@@ -46,11 +48,11 @@ struct JSONOption: ParsableArguments {
 }
 
 /// Opens a cache that must exist. Without this check, opening would create it.
-func openCache(_ path: String, isReadOnly: Bool = false) throws -> Cache {
+func openCache(_ path: String, isReadOnly: Bool = false, budget: CacheBudget? = nil) throws -> Cache {
     guard FileManager.default.fileExists(atPath: path) else {
         throw Failure(.noInput, "\(path): no such cache")
     }
-    return try Cache(at: path, options: CacheOptions(isReadOnly: isReadOnly))
+    return try Cache(at: path, options: CacheOptions(isReadOnly: isReadOnly, budget: budget))
 }
 
 func openFeed(_ name: String, in cache: Cache) throws -> Feed {
@@ -60,9 +62,9 @@ func openFeed(_ name: String, in cache: Cache) throws -> Feed {
 }
 
 /// Creates a cache at a path where there is none.
-func createCache(_ path: String) throws -> Cache {
+func createCache(_ path: String, budget: CacheBudget? = nil) throws -> Cache {
     do throws(QuireError) {
-        return try Cache(at: path)
+        return try Cache(at: path, options: CacheOptions(budget: budget))
     } catch {
         guard error.code == .noPermission || error.code == .io else { throw error }
         // The engine's message names the temporary file, which would confuse the user.

@@ -153,6 +153,23 @@ struct CommandTests {
                 == (941...1_000).reversed().map(String.init))
     }
 
+    @Test("ingest --budget, and what stat says of it")
+    func budget() throws {
+        let box = try Sandbox()
+        let pages = try box.pages(1...61)
+        _ = try box.quire(["ingest", box.cache, "a"] + pages.dropLast())
+        let before = try box.quire("stat", box.cache, "--json").object()
+        #expect(before["evicted_posts"] == 0 && before["posts"] == 600)
+        let last = ["ingest", box.cache, "a", "--place", "tail", pages[60], "--budget"]
+        #expect(try box.quire(last + ["much"]).status == 64)
+        #expect(try box.quire(last + ["40kB"]).status == 0)
+        let after = try box.quire("stat", box.cache, "--json").object()
+        let (evicted, posts) = (try #require(after["evicted_posts"]), try #require(after["posts"]))
+        #expect(evicted >= 100 && posts == 610 - evicted && posts >= 10)
+        #expect(try box.quire("stat", box.cache).out.contains("over the size of the file"))
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
     @Test("prune --out-of-sequence and --max-age")
     func pruneOthers() throws {
         let box = try cacheWithGap()

@@ -40,6 +40,7 @@ struct Ingest: ToolCommand {
               quire ingest so.quire so/active pages/ --key last_activity_date
               quire ingest gh.quire issues pages/ --profile github --resume
               quire ingest beer.quire posts beer.stackexchange.com.7z
+              quire ingest so.quire so/active pages/ --key last_activity_date --budget 10MB
               curl -s https://blog.example/feed | quire ingest b.quire blog -
             """)
 
@@ -107,7 +108,7 @@ struct Fill: ToolCommand {
 
     func run(_ output: Output) throws -> ExitStatus {
         let work = IngestWork(target: target, options: options, input: input, runOptions: runOptions)
-        let feed = try target.open()
+        let feed = try target.open(budget: options.cacheBudget)
         func row() throws -> GapRow? {
             try feed.cache.withSnapshot { try $0.gaps(of: feed) }.first { $0.id == gap }
         }

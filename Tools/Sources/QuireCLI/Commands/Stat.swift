@@ -18,11 +18,15 @@ struct Stat: ToolCommand {
         let againstOrder: Int
         let bodyBytes: UInt64
         let deadBodyBytes: UInt64
+        let evictedPages: UInt64
+        let evictedPosts: UInt64
         let feeds: Int
         let fileBytes: UInt64
         let freeBytes: UInt64
         let gaps: Int
         let generation: UInt64
+        let hits: UInt64
+        let misses: UInt64
         let oldestSnapshotAge: Int
         let openHeads: Int
         let pages: Int
@@ -51,9 +55,11 @@ struct Stat: ToolCommand {
             try JSONLines(output).print(
                 Line(
                     againstOrder: continuity.againstOrder, bodyBytes: counts.bodyBytes,
-                    deadBodyBytes: counts.deadBodyBytes,
+                    deadBodyBytes: counts.deadBodyBytes, evictedPages: counts.evictions.all.pages,
+                    evictedPosts: counts.evictions.all.posts,
                     feeds: counts.feeds, fileBytes: fileBytes, freeBytes: counts.freeBytes,
-                    gaps: counts.gaps, generation: counts.generation,
+                    gaps: counts.gaps, generation: counts.generation, hits: counts.evictions.hits,
+                    misses: counts.evictions.misses,
                     oldestSnapshotAge: counts.oldestSnapshotAge, openHeads: continuity.openHeads,
                     pages: counts.pages,
                     pinnedBytes: counts.pinnedBytes, posts: counts.posts,
@@ -80,6 +86,7 @@ struct Stat: ToolCommand {
         table.add("file", sized(fileBytes), "")
         table.add("", sized(counts.usedBytes), "in use")
         table.add("", sized(counts.freeBytes), "free for reuse")
+        addEvictions(counts.evictions, to: &table)
         if counts.snapshots > 1 {
             table.add("snapshots", grouped(counts.snapshots - 1), "open in other programs")
             table.add(
@@ -89,5 +96,22 @@ struct Stat: ToolCommand {
         }
         try table.print(to: output)
         return .ok
+    }
+
+    private func addEvictions(_ evictions: EvictionStatistics, to table: inout Table) {
+        let limits = [
+            (evictions.age, "too old"), (evictions.feed, "over the limit of a feed"),
+            (evictions.collection, "over the limit of a collection"),
+            (evictions.cache, "over the limit of posts or bodies"),
+            (evictions.file, "over the size of the file"),
+        ]
+        for (amount, why) in limits where amount.posts > 0 {
+            table.add(
+                "evicted", grouped(amount.posts),
+                "posts in \(grouped(amount.pages)) pages, \(why)")
+        }
+        if evictions.all.posts == 0 { return }
+        table.add("reads", grouped(evictions.hits), "of feeds, with a budget")
+        table.add("missed", grouped(evictions.misses), "requests for what had been evicted")
     }
 }

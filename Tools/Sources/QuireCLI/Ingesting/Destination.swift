@@ -32,7 +32,7 @@ final class Destination {
             throw Failure(.usage, "the name of a feed has 1 to 255 bytes")
         }
         if exists(self.place) {
-            cache = try Cache(at: self.place)
+            cache = try Cache(at: self.place, options: CacheOptions(budget: asked.cacheBudget))
             feed = try cache?.existingFeed(named: name)
         }
         let remembered = try feed.flatMap { try ParsingOptions(of: $0) }
@@ -89,7 +89,7 @@ final class Destination {
         guard let kind else { return nil }
         var options = try options(for: kind)
         parsing.hold(kind)
-        let cache = try self.cache ?? createCache(place)
+        let cache = try self.cache ?? createCache(place, budget: asked.cacheBudget)
         options.collection = try asked.collection ?? empty?.options.collection ?? freeCollection(in: cache)
         (self.cache, planned) = (cache, options)
         return cache

@@ -48,6 +48,21 @@ struct IngestOptions: ParsableArguments {
             valueName: "field"))
     var items: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The largest size of the cache, without the free space in its file: what is over it leaves, from the "
+                + "feeds that were not used for longest, and becomes a gap. For this run; quire stat says what left.",
+            valueName: "size"))
+    var budget: ByteSize?
+
+    var cacheBudget: CacheBudget? {
+        budget.map { size in
+            var budget = CacheBudget()
+            budget.fileBytes = size.bytes
+            return budget
+        }
+    }
+
     func validate() throws {
         if profile != nil && profileFile != nil {
             throw ValidationError("--profile and --profile-file exclude each other.")
