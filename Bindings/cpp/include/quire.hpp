@@ -13,8 +13,8 @@
 //     for (const quire::row &row : snapshot.rows(feed))
 //         if (row.is_gap()) draw_gap(row.gap()); else draw(row.id(), row.body());
 //
-// Ownership  cache, feed, crawl, snapshot, request and outcome are move-only and release what they own; the
-//            order does not matter. A moved-from object may only be assigned to or destroyed.
+// Ownership  cache, feed, crawl, snapshot, window, merge, request and outcome are move-only and release what
+//            they own; the order does not matter. A moved-from object may only be assigned to or destroyed.
 // Lifetime   A std::string_view or link borrows. What is read from a snapshot, rows, pages, infos and
 //            changes included, is valid until that SNAPSHOT is destroyed, however long the row itself
 //            lives; what stands in a request or an outcome until that object is destroyed. Arguments are
@@ -22,8 +22,8 @@
 // Errors     A failing call throws quire::error. With QUIRE_NO_EXCEPTIONS, or under -fno-exceptions, it
 //            returns a quire::result instead, and caches are opened with cache::open(). Below, may<T> is
 //            T or result<T>. "Not found", a timeout and a lost change log are values, not errors.
-// Threads    As quire.h says: cache and feed from any thread at once; crawl, snapshot, request and outcome
-//            one thread at a time; a batch on its own thread only.
+// Threads    As quire.h says: cache and feed from any thread at once; crawl, snapshot, window, merge, request
+//            and outcome one thread at a time; a batch on its own thread only.
 #ifndef QUIRE_HPP
 #define QUIRE_HPP
 
@@ -31,5 +31,6 @@
 #include "quire/result.hpp"
 #include "quire/snapshot.hpp"
 #include "quire/values.hpp"
+#include "quire/window.hpp"
 
 #endif

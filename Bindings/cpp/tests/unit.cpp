@@ -1,4 +1,4 @@
-// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp, and with
+// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp, windows.cpp and
 // returning.cpp, which does the same with errors returned, so that both modes meet in one program.
 //
 //     unit DIRECTORY
@@ -12,6 +12,7 @@
 
 void test_returning(const std::string &directory, void (*must)(bool, const char *));
 void test_ranks(const std::string &path, void (*must)(bool, const char *));
+void test_windows(const std::string &path, void (*must)(bool, const char *));
 
 namespace {
 
@@ -372,9 +373,6 @@ void sizes()
     for (const quire::row &row : snapshot.gaps(feed)) must(row.why() == quire::doubt::missed, "why");
 }
 
-void returning() { test_returning(fresh("returning"), must); }
-void ranks() { test_ranks(fresh("ranks"), must); }
-
 } // namespace
 
 int main(int argc, char **argv)
@@ -384,7 +382,10 @@ int main(int argc, char **argv)
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges}, {"errors", errors}, {"batches", batches}, {"growth", growth},
         {"attributes", attributes}, {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes},
-        {"placeholders", placeholders}, {"files", files}, {"returning", returning}, {"ranks", ranks}};
+        {"placeholders", placeholders}, {"files", files},
+        {"returning", [] { test_returning(fresh("returning"), must); }},
+        {"ranks", [] { test_ranks(fresh("ranks"), must); }},
+        {"windows", [] { test_windows(fresh("windows"), must); }}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {

@@ -38,6 +38,22 @@ pub struct Statistics {
     pub pinned_bytes: u64,
 }
 
+/// What budgets have taken from a cache in the life of its file; see `quire_evictions`.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evictions {
+    pub pages: u64,
+    pub posts: u64,
+    pub body_bytes: u64,
+    pub posts_by_age: u64,
+    pub posts_by_feed: u64,
+    pub posts_by_collection: u64,
+    pub posts_by_cache: u64,
+    pub posts_by_file: u64,
+    pub hits: u64,
+    pub misses: u64,
+}
+
 /// How much [`Cache::check_with`] tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckLevel {
@@ -74,7 +90,14 @@ impl Cache {
         let path = c_path(path.as_ref())?;
         let mut cache = null_mut();
         // SAFETY: the arguments live until the call returns; so does every argument in this file.
-        Error::check(unsafe { sys::quire_open(path.as_ptr(), &options.c(), &mut cache) })?;
+        Error::check(unsafe {
+            match &options.budget {
+                Some(budget) => {
+                    sys::quire_open_with_budget(path.as_ptr(), &options.c(), &budget.c(), &mut cache)
+                }
+                None => sys::quire_open(path.as_ptr(), &options.c(), &mut cache),
+            }
+        })?;
         Ok(Cache { c: cache })
     }
 
@@ -248,6 +271,25 @@ impl Cache {
             oldest_snapshot_age: c.oldest_snapshot_age,
             oldest_snapshot_process: c.oldest_snapshot_process,
             pinned_bytes: c.pinned_bytes,
+        })
+    }
+
+    /// What the budget has taken, and whether it was missed.
+    pub fn evictions(&self) -> Result<Evictions, Error> {
+        let mut c = sys::quire_evictions::EMPTY;
+        // SAFETY: see `open_with`.
+        Error::check(unsafe { sys::quire_get_evictions(self.c, &mut c) })?;
+        Ok(Evictions {
+            pages: c.pages,
+            posts: c.posts,
+            body_bytes: c.body_bytes,
+            posts_by_age: c.posts_by_age,
+            posts_by_feed: c.posts_by_feed,
+            posts_by_collection: c.posts_by_collection,
+            posts_by_cache: c.posts_by_cache,
+            posts_by_file: c.posts_by_file,
+            hits: c.hits,
+            misses: c.misses,
         })
     }
 

@@ -214,6 +214,13 @@ impl Feed {
         }
     }
 
+    /// Tells which posts are on the screen of this process: the budget takes no page with one of them. They replace
+    /// those named before.
+    pub fn set_visible<T: AsRef<[u8]>>(&self, ids: &[T]) -> Result<(), Error> {
+        // SAFETY: see `plan`.
+        Error::check(unsafe { sys::quire_set_visible(self.c, IdArray::new(ids).c()) })
+    }
+
     /// Forgets pages until the policy is met or its budget is spent.
     pub fn prune(&self, batch: Option<&Batch>, policy: &PrunePolicy<'_>) -> Result<Pruned, Error> {
         let visible = IdArray::new(&policy.visible);

@@ -39,6 +39,7 @@ mod cache;
 mod error;
 mod feed;
 mod files;
+mod merge;
 mod options;
 mod outcome;
 #[cfg(feature = "profiles")]
@@ -48,20 +49,23 @@ mod snapshot;
 #[allow(missing_docs)]
 #[rustfmt::skip] // written by generate-sys
 pub mod sys;
+mod window;
 
 pub use answer::{Answer, Place, Post};
 pub use batch::Batch;
 pub use bytes::{Border, Id, Ids, Link, Order, Paging};
-pub use cache::{Cache, CheckLevel, Finding, Statistics};
+pub use cache::{Cache, CheckLevel, Evictions, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Crawl, Feed};
 pub use files::{RepairReport, RepairedFeed};
-pub use options::{CacheOptions, FeedOptions, PrunePolicy, Pruned, Sizes};
+pub use merge::{Merge, MergedKind, MergedRow};
+pub use options::{Budget, CacheOptions, FeedOptions, Limits, PrunePolicy, Pruned, Sizes};
 pub use outcome::{Alias, Ask, Help, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{
     Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
 };
 pub use snapshot::{FeedInfo, PostInfo, Snapshot};
+pub use window::{Difference, Start, Window, WindowInfo};
 
 /// The version of the library that is running, such as "0.1.0".
 pub fn version() -> &'static str {

@@ -20,6 +20,51 @@ pub struct CacheOptions {
     /// Open a cache that exists for reading only, without the right to write. `QUIRE_READ_ONLY` in `quire.h` says
     /// what is seen of another process's writes.
     pub is_read_only: bool,
+    /// How large the cache may become; it is not in the file.
+    pub budget: Option<Budget>,
+}
+
+/// The limits of a cache, a collection or a feed. 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Posts.
+    pub posts: u64,
+    /// Bytes of bodies.
+    pub body_bytes: u64,
+    /// Milliseconds between the fetch of a page and that of the newest answer of a commit.
+    pub age_ms: u64,
+}
+
+impl Limits {
+    fn c(self) -> sys::quire_limits {
+        sys::quire_limits { posts: self.posts, body_bytes: self.body_bytes, age_ms: self.age_ms }
+    }
+}
+
+/// How large a cache may become. Each commit takes away what is over it: pages of the least recently used feeds, never
+/// a pinned, visible or local post, nor what the commit brought. What leaves becomes a gap that can be fetched again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Bytes of the file that records occupy, without free space. 0 is no limit.
+    pub file_bytes: u64,
+    /// Of the whole cache.
+    pub cache: Limits,
+    /// Of each collection.
+    pub collection: Limits,
+    /// Of each feed.
+    pub feed: Limits,
+}
+
+impl Budget {
+    pub(crate) fn c(&self) -> sys::quire_budget {
+        sys::quire_budget {
+            file_bytes: self.file_bytes,
+            cache: self.cache.c(),
+            collection: self.collection.c(),
+            feed: self.feed.c(),
+            ..sys::quire_budget::EMPTY
+        }
+    }
 }
 
 impl Default for CacheOptions {
@@ -31,6 +76,7 @@ impl Default for CacheOptions {
             maximum_snapshot_age: 0,
             verifies_on_open: false,
             is_read_only: false,
+            budget: None,
         }
     }
 }
