@@ -15,10 +15,10 @@ extension Pager {
 
     /// Returns the freshness. A page dated in the future, because the clock was set back, is not fresh.
     func freshness() throws -> Freshness {
-        let now = clock.now()
+        let (now, feed) = (clock.now(), feed)
         return try feed.cache.withSnapshot { snapshot in
             guard let first = try FirstPage(of: feed, in: snapshot), let age = first.age(at: now),
-                let lifetime = first.lifetime, try isTopKnown(first, in: snapshot)
+                let lifetime = first.lifetime, try isTopKnown(first, of: feed, in: snapshot)
             else { return .unknown }
             if age < lifetime { return .fresh }
             if age < lifetime + options.staleWhileRevalidate { return .revalidate }

@@ -17,6 +17,12 @@ extension Pager {
             case .refused(let refusal): return .refused(refusal)
             case .request(let plan): request = try describe(plan, at: place)
             }
+            if let judged = try await writer.outcome(of: request.plan.ticket, issuer: issuer) {
+                outcome = judged
+                if judged.verdict.asksAgain(judged) { continue }
+                note(judged, at: place)
+                return .loaded(judged)
+            }
             let result: PageResult
             do {
                 let response = try await completed(ask(request), to: request)
@@ -41,11 +47,13 @@ extension Pager {
     }
 
     private func describe(_ plan: Request, at place: Place) throws -> PageRequest {
+        let feed = feed
         var request = PageRequest(plan, at: place, in: feed, limit: pageSize)
         guard place == .head else { return request }
         let now = clock.now()
         try feed.cache.withSnapshot { snapshot in
-            guard let first = try FirstPage(of: feed, in: snapshot), try isTopKnown(first, in: snapshot)
+            guard let first = try FirstPage(of: feed, in: snapshot),
+                try isTopKnown(first, of: feed, in: snapshot)
             else {
                 return
             }
@@ -57,7 +65,9 @@ extension Pager {
 
     /// Returns true if the first page that the server confirmed is still the topmost one here. Otherwise "not
     /// modified" would hide posts that were evicted since.
-    func isTopKnown(_ first: FirstPage, in snapshot: borrowing Snapshot) throws -> Bool {
+    func isTopKnown(
+        _ first: FirstPage, of feed: Feed, in snapshot: borrowing Snapshot
+    ) throws -> Bool {
         guard first.pageSize == nil || first.pageSize == pageSize else { return false }
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }

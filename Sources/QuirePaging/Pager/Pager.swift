@@ -103,6 +103,7 @@ public actor Pager {
         switch options.refresh {
         case .keepGap: break
         case .fillUntilOverlap(let pages):
+            let feed = feed
             let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed).first?.id }
             if let gap { try await fill(gap, pages: pages) }
         case .startAfresh:
@@ -245,6 +246,7 @@ public actor Pager {
         var policy = PrunePolicy()
         policy.dropsOutOfSequence = true
         while let result = try await prune(policy), !result.isDone {}
+        let feed = feed
         let gaps = try feed.cache.withSnapshot { try $0.info(of: feed).gaps }
         if gaps == 0 { try await changeServerState { $0.isDropPending = false } }
     }

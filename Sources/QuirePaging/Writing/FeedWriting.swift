@@ -10,6 +10,14 @@ public protocol FeedWriting: Sendable {
     /// - Throws: What the operations throw (``Quire/Batch/apply(_:issuer:)``), none of which has taken effect then;
     ///   and what keeps them from being carried out.
     nonisolated(nonsending) func write(_ operations: [CacheOperation]) async throws -> [CacheReply]
+
+    /// Waits for the answer to a planned request that another program makes. Nil if none does, or if it does not come:
+    /// then the page is asked for here.
+    /// - Parameters:
+    ///   - ticket: That of the plan.
+    ///   - issuer: That of the reply to the plan.
+    /// - Throws: `CancellationError`, which leaves the other's request as it is.
+    nonisolated(nonsending) func outcome(of ticket: Ticket, issuer: UInt64) async throws -> Outcome?
 }
 
 extension Feed: FeedWriting {
@@ -27,6 +35,11 @@ extension Feed: FeedWriting {
 }
 
 extension FeedWriting {
+    /// Nil: each program asks for itself.
+    nonisolated(nonsending) public func outcome(of ticket: Ticket, issuer: UInt64) async throws -> Outcome? {
+        nil
+    }
+
     /// Carries out one operation on the feed.
     nonisolated(nonsending) func write(_ operation: FeedOperation) async throws -> CacheReply {
         try await replies(to: [operation])[0]
