@@ -10,6 +10,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "QuireCluster", targets: ["QuireCluster"]),
+        // Pagers and reading states that write through the log.
+        .library(name: "QuireClusterPaging", targets: ["QuireClusterPaging"]),
         .executable(name: "quire-node", targets: ["QuireNode"]),
         // What `make cluster-demo` runs.
         .executable(name: "quire-cluster-demo", targets: ["QuireClusterDemo"]),
@@ -24,6 +26,10 @@ let package = Package(
             name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
         .target(
             name: "QuireCluster", dependencies: ["CNATS", .product(name: "Quire", package: "quire")],
+            swiftSettings: strict),
+        .target(
+            name: "QuireClusterPaging",
+            dependencies: ["QuireCluster", .product(name: "QuirePaging", package: "quire")],
             swiftSettings: strict),
         // A node as a program, with its figures over HTTP.
         .executableTarget(
@@ -46,7 +52,8 @@ let package = Package(
         .testTarget(
             name: "QuireClusterTests",
             dependencies: [
-                "QuireCluster", "ClusterTesting", .product(name: "QuireTesting", package: "quire"),
+                "QuireCluster", "QuireClusterPaging", "ClusterTesting",
+                .product(name: "QuireTesting", package: "quire"),
             ],
             swiftSettings: strict),
     ],

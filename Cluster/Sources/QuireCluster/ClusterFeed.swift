@@ -7,6 +7,8 @@ public final class ClusterFeed: Sendable {
     public let name: String
     let shard: ClusterShard
     private let known: Mutex<Feed>
+    /// Who issued the tickets of the newest plans that were written here.
+    private let issuers = Mutex<[UInt64]>([])
 
     init(_ feed: Feed, in shard: ClusterShard) {
         (name, self.shard) = (feed.name, shard)
@@ -29,8 +31,25 @@ public final class ClusterFeed: Sendable {
     /// appended again.
     /// - Throws: ``QuireError`` of an operation that failed, `.notFound` if the feed has another number now;
     ///   ``LogError`` as ``ClusterCache/submit(_:to:)``.
-    public func write(_ operations: [CacheOperation]) async throws -> [CacheReply] {
-        try await shard.submit(operations, of: feed).replies
+    nonisolated(nonsending) public func write(_ operations: [CacheOperation]) async throws -> [CacheReply] {
+        let (replies, position) = try await shard.submit(operations, of: feed)
+        issuers.withLock { issuers in
+            for case .plan(_, position.digest) in replies {
+                issuers.append(position.digest)
+                if issuers.count > 256 { issuers.removeFirst(128) }
+            }
+        }
+        return replies
+    }
+
+    /// Waits for the answer to a planned request that another caller on any node is making: ten seconds at most.
+    /// Nil if there is no such request, or no answer: then its page is asked for here.
+    /// - Throws: `CancellationError`.
+    nonisolated(nonsending) public func outcome(of ticket: Ticket, issuer: UInt64) async throws -> Outcome? {
+        if issuers.withLock({ $0.contains(issuer) }) { return nil }
+        let outcome = await shard.outcome(of: ticket, in: feed, until: .now + .seconds(10))
+        try Task.checkCancellation()
+        return outcome
     }
 
     /// Plans a request, fetches its page and takes the answer in. If another caller on any node is asking for

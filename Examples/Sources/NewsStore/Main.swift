@@ -134,7 +134,7 @@ struct NewsItem: Codable, Sendable {
                 let (feed, pager) = try store.news()
                 try await pager.refresh(.ifStale)
                 print("news:", try titles(feed), "unread:", try feed.reading.unread().count)
-                try feed.reading.setMarker("n12")
+                try await feed.reading.setMarker("n12")
             }
             let store = NewsStore(cache: try Cache(at: path), server: server.address, clock: clock)
             let (feed, pager) = try store.news()
@@ -142,7 +142,7 @@ struct NewsItem: Codable, Sendable {
             try await pager.refresh()
             let unread = try feed.reading.unread()
             print("after a restart:", unread.count, "unread, exact:", unread.isExact)
-            try feed.reading.mark(["n15"])
+            try await feed.reading.mark(["n15"])
             print("read:", try feed.reading.areRead(["n15", "n14"]))
         }
     }

@@ -57,7 +57,7 @@ struct Status: Decodable, Sendable {
         }
         screen.draw("the first run, scrolled down:")
         print("asked:", server.takeRequests())
-        try screen.save()
+        try await screen.save()
     }
 
     @MainActor static func secondRun(_ path: String, _ server: LocalServer) async throws {
@@ -95,6 +95,6 @@ struct Status: Decodable, Sendable {
             }
             await screen.look()
         }
-        try screen.save()
+        try await screen.save()
     }
 }

@@ -50,9 +50,9 @@ import QuirePaging
     func look() async { await model.see(visible.map(\.id)) }
 
     /// The reader leaves: the next run opens here.
-    func save() throws {
+    func save() async throws {
         if let anchor = visible.first(where: { $0.post != nil })?.post?.id ?? anchor {
-            try model.pager.feed.reading.setPosition(anchor)
+            try await model.pager.feed.reading.setPosition(anchor)
         }
     }
 

@@ -33,6 +33,7 @@ extension Pager {
     /// Returns the post and its nearest neighbours whose bodies are missing or outdated, top first; none if
     /// the post's body is here.
     private func missingBodies(around id: PostID) throws -> [PostID] {
+        let feed = feed
         let limit = max(1, options.pageSize ?? feed.options.pageSize)
         return try feed.cache.withSnapshot { snapshot in
             guard let row = try snapshot.find(id, in: feed) else {

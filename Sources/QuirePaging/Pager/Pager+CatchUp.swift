@@ -31,7 +31,8 @@ extension Pager {
 
     /// Returns the place of the next request toward a post; nil if nothing is missing above it.
     private func whatIsMissing(above marker: PostID) throws -> Place? {
-        try feed.cache.withSnapshot { snapshot in
+        let feed = feed
+        return try feed.cache.withSnapshot { snapshot in
             let post = try snapshot.find(marker, in: feed)
             guard let gap = try snapshot.gaps(of: feed).first else { return post == nil ? .tail : nil }
             guard let post else { return .gap(gap.id) }

@@ -34,6 +34,7 @@ extension Pager {
     func page(at place: Place, ifUnchangedSince generation: UInt64?) async throws -> PageResult? {
         try await waitForRefresh()
         if let generation, flights[place] == nil {
+            let feed = feed
             let change = try feed.cache.withSnapshot { try feed.changes(since: generation, in: $0) }
             if change != nil { return nil }
         }

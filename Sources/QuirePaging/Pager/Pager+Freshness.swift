@@ -15,13 +15,11 @@ extension Pager {
 
     /// Returns the freshness. A page dated in the future, because the clock was set back, is not fresh.
     func freshness() throws -> Freshness {
-        let now = clock.now()
+        let (now, feed) = (clock.now(), feed)
         return try feed.cache.withSnapshot { snapshot in
-            let serverState = try ServerState(of: feed, in: snapshot, at: now)
-            guard let age = serverState.age(at: now), let confirmed = serverState.confirmed,
-                try isTopKnown(serverState, in: snapshot)
+            guard let first = try FirstPage(of: feed, in: snapshot), let age = first.age(at: now),
+                let lifetime = first.lifetime, try isTopKnown(first, of: feed, in: snapshot)
             else { return .unknown }
-            let lifetime = Duration.milliseconds(confirmed.length)
             if age < lifetime { return .fresh }
             if age < lifetime + options.staleWhileRevalidate { return .revalidate }
             return age < lifetime + options.staleIfError ? .tolerable : .unknown
@@ -31,21 +29,29 @@ extension Pager {
     // MARK: ServerState
 
     /// Reads the stored state. Writes it back if the clock was set back, so that a pause cannot restart for
-    /// ever.
-    func readServerState() throws -> ServerState {
-        try changeServerState { _ in }
+    /// ever, and no page becomes fresh.
+    func readServerState() async throws -> ServerState {
+        let now = clock.now()
+        try await writer.change(FirstPage.attribute) { bytes in
+            guard let first = FirstPage(bytes) else { return bytes }
+            var corrected = first
+            corrected.correct(at: now)
+            return corrected == first ? bytes : try corrected.bytes
+        }
+        return try await changeServerState { _ in }
     }
 
     /// Writes only differences: most answers change nothing.
     @discardableResult
-    func changeServerState(_ body: (inout ServerState) -> Void) throws -> ServerState {
+    func changeServerState(_ body: (inout ServerState) -> Void) async throws -> ServerState {
         let now = clock.now()
-        let stored = try feed.cache.withSnapshot { try ServerState(of: feed, in: $0) }
-        var serverState = stored
-        serverState.correct(at: now)
-        body(&serverState)
-        if serverState != stored {
-            try feed.cache.batch { try ServerState.change(of: feed, in: $0, at: now, body) }
+        var serverState = ServerState()
+        try await writer.change(ServerState.attribute) { bytes in
+            let stored = ServerState(bytes)
+            serverState = stored
+            serverState.correct(at: now)
+            body(&serverState)
+            return serverState == stored ? bytes : try serverState.bytes
         }
         return serverState
     }

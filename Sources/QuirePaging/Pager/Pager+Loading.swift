@@ -11,17 +11,25 @@ extension Pager {
         var outcome: Outcome?
         for _ in 0..<Self.rounds {
             let request: PageRequest
-            switch try feed.plan(place, limit: options.pageSize) {
+            let reply = try await writer.write(.plan(place, limit: options.pageSize))
+            guard case .plan(let plan, let issuer) = reply else { throw writer.unexpected(reply) }
+            switch plan {
             case .refused(let refusal): return .refused(refusal)
             case .request(let plan): request = try describe(plan, at: place)
+            }
+            if let judged = try await writer.outcome(of: request.plan.ticket, issuer: issuer) {
+                outcome = judged
+                if judged.verdict.asksAgain(judged) { continue }
+                note(judged, at: place)
+                return .loaded(judged)
             }
             let result: PageResult
             do {
                 let response = try await completed(ask(request), to: request)
                 try Task.checkCancellation()
-                result = try take(response, to: request)
+                result = try await take(response, to: request, issuedBy: issuer)
             } catch {
-                try feed.cancel(request.plan.ticket)
+                _ = try await writer.write(.cancel(request.plan.ticket))
                 interceptors.forEach { $0.observe(request, .failure(error)) }
                 throw error
             }
@@ -39,24 +47,28 @@ extension Pager {
     }
 
     private func describe(_ plan: Request, at place: Place) throws -> PageRequest {
+        let feed = feed
         var request = PageRequest(plan, at: place, in: feed, limit: pageSize)
         guard place == .head else { return request }
         let now = clock.now()
         try feed.cache.withSnapshot { snapshot in
-            let serverState = try ServerState(of: feed, in: snapshot, at: now)
-            guard try isTopKnown(serverState, in: snapshot) else { return }
-            request.age = serverState.age(at: now)
-            request.validators = serverState.firstPage?.validators
+            guard let first = try FirstPage(of: feed, in: snapshot),
+                try isTopKnown(first, of: feed, in: snapshot)
+            else {
+                return
+            }
+            request.age = first.age(at: now)
+            request.validators = first.validators
         }
         return request
     }
 
     /// Returns true if the first page that the server confirmed is still the topmost one here. Otherwise "not
     /// modified" would hide posts that were evicted since.
-    func isTopKnown(_ serverState: ServerState, in snapshot: borrowing Snapshot) throws -> Bool {
-        guard let first = serverState.firstPage, first.pageSize == nil || first.pageSize == pageSize else {
-            return false
-        }
+    func isTopKnown(
+        _ first: FirstPage, of feed: Feed, in snapshot: borrowing Snapshot
+    ) throws -> Bool {
+        guard first.pageSize == nil || first.pageSize == pageSize else { return false }
         let info = try snapshot.info(of: feed)
         guard info.head == .end else { return false }
         if info.posts == 0 { return first.page == nil && info.tail == .end }  // an empty list
@@ -110,19 +122,19 @@ extension Pager {
         try await waitForTurn()
         do {
             let response = try await source.page(for: request)
-            try heed(pause: response.pause, quota: response.quota)
+            try await heed(pause: response.pause, quota: response.quota)
             return response
         } catch let failure as PageFailure {
-            try heed(pause: failure.pause, quota: failure.quota)
+            try await heed(pause: failure.pause, quota: failure.quota)
             throw failure
         }
     }
 
     /// Stores the server's limits at once, whatever becomes of the answer, since its caller may have left.
-    private func heed(pause: Duration?, quota: Quota?) throws {
+    private func heed(pause: Duration?, quota: Quota?) async throws {
         if pause == nil && quota == nil { return }
         let now = clock.now()
-        try changeServerState { $0.heed(pause: pause, quota: quota, at: now) }
+        try await changeServerState { $0.heed(pause: pause, quota: quota, at: now) }
     }
 
     /// Waits until a request is allowed.
@@ -130,7 +142,7 @@ extension Pager {
         var waited: ServerState.Span?
         while true {
             let now = clock.now()
-            let serverState = try readServerState()
+            let serverState = try await readServerState()
             if let quota = serverState.spentQuota {
                 throw PagerError.quotaSpent(.milliseconds(quota.rest(at: now)))
             }
@@ -145,11 +157,15 @@ extension Pager {
 
     // MARK: Answers
 
-    private func take(_ response: PageResponse, to request: PageRequest) throws -> PageResult {
+    private func take(
+        _ response: PageResponse, to request: PageRequest, issuedBy issuer: UInt64
+    ) async throws -> PageResult {
         let now = clock.now()
+        let lifetime = response.lifetime ?? options.lifetime
+        let ticket = request.plan.ticket
         switch response.content {
         case .fresh:
-            try feed.cancel(request.plan.ticket)
+            _ = try await writer.write(.cancel(ticket))
             return .fresh
         case .notModified:
             guard request.validators != nil else {
@@ -157,50 +173,32 @@ extension Pager {
                     "\(feed.name): unexpected \"not modified\": the request had no validators",
                     isTransient: false)
             }
-            try feed.cache.batch { batch in
-                try batch[feed].cancel(request.plan.ticket)
-                try ServerState.change(of: feed, in: batch, at: now) { confirm(response, &$0, now) }
+            var operations = [FeedOperation.cancel(ticket)]
+            let stored = try feed.attribute(FirstPage.attribute)
+            if var first = FirstPage(stored) {
+                first.confirm(response.validators, at: now, for: lifetime)
+                // if another pager writes first, it is about a newer page
+                operations.append(
+                    .exchangeAttribute(FirstPage.attribute, from: stored, to: try first.bytes))
             }
+            _ = try await writer.replies(to: operations)
             return .notModified
         case .page(var answer):
             if answer.fetchedAt == 0 { answer.fetchedAt = now }
-            return try feed.cache.batch { batch in
-                let outcome = try batch[feed].ingest(answer, for: request.plan.ticket)
-                if !outcome.isUnchanged {
-                    for page in response.embedded {
-                        try page.ingest(in: batch, at: now, lifetime: options.lifetime)
-                    }
-                }
-                if let total = answer.total, !outcome.isUnchanged {
-                    try ServerState.change(of: feed, in: batch, at: now) { $0.total = total }
-                }
-                guard request.place == .head, outcome.confirmsFirstPage else { return .loaded(outcome) }
-                try ServerState.change(of: feed, in: batch, at: now) { serverState in
-                    confirm(response, &serverState, now)
-                    // "Not modified" must not hide posts that this answer showed but the engine ignored.
-                    let isWhole = outcome.ignored.isEmpty
-                    serverState.firstPage = ServerState.FirstPage(
-                        validators: isWhole ? response.validators : nil, pageSize: pageSize,
-                        page: outcome.page)
-                }
-                return .loaded(outcome)
+            let answered = FirstPage.Answered(
+                confirmed: ServerState.Span(since: now, length: lifetime.milliseconds),
+                validators: response.validators, pageSize: pageSize)
+            let ingest = FeedOperation.ingest(
+                answer, for: ticket, issuer: issuer,
+                embedded: try response.embedded.map {
+                    try $0.answered(at: now, lifetime: options.lifetime)
+                },
+                note: request.place == .head ? try FirstPage.note(answered) : nil)
+            let outcome = try writer.outcome(await writer.write(ingest))
+            if let total = answer.total, !outcome.isUnchanged {
+                try await changeServerState { $0.total = total }
             }
-        }
-    }
-
-    /// Notes that the server confirmed the first page.
-    private func confirm(_ response: PageResponse, _ serverState: inout ServerState, _ now: Int64) {
-        let lifetime = response.lifetime ?? options.lifetime
-        serverState.confirmed = ServerState.Span(since: now, length: lifetime.milliseconds)
-        if let validators = response.validators { serverState.firstPage?.validators = validators }
-    }
-}
-
-extension Outcome {
-    var confirmsFirstPage: Bool {
-        switch verdict {
-        case .ok, .joined, .gap: true
-        default: false
+            return .loaded(outcome)
         }
     }
 }

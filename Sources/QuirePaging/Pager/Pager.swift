@@ -17,8 +17,11 @@ import Quire
 /// waits for it. Every method throws ``Quire/QuireError``, ``PagerError``, `CancellationError`, and what the
 /// source or an interceptor throws; the pager can be used again after each of them.
 public actor Pager {
-    /// Its rows are read with ``Quire/Cache/withSnapshot(_:)``, whatever the pager does meanwhile.
-    public nonisolated let feed: Feed
+    /// Its rows are read with ``Quire/Cache/withSnapshot(_:)``, whatever the pager does meanwhile. Ask for it each
+    /// time: a replica that is built anew is another cache.
+    public nonisolated var feed: Feed { writer.feed }
+    /// What it writes through.
+    nonisolated let writer: any FeedWriting
     /// The pager's options.
     public nonisolated let options: PagerOptions
     let clock: PagerClock
@@ -41,16 +44,16 @@ public actor Pager {
     ///     let pager = Pager(feed, source: try HTTPSource(template, profile: .named("stackexchange")!))
     ///     try await pager.refresh(.ifStale)
     /// - Parameters:
-    ///   - feed: The feed that the answers go to.
+    ///   - writer: The feed that the answers go to.
     ///   - source: What asks the server.
     ///   - interceptors: See requests and responses; the first one sees requests first.
     ///   - options: How it asks: retries, freshness, pruning.
     ///   - clock: What it waits by; tests have one of their own.
     public init(
-        _ feed: Feed, source: any PagingSource, interceptors: [Interceptor] = [],
+        _ writer: any FeedWriting, source: any PagingSource, interceptors: [Interceptor] = [],
         options: PagerOptions = PagerOptions(), clock: PagerClock = .system
     ) {
-        self.feed = feed
+        self.writer = writer
         self.source = source
         self.interceptors = interceptors
         self.options = options
@@ -93,20 +96,21 @@ public actor Pager {
             return .stale("\(error)")
         }
         guard case .loaded(let outcome) = result, outcome.verdict == .gap else {
-            try dropOutOfSequence()
-            try dropBeyondBound()
+            try await dropOutOfSequence()
+            try await dropBeyondBound()
             return result
         }
         switch options.refresh {
         case .keepGap: break
         case .fillUntilOverlap(let pages):
+            let feed = feed
             let gap = try feed.cache.withSnapshot { try $0.gaps(of: feed).first?.id }
             if let gap { try await fill(gap, pages: pages) }
         case .startAfresh:
-            try changeServerState { $0.isDropPending = true }
-            try dropOutOfSequence()
+            try await changeServerState { $0.isDropPending = true }
+            try await dropOutOfSequence()
         }
-        try dropBeyondBound()
+        try await dropBeyondBound()
         return result
     }
 
@@ -192,18 +196,20 @@ public actor Pager {
     /// - Parameter message: the number of the last message before, if messages are numbered.
     @discardableResult
     public func beginLive(after message: UInt64? = nil) async throws -> PageResult {
-        try feed.beginLive(after: message)
+        _ = try await writer.write(.beginLive(after: message))
         return try await refresh()
     }
 
     /// Call this when the connection has ended.
-    public func endLive() throws { try feed.endLive() }
+    public func endLive() async throws { _ = try await writer.write(.endLive) }
 
     /// A message: posts that the server says are on top now, topmost first. See
     /// ``Quire/Feed/push(_:number:follows:)``.
     @discardableResult
-    public func push(_ answer: Answer, number: UInt64? = nil, follows: PostID? = nil) throws -> Outcome {
-        try feed.push(answer, number: number, follows: follows)
+    public func push(
+        _ answer: Answer, number: UInt64? = nil, follows: PostID? = nil
+    ) async throws -> Outcome {
+        try writer.outcome(await writer.write(.push(answer, number: number, follows: follows)))
     }
 
     // MARK: Forgetting pages
@@ -211,35 +217,38 @@ public actor Pager {
     /// Tells the pager what the reader sees now; an empty set if there is no reader. Visible posts are never
     /// forgotten, and nothing is before the first call. Pages that wait to be forgotten leave as soon as it
     /// is safe.
-    public func setVisible(_ posts: Set<PostID>) throws {
+    public func setVisible(_ posts: Set<PostID>) async throws {
         visible = posts
-        try dropOutOfSequence()
+        try await dropOutOfSequence()
     }
 
     /// Forgets pages to save space, except those with visible or pinned posts. Forgets nothing and returns
     /// nil until the app has said what is visible.
     @discardableResult
-    public func prune(_ policy: PrunePolicy) throws -> PruneResult? {
+    public func prune(_ policy: PrunePolicy) async throws -> PruneResult? {
         guard let visible else { return nil }
         var policy = policy
         policy.visible.formUnion(visible)
-        return try feed.prune(policy)
+        let reply = try await writer.write(.prune(policy))
+        guard case .pruned(let result) = reply else { throw writer.unexpected(reply) }
+        return result
     }
 
-    private func dropBeyondBound() throws {
+    private func dropBeyondBound() async throws {
         guard let most = options.keeps else { return }
         var policy = PrunePolicy()
         policy.maximumPosts = max(0, most)
-        while let result = try prune(policy), !result.isDone {}
+        while let result = try await prune(policy), !result.isDone {}
     }
 
-    private func dropOutOfSequence() throws {
-        guard visible != nil, try readServerState().isDropPending else { return }
+    private func dropOutOfSequence() async throws {
+        guard visible != nil, try await readServerState().isDropPending else { return }
         var policy = PrunePolicy()
         policy.dropsOutOfSequence = true
-        while let result = try prune(policy), !result.isDone {}
+        while let result = try await prune(policy), !result.isDone {}
+        let feed = feed
         let gaps = try feed.cache.withSnapshot { try $0.info(of: feed).gaps }
-        if gaps == 0 { try changeServerState { $0.isDropPending = false } }
+        if gaps == 0 { try await changeServerState { $0.isDropPending = false } }
     }
 }
 

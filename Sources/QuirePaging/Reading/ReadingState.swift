@@ -1,17 +1,19 @@
 import Foundation
 import Quire
 
-extension Feed {
+extension FeedWriting {
     /// How far a user has read. It is stored in the cache, so it survives refreshes, pruning and restarts,
     /// and processes share it.
-    public var reading: ReadingState { ReadingState(feed: self) }
+    public var reading: ReadingState { ReadingState(writer: self) }
 }
 
-/// The reading state of a feed, see ``Quire/Feed/reading``. A value; every method throws ``Quire/QuireError``
-/// and may be called from any thread.
+/// The reading state of a feed, see ``FeedWriting/reading``. A value; every method throws ``Quire/QuireError``
+/// and what ``FeedWriting/write(_:)`` throws, and may be called from any thread.
 public struct ReadingState: Sendable {
+    let writer: any FeedWriting
+
     /// The feed.
-    public let feed: Feed
+    public var feed: Feed { writer.feed }
 
     // MARK: Flags
 
@@ -20,14 +22,13 @@ public struct ReadingState: Sendable {
 
     /// Marks posts as read or unread in every feed of the collection that holds them. The flag survives a new
     /// body of the post, and is removed when the last feed forgets the post.
-    public func mark(_ ids: [PostID], isRead: Bool = true) throws {
+    nonisolated(nonsending) public func mark(_ ids: [PostID], isRead: Bool = true) async throws {
         let collection = feed.options.collection
-        try feed.cache.batch { batch in
-            for id in ids {
+        _ = try await writer.write(
+            ids.map { id in
                 // All use the same version, so the last mark wins, independent of clocks.
-                _ = try batch.update(id, fields: [Self.flag: [isRead ? 1 : 0]], version: 0, in: collection)
-            }
-        }
+                .updateFields(id, [Self.flag: [isRead ? 1 : 0]], version: 0, collection: collection)
+            })
     }
 
     /// Returns, for each of these posts, whether it was marked as read.
@@ -42,11 +43,11 @@ public struct ReadingState: Sendable {
     // MARK: Marker
 
     /// Stores that everything from this post down is read; nil removes the marker.
-    public func setMarker(_ id: PostID?) throws {
+    nonisolated(nonsending) public func setMarker(_ id: PostID?) async throws {
         let key = try id.flatMap { id in
             try feed.cache.withSnapshot { try $0.find(id, in: feed)?.key }
         }
-        try change { $0.marker = id.map { Stored.Marker(id: Data($0.bytes), key: key) } }
+        try await change { $0.marker = id.map { Stored.Marker(id: Data($0.bytes), key: key) } }
     }
 
     /// Returns the post from which on everything is read. ``Pager/catchUp(to:budget:)`` fetches what is
@@ -94,12 +95,12 @@ public struct ReadingState: Sendable {
 
     /// Stores what is on the screen: a post, and how far its top is from the screen's, in any unit. Stores
     /// its neighbours too, in case it leaves.
-    public func setPosition(_ anchor: PostID, offset: Double = 0) throws {
+    nonisolated(nonsending) public func setPosition(_ anchor: PostID, offset: Double = 0) async throws {
         let window = try feed.cache.withSnapshot {
             try $0.window(of: feed, at: .post(anchor), above: 16, below: 16)
         }
         let candidates = window.nearestPosts.map { Data($0.bytes) }
-        try change { $0.position = Stored.Position(candidates: candidates, offset: offset) }
+        try await change { $0.position = Stored.Position(candidates: candidates, offset: offset) }
     }
 
     /// Returns the window around what was on the screen, and its offset; nil if nothing is stored or nothing of
@@ -151,12 +152,13 @@ public struct ReadingState: Sendable {
         }
     }
 
-    private func change(_ body: (inout Stored) -> Void) throws {
-        try feed.cache.batch { batch in
-            var stored = try decode(try batch[feed].attribute(Self.attribute))
+    nonisolated(nonsending) private func change(_ body: (inout Stored) -> Void) async throws {
+        try await writer.change(Self.attribute) { bytes in
+            var stored = try decode(bytes)
             body(&stored)
-            let bytes = Array(try JSONEncoder().encode(stored))
-            try batch[feed].setAttribute(Self.attribute, to: bytes)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return Array(try encoder.encode(stored))
         }
     }
 }

@@ -23,18 +23,14 @@ extension Interceptor {
 }
 
 extension EmbeddedPage {
-    /// Takes the page in (``CacheOperation/embed(_:)``). A complete one counts as a first page confirmed by the
-    /// server.
-    func ingest(in batch: borrowing Batch, at now: Int64, lifetime: Duration) throws {
+    /// The page as it is taken in. A complete one counts as a first page that the server confirmed.
+    func answered(at now: Int64, lifetime: Duration) throws -> EmbeddedPage {
         var page = self
         if page.answer.fetchedAt == 0 { page.answer.fetchedAt = now }
-        guard case .outcome(let outcome) = try batch.apply(.embed(page)), outcome.confirmsFirstPage,
-            answer.next == .end || options.paging == .ids
-        else { return }
-        try ServerState.change(of: batch.feed(named: feed, options: options), in: batch, at: now) {
-            serverState in
-            serverState.confirmed = ServerState.Span(since: now, length: lifetime.milliseconds)
-            serverState.firstPage = ServerState.FirstPage(validators: nil, pageSize: nil, page: outcome.page)
+        if answer.next == .end || options.paging == .ids {
+            let confirmed = ServerState.Span(since: now, length: lifetime.milliseconds)
+            page.note = try FirstPage.note(FirstPage.Answered(confirmed: confirmed))
         }
+        return page
     }
 }

@@ -1,9 +1,8 @@
 import Foundation
 import Quire
 
-/// What the pager remembers about a feed's server: when the next request is allowed, and how fresh the first
-/// page is. It is an attribute of the feed, written in the page's commit. So it always matches the posts,
-/// survives a restart, and processes share it.
+/// What the pager remembers about a feed's server: when the next request is allowed, and how long its list is. It is
+/// an attribute of the feed, so it survives a restart, and processes share it. ``FirstPage`` is another one.
 struct ServerState: Codable, Equatable {
     /// A time span, in milliseconds of a clock that may jump.
     struct Span: Codable, Equatable {
@@ -19,22 +18,9 @@ struct ServerState: Codable, Equatable {
         func rest(at now: Int64) -> Int64 { max(0, length - max(0, elapsed(at: now))) }
     }
 
-    /// The first page that the server confirmed.
-    struct FirstPage: Codable, Equatable {
-        var validators: Validators?
-        /// How many posts were requested; nil if the page is always the whole list.
-        var pageSize: Int?
-        /// The page it became; nil if it was empty. "Not modified" can be used only while it is the topmost
-        /// page.
-        var page: UInt64?
-    }
-
     var pause: Span?
     /// Set while the quota is used up.
     var spentQuota: Span?
-    /// When the server confirmed the first page, and for how long.
-    var confirmed: Span?
-    var firstPage: FirstPage?
     /// How many posts the list has, as an answer said last.
     var total: Int?
     /// True if out-of-sequence pages should leave as soon as they are not visible.
@@ -46,11 +32,10 @@ struct ServerState: Codable, Equatable {
     // MARK: Time
 
     /// Corrects times after the clock was set back, so that nothing lasts longer: a span from the future
-    /// begins now, and a page confirmed in the future is not fresh.
+    /// begins now.
     mutating func correct(at now: Int64) {
         if let since = pause?.since, since > now { pause?.since = now }
         if let since = spentQuota?.since, since > now { spentQuota?.since = now }
-        if let since = confirmed?.since, since > now { confirmed = nil }
         if pause?.rest(at: now) == 0 { pause = nil }
         if spentQuota?.rest(at: now) == 0 { spentQuota = nil }
     }
@@ -68,46 +53,29 @@ struct ServerState: Codable, Equatable {
             quota.remaining > 0 ? nil : Span(since: now, length: renewal.milliseconds)
     }
 
-    /// Returns how long ago the server confirmed the first page.
-    func age(at now: Int64) -> Duration? {
-        confirmed.map { .milliseconds(max(0, $0.elapsed(at: now))) }
-    }
-
     // MARK: Storage
 
-    private static let attribute = "paging"
-
-    /// Reads the stored state. Ignores what another version wrote and this one cannot read: the state is only
-    /// advice, and the next answer writes it again.
-    private init(_ bytes: [UInt8]?) {
-        self = bytes.flatMap { try? JSONDecoder().decode(ServerState.self, from: Data($0)) } ?? ServerState()
-    }
+    static let attribute = "paging"
 
     init() {}
+
+    /// Decodes an attribute. Ignores what another version wrote and this one cannot read: the state is only
+    /// advice, and the next answer writes it again.
+    init(_ bytes: [UInt8]?) {
+        self = bytes.flatMap { try? JSONDecoder().decode(ServerState.self, from: Data($0)) } ?? ServerState()
+    }
 
     /// Reads the stored state.
     init(of feed: Feed, in snapshot: borrowing Snapshot) throws {
         self.init(try snapshot.attribute(Self.attribute, of: feed))
     }
 
-    /// Reads the stored state and corrects its times.
-    init(of feed: Feed, in snapshot: borrowing Snapshot, at now: Int64) throws {
-        try self.init(of: feed, in: snapshot)
-        correct(at: now)
-    }
-
-    /// Changes the stored state, and writes it only if it changed.
-    static func change(
-        of feed: Feed, in batch: borrowing Batch, at now: Int64, _ body: (inout ServerState) -> Void
-    ) throws {
-        let stored = ServerState(try batch[feed].attribute(attribute))
-        var serverState = stored
-        serverState.correct(at: now)
-        body(&serverState)
-        if serverState == stored { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        try batch[feed].setAttribute(attribute, to: Array(try encoder.encode(serverState)))
+    var bytes: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return Array(try encoder.encode(self))
+        }
     }
 }
 

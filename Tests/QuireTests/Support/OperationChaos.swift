@@ -54,7 +54,7 @@ struct OperationChaos {
         let what = "\(operation)".prefix(1000)
         do {
             let reply = try target.apply(operation, issuer: issuer)
-            note(operation, reply)
+            try note(operation, reply, target)
             replies.append(reply)
             log.append("\(what): \("\(reply)".prefix(2000))")
         } catch let error as QuireError where isWide && error.isDeterministic {
@@ -62,11 +62,13 @@ struct OperationChaos {
         }
     }
 
-    private mutating func note(_ operation: CacheOperation, _ reply: CacheReply) {
+    private mutating func note(
+        _ operation: CacheOperation, _ reply: CacheReply, _ target: some OperationTarget
+    ) throws {
         switch (operation, reply) {
-        case (.open(let name, let options), .feed(let number)):
+        case (.open(let name, _), .feed(let number)):
             if !feeds.contains(where: { $0.number == number }) {
-                feeds.append((name, number, options ?? FeedOptions()))
+                feeds.append((name, number, try target.read { try $0.feed(number).options }))
             }
         case (.feed(let feed, _), .plan(.request(let request), let issuer)):
             tickets.append((feed, request.ticket, issuer))
@@ -152,7 +154,12 @@ struct OperationChaos {
             return .updateFields(
                 id(), Dictionary(fields) { $1 }, version: Int64(random.below(3)),
                 collection: random.pick(feeds.map(\.options.collection) + [""]))
-        default: return .feed(random.pick(feeds.map(\.number) + [1, 9]), rareOfFeed())
+        default:
+            let (number, operation) = (random.pick(feeds.map(\.number) + [1, 9]), rareOfFeed())
+            // R24 says nothing of crawls in feeds of ids
+            let paging = feeds.first { $0.number == number }?.options.paging
+            if case .crawl = operation, paging == nil || paging == .ids { return .feed(number, .endLive) }
+            return .feed(number, operation)
         }
     }
 

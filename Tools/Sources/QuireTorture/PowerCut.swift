@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import Quire
 import QuireSimulator
 
@@ -25,10 +26,10 @@ struct PowerCut: TortureCommand {
         let durability: CacheOptions.Durability
         let piece: Int
 
-        /// All workloads, more of them with full durability than with relaxed.
+        /// All workloads.
         static let all = pieces.flatMap { piece in
             Stage.Act.all.filter { $0 != .opening }.flatMap { act in
-                [CacheOptions.Durability.full, .relaxed].map {
+                [CacheOptions.Durability.full, .relaxed, .deferred].map {
                     Workload(act: act, durability: $0, piece: piece)
                 }
             }
@@ -40,7 +41,7 @@ struct PowerCut: TortureCommand {
         let digests = try CommitHistory.digests(upTo: states, in: folder)
         var summary = Summary(name: "power cut", unit: "files")
         var seen: Set<UInt64> = []
-        var (recordings, missing, beyond, relaxed) = (0, 0, 0, 0)
+        var (recordings, missing, beyond, relaxed, refused) = (0, 0, 0, 0, 0)
         var workloads = Workload.all
         random.shuffle(&workloads)
         while summary.count < count {
@@ -55,13 +56,14 @@ struct PowerCut: TortureCommand {
             summary.count += outcome.files
             missing += outcome.missing
             beyond += outcome.beyond
+            refused += outcome.refused
             if workload.durability == .relaxed { relaxed += outcome.files }
             recordings += 1
             if recordings > 20 * workloads.count { break }  // nothing new is left
         }
         summary.notes = """
             \(recordings) recordings of \(Stage.Act.all.count - 1) operations, by pages and sectors; \
-            \(relaxed) relaxed; \(beyond) with a commit that was not acknowledged, \
+            \(relaxed) relaxed; \(refused) whose commits were not flushed, refused; \(beyond) with a commit that was not acknowledged, \
             \(missing) cuts before the file had its name for good
             """
         return summary
@@ -70,11 +72,11 @@ struct PowerCut: TortureCommand {
     private func cut(
         _ stage: Stage, _ workload: Workload, _ log: [Recorded], _ quota: Int, _ digests: [UInt64],
         _ folder: String, _ seen: inout Set<UInt64>, _ random: inout SplitMix64
-    ) throws -> (files: Int, missing: Int, beyond: Int) {
+    ) throws -> (files: Int, missing: Int, beyond: Int, refused: Int) {
         var disk = Disk(
             piece: workload.piece, holding: stage.act == .creation ? nil : try stage.contents(),
             state: stage.state)
-        var (files, missing, beyond) = (0, 0, 0)
+        var (files, missing, beyond, refused) = (0, 0, 0, 0)
         let each = quota / max(1, log.count { $0.kind == .written }) + 1
         for (number, entry) in log.enumerated() {
             disk.apply(entry)
@@ -90,13 +92,45 @@ struct PowerCut: TortureCommand {
                 let image = disk.image { random.chance(share) }
                 var digest = Digest()
                 digest.add(image)
-                digest.add(disk.acknowledged << 1 | (workload.durability == .full ? 1 : 0))
+                digest.add(disk.acknowledged << 1 | (workload.durability == .relaxed ? 0 : 1))
                 if !seen.insert(digest.value).inserted { continue }
-                if try inspect(image, disk.acknowledged, workload, digests, folder, place) { beyond += 1 }
                 files += 1
+                if let marked = UnflushedFile(image) {
+                    try requireRefusal(of: marked, folder, place)
+                    refused += 1
+                } else if try inspect(image, disk.acknowledged, workload, digests, folder, place) {
+                    beyond += 1
+                }
             }
         }
-        return (files, missing, beyond)
+        return (files, missing, beyond, refused)
+    }
+
+    private static func write(_ image: [UInt8], _ folder: String, _ place: String) throws -> String {
+        let path = folder + "/cut.quire"
+        unlink(path + "-lock")
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let written = image.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        close(file)
+        if written != image.count { throw Violation(what: "\(place): no room for a file") }
+        return path
+    }
+
+    /// A file whose commits were not flushed must not be opened after the machine's next start.
+    private func requireRefusal(of file: UnflushedFile, _ folder: String, _ place: String) throws {
+        let path = try Self.write(file.afterRestart, folder, place)
+        let child = Child { _ in
+            do {
+                _ = try Cache(at: path)
+                return 1
+            } catch let error as QuireError {
+                return error.code == .unclean ? 0 : 2
+            } catch { return 3 }
+        }
+        let ending = child.wait().ending
+        if ending != .exited(0) {
+            throw Violation(what: "\(place): opening what is unclean ended with \(ending)")
+        }
     }
 
     /// Checks a file. Returns true if a commit is there that was not acknowledged.
@@ -104,16 +138,26 @@ struct PowerCut: TortureCommand {
         _ image: [UInt8], _ acknowledged: UInt64, _ workload: Workload, _ digests: [UInt64],
         _ folder: String, _ place: String
     ) throws -> Bool {
-        let path = folder + "/cut.quire"
-        unlink(path + "-lock")
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        let written = image.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-        close(file)
-        if written != image.count { throw Violation(what: "\(place): no room for a file") }
+        let path = try Self.write(image, folder, place)
         let reopened = try PostCrashCheck.inspect(
             path, acknowledged: acknowledged, digests: digests,
-            promise: workload.durability == .full ? .all : .someBeginning,
+            promise: workload.durability == .relaxed ? .someBeginning : .all,
             "\(place), pieces of \(workload.piece)")
         return reopened.state > acknowledged
+    }
+}
+
+/// A file with the mark that its commits were not flushed (Docs/on-disk.md).
+private struct UnflushedFile {
+    private static let (place, magic) = (512, Array("quire-unflushed\0".utf8))
+    /// The file as another boot of the machine finds it.
+    let afterRestart: [UInt8]
+
+    init?(_ image: [UInt8]) {
+        let end = Self.place + Self.magic.count
+        guard image.count > end, image[Self.place..<end].elementsEqual(Self.magic) else { return nil }
+        var image = image
+        image[end] ^= 1
+        afterRestart = image
     }
 }

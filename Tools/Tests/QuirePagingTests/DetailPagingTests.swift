@@ -58,7 +58,7 @@ import Testing
         #expect(try fixture.feed.cache.check().isEmpty)
     }
 
-    @Test func updatedFieldsAreSeenByTheModel() throws {
+    @Test func updatedFieldsAreSeenByTheModel() async throws {
         let fixture = try PagerFixture(FeedOptions())
         var answer = Answer(next: .end)
         for (id, version) in [(1, 5), (2, 5), (3, nil)] as [(UInt64, Int64?)] {
@@ -71,7 +71,7 @@ import Testing
         _ = try cache.update(1, fields: fields, version: 5)
         _ = try cache.update(2, fields: fields, version: 4)  // the body is newer
         _ = try cache.update(3, fields: ["score": [0xFF]], version: 0)
-        try fixture.feed.reading.mark([1, 2])
+        try await fixture.feed.reading.mark([1, 2])
         let posts = fixture.feed.posts(as: Question.self)
         #expect(try posts.find(1)?.decoded() == Question(title: "new", score: 7, tags: ["a"]))
         #expect(try posts.find(1)?.bytes == Array(Self.question(1, "q").1.utf8))

@@ -33,7 +33,7 @@ import Testing
     /// 40 new posts above and a gap between: the reader is where he was, and scrolls up through all of them.
     @Test func opensWhereTheReaderStopped() async throws {
         let (fixture, server, _) = try await cached(60)
-        try fixture.feed.reading.setPosition(20, offset: 3)
+        try await fixture.feed.reading.setPosition(20, offset: 3)
         server.insert(40)
         try fixture.subject.reopen()
         let again = fixture.pager(server)

@@ -19,9 +19,9 @@ import Testing
     @Test func flagsStayWithTheirPosts() async throws {
         let (fixture, pager, _) = try await fixture(posts: 3)
         let reading = fixture.feed.reading
-        try reading.mark([3, 1, 9])
+        try await reading.mark([3, 1, 9])
         #expect(try reading.areRead([3, 2, 1, 9]) == [true, false, true, false])
-        try reading.mark([1], isRead: false)
+        try await reading.mark([1], isRead: false)
         _ = try fixture.feed.cache.update(3, body: Array("{}".utf8), version: 9)
         try await pager.refresh()
         try fixture.subject.reopen()
@@ -34,7 +34,7 @@ import Testing
         let (fixture, pager, server) = try await fixture(posts: 3)
         let reading = fixture.feed.reading
         #expect(try reading.unread() == Unread(count: 3, isExact: true))
-        try reading.setMarker(2)
+        try await reading.setMarker(2)
         #expect(try reading.unread() == Unread(count: 1, isExact: true))
         try fixture.feed.insertLocal("draft", body: [])
         #expect(try reading.unread() == Unread(count: 1, isExact: true))
@@ -49,7 +49,7 @@ import Testing
 
     @Test func aMarkerOlderThanTheCacheIsCaughtUpWith() async throws {
         let (fixture, pager, _) = try await fixture(posts: 9)
-        try fixture.feed.reading.setMarker(2)
+        try await fixture.feed.reading.setMarker(2)
         #expect(try fixture.feed.reading.unread() == Unread(count: 3, isExact: false))
         try await pager.catchUp(to: 2, budget: 9)
         #expect(try fixture.feed.reading.unread() == Unread(count: 7, isExact: true))
@@ -58,7 +58,7 @@ import Testing
     @Test func keysSayWhereAMarkerStoodThatIsGone() async throws {
         let (fixture, pager, server) = try await fixture(posts: 6)
         try await pager.append()
-        try fixture.feed.reading.setMarker(3)
+        try await fixture.feed.reading.setMarker(3)
         server.delete(3)
         try await pager.refresh()
         try await pager.append()
@@ -70,7 +70,7 @@ import Testing
         let (fixture, pager, server) = try await fixture(posts: 9)
         for _ in 0..<2 { try await pager.append() }
         #expect(try fixture.feed.reading.position(above: 1, below: 1) == nil)
-        try fixture.feed.reading.setPosition(5, offset: 12.5)
+        try await fixture.feed.reading.setPosition(5, offset: 12.5)
         server.insert(2)
         try await pager.refresh()
         try fixture.subject.reopen()
@@ -82,6 +82,6 @@ import Testing
         #expect(try reading.position(above: 1, below: 1)?.offset == 0)
         try fixture.feed.reset()
         #expect(try reading.position(above: 1, below: 1) == nil)
-        #expect(throws: QuireError.self) { try reading.setPosition(5) }
+        await #expect(throws: QuireError.self) { try await reading.setPosition(5) }
     }
 }

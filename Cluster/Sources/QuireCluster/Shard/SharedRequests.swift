@@ -12,7 +12,6 @@ struct SharedRequests {
 
     private var planned: [Name: ContinuousClock.Instant] = [:]
     private var waiters: [Name: [UInt64: Waiter]] = [:]
-    private var next: UInt64 = 0
     /// How many requests are remembered. A caller waits only for the answer to one of these.
     private static let limit = 4096
 
@@ -33,10 +32,10 @@ struct SharedRequests {
         }
     }
 
-    mutating func wait(for name: Name, _ waiter: CheckedContinuation<Outcome?, Never>) -> UInt64 {
-        next += 1
-        waiters[name, default: [:]][next] = waiter
-        return next
+    mutating func wait(
+        for name: Name, _ token: UInt64, _ waiter: CheckedContinuation<Outcome?, Never>
+    ) {
+        waiters[name, default: [:]][token] = waiter
     }
 
     mutating func giveUp(_ name: Name, _ token: UInt64) {
@@ -83,18 +82,22 @@ extension ClusterShard {
         }
     }
 
-    /// What the answer of another node did; nil if there was none until then.
+    /// What the answer of another node did; nil if there was none until then, or the task is cancelled.
     func outcome(
         of ticket: Ticket, in feed: Feed, until end: ContinuousClock.Instant
     ) async -> Outcome? {
         let name = SharedRequests.Name(feed: feed.number, ticket: ticket)
         guard requests.time(of: name) != nil else { return nil }
-        return await withCheckedContinuation { waiter in
-            let token = requests.wait(for: name, waiter)
-            Task {
-                try? await Task.sleep(until: end)
-                requests.giveUp(name, token)
-            }
+        let token = UInt64.random(in: 0 ... .max)
+        let patience = Task {
+            try? await Task.sleep(until: end)
+            requests.giveUp(name, token)
+        }
+        defer { patience.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { requests.wait(for: name, token, $0) }
+        } onCancel: {
+            patience.cancel()
         }
     }
 

@@ -15,6 +15,8 @@ final class PagerSession {
     private let network: SimulatedNetwork
     private let options: PagerOptions
     private var pager: Pager
+    /// What the pager writes through.
+    private var writer: ReplayedFeed
     private var random: SplitMix64
     private var calls: [Int: Task<Void, Never>] = [:]
     private var numbers = 0
@@ -39,15 +41,16 @@ final class PagerSession {
             pageSize: random.number(in: 1...5), lifetime: .seconds(20),
             retries: RetryPolicy(attempts: random.number(in: 1...3)),
             patience: .seconds(random.pick([0, 4, 60])))
-        pager = Self.pager(history, network, clock, options)
+        writer = try ReplayedFeed(history.feed)
+        pager = Self.pager(writer, network, clock, options)
     }
 
     private static func pager(
-        _ history: OracleHistory, _ network: SimulatedNetwork, _ clock: TestClock,
+        _ writer: ReplayedFeed, _ network: SimulatedNetwork, _ clock: TestClock,
         _ options: PagerOptions, _ carrier: (any PagingSource)? = nil
     ) -> Pager {
         Pager(
-            history.feed, source: carrier ?? network, interceptors: [network.interceptor], options: options,
+            writer, source: carrier ?? network, interceptors: [network.interceptor], options: options,
             clock: clock.pagerClock(luck: { 0.5 }))
     }
 
@@ -55,7 +58,7 @@ final class PagerSession {
     func carry(over carrier: (SimulatedNetwork, FeedOptions) async throws -> any PagingSource) async throws {
         let carrier = try await carrier(network, history.mode.options)
         self.carrier = carrier
-        pager = Self.pager(history, network, clock, options, carrier)
+        pager = Self.pager(writer, network, clock, options, carrier)
     }
 
     // MARK: Events
@@ -77,6 +80,7 @@ final class PagerSession {
         }
         try await finish()
         try await heal()
+        try writer.compare()
     }
 
     /// The reader looks at some posts, which must stay.
@@ -90,12 +94,19 @@ final class PagerSession {
         }
     }
 
+    /// Runs what changes the cache and is not the pager.
+    private func directly(_ body: () throws -> Void) throws {
+        try writer.compare()
+        try body()
+        try writer.begin()
+    }
+
     private func change() throws {
         let kinds = OracleEvent.Kind.allCases.filter {
             ![.request, .late, .reopen, .clientReset].contains($0)
         }
         let event = OracleEvent(kind: random.pick(kinds), seed: random.next())
-        try network.locked { try history.run([event]) }
+        try directly { try network.locked { try history.run([event]) } }
     }
 
     private func rareEvent() async throws {
@@ -104,14 +115,15 @@ final class PagerSession {
             history.note("the clock is set back")
             clock.now -= Int64(random.pick([1_000, 100_000, 100_000_000]))
         case 1:
-            try network.locked {
-                try history.run([OracleEvent(kind: .clientReset, seed: random.next())])
-            }
+            let event = OracleEvent(kind: .clientReset, seed: random.next())
+            try directly { try network.locked { try history.run([event]) } }
         default:
             try await cancelAll()
             history.note("restart")
+            try writer.compare()
             try history.run([OracleEvent(kind: .reopen, seed: 0)])
-            pager = Self.pager(history, network, clock, options, carrier)
+            writer = try ReplayedFeed(history.feed)
+            pager = Self.pager(writer, network, clock, options, carrier)
         }
     }
 
@@ -229,10 +241,12 @@ final class PagerSession {
         guard mode != .ranked else { return }  // it claims no completeness (Docs/rules.md, section 9)
         try await converge()
         guard !history.server.isEmpty else { return }  // an empty answer is never believed
-        for id in history.view.pinned.sorted(by: { "\($0)" < "\($1)" }) { try history.feed.unpin(id) }
-        try history.look()
-        try history.feed.evict(Array(history.view.entries.dropFirst()))
-        try history.look()
+        try directly {
+            for id in history.view.pinned.sorted(by: { "\($0)" < "\($1)" }) { try history.feed.unpin(id) }
+            try history.look()
+            try history.feed.evict(Array(history.view.entries.dropFirst()))
+            try history.look()
+        }
         try await converge()
         if history.view.entries != history.server.ids || history.view.hasPlaceholders {
             throw Failure(description: "ended as \(history.view) against \(history.server.ids)")
@@ -277,7 +291,7 @@ final class PagerSession {
     private func ask(_ place: Place, size: Int) async throws -> Outcome.Verdict? {
         var options = PagerOptions()
         options.pageSize = size
-        let pager = Self.pager(history, network, clock, options, carrier)
+        let pager = Self.pager(writer, network, clock, options, carrier)
         do {
             let result: PageResult =
                 switch place {

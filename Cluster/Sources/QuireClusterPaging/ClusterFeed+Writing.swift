@@ -1,0 +1,10 @@
+import Quire
+import QuireCluster
+import QuirePaging
+
+/// A pager, a reading state and a model of a screen run on a feed of a cluster as on one of this machine:
+///
+///     let pager = Pager(try await cluster.feed(named: "home"), source: Questions())
+///
+/// Who needs a page that another node is asking for waits for its answer.
+extension ClusterFeed: FeedWriting {}
