@@ -1200,7 +1200,7 @@ void quire_crawl_end(quire_crawl *QUIRE_NULLABLE crawl);
 
 /*
  * Stores a page of a crawl. The crawl advances when the page is committed. A batch that is undone undoes this
- * too.
+ * too. QUIRE_BAD_ARGUMENT in a feed of ids: the list is the answer to a plan of the head.
  * page: its number, or QUIRE_PAGE_FOLLOWING. batch: NULL is a commit of its own. [one] Since 0.1
  */
 quire_status quire_crawl_ingest(

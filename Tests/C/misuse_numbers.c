@@ -50,6 +50,7 @@ static void pushes(void)
     quire_outcome outcome = QUIRE_OUTCOME_INIT;
     quire_bytes none = sized(NULL, 0);
     quire_feed *live, *by_ids;
+    quire_crawl *crawl;
     quire_snapshot *view;
     quire_row gap;
     size_t count;
@@ -60,6 +61,9 @@ static void pushes(void)
     options.paging = QUIRE_PAGING_IDS;
     EXPECT(QUIRE_OK, quire_feed_open(cache, text("pushed ids"), &options, &by_ids));
     EXPECT(BAD, quire_push(by_ids, NULL, &answer, NULL, none, &outcome));
+    EXPECT(QUIRE_OK, quire_crawl_begin(by_ids, QUIRE_CRAWL_HEAD, 1, &crawl));
+    EXPECT(BAD, quire_crawl_ingest(crawl, NULL, 1, &answer, &outcome));
+    quire_crawl_end(crawl);
     quire_feed_close(by_ids);
     EXPECT(QUIRE_OK, quire_feed_open(cache, text("pushed"), NULL, &live));
     EXPECT(BAD, quire_push(live, NULL, NULL, NULL, none, &outcome));

@@ -101,6 +101,44 @@ import Testing
         #expect(recorded == (next == .more ? .token("page=\(page + 1)") : next))
     }
 
+    /// Where pages are counted, a link that is missing is not the end, and a link that is there counts more.
+    @Test(arguments: [
+        ("?page=1", "X-WP-TotalPages: 3", Link.more), ("?page=2", "X-WP-TotalPages: 3", .more),
+        ("?page=3", "X-WP-TotalPages: 3", .end), ("?page=4", "X-WP-TotalPages: 3", .end),
+        ("", "X-WP-TotalPages: 3", .more), ("", "X-WP-TotalPages: 1", .end), ("", "X-WP-TotalPages: 0", .end),
+        ("", "X-WP-Total: 1", .unknown), ("?page=2", "Date: today", .unknown),
+        ("?page=2", "X-WP-TotalPages:", .unknown),
+        ("?page=2", "X-WP-TotalPages: 3\nLink: <https://a/l?page=1>; rel=\"prev\"", .more),
+        ("?page=3", "X-WP-TotalPages: 3\nLink: <https://a/l?page=2>; rel=\"prev\"", .end),
+        (
+            "?page=3", "X-WP-TotalPages: 3\nLink: <https://a/l?page=4>; rel=\"next\"",
+            .token("https://a/l?page=4")
+        ),
+    ])
+    func aMissingLinkOfCountedPages(query: String, headers: String, next: Link) throws {
+        let envelope = try envelope("GET https://a/l\(query)\nHTTP/2 200\n\(headers)\n")
+        let body = Array(#"[{"id": 1, "date_gmt": "2024-01-01T10:00:00"}]"#.utf8)
+        let profile = try #require(Profile.named("wordpress"))
+        let answer = try PageParser(profile: profile).read(body, envelope: envelope, name: "1.json").answer
+        #expect(answer.next == next)
+        let hasPrevious = headers.contains("prev")
+        #expect(hasPrevious || answer.previous == .unknown)
+        // Where pages are not asked for by their numbers, the count cannot say what follows.
+        let tokens = #""next":{"link":"next"},"page":{"query":"page"},"pages":{"header":"X-WP-TotalPages"}"#
+        let other = try read(tokens, "[1]", "GET https://a/l\(query)\nHTTP/2 200\n\(headers)").answer.next
+        #expect(other == (next == .more ? .unknown : headers.contains("TotalPages: ") ? next : .end))
+    }
+
+    @Test func aCountOfPagesThatIsNone() throws {
+        let profile = #""next":{"link":"next"},"page":{"query":"page"},"pages":{"header":"X-WP-TotalPages"}"#
+        for count in ["-1", "many", "99999999999999999999", "3.5"] {
+            let error = dumpError {
+                _ = try read(profile, "[1]", "GET https://a/l\nHTTP/2 200\nX-WP-TotalPages: \(count)\n")
+            }
+            #expect(error?.message.contains("not a count") == true)
+        }
+    }
+
     @Test(arguments: [(0, 30, 91, Link.more), (3, 30, 91, .end), (2, 30, 90, .end), (0, 0, 5, .unknown)])
     func countedPosts(page: Int, size: Int, total: Int, next: Link) throws {
         let profile = #"""

@@ -1,7 +1,5 @@
 // What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp, windows.cpp and
-// returning.cpp, which does the same with errors returned, so that both modes meet in one program.
-//
-//     unit DIRECTORY
+// returning.cpp, which does the same with errors returned: both modes meet in one program. unit DIRECTORY
 #include <quire.hpp>
 
 #include <algorithm>

@@ -68,6 +68,7 @@ extension Feed {
     /// follows the page recorded before.
     ///
     /// `crawl` advances when the page is taken in. In a batch that is undone the caller restores it.
+    /// - Throws: ``QuireError`` `.badArgument` in a feed of ids, whose list is the answer to `plan(.head)`.
     public func ingest(_ answer: Answer, page: Int?, of crawl: inout Crawl) throws -> Outcome {
         let (outcome, step) = try write { try $0.ingest(answer, page: page, of: crawl, in: number) }
         crawl.note(step)

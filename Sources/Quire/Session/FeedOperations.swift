@@ -118,10 +118,7 @@ extension WriteSession {
         var outcome = try change(
             feed,
             focus: { loader in
-                if loader.record.options.paging == .ids {
-                    throw QuireError(
-                        .badArgument, "feed \(loader.record.name): a feed of ids takes no pushed posts")
-                }
+                try Self.requireList(loader.record, for: "pushed posts")
                 try loader.load(posts: answer.posts.map(\.id))
                 try loader.load(posts: [follows].compactMap(\.self))
                 try loader.loadTop()
@@ -171,6 +168,7 @@ extension WriteSession {
         var (outcome, last) = try change(
             feed,
             focus: { loader in
+                try Self.requireList(loader.record, for: "pages of a crawl")
                 try loader.load(posts: answerNow.posts.map(\.id))
                 try loader.load(posts: [end, above].compactMap(\.self))
                 try loader.load(edges: [loader.record.tail.number])
@@ -199,6 +197,15 @@ extension WriteSession {
         }
         return RuleResult(
             result: result, placements: judged.placements, posts: answer.posts, bytes: answer.bytes)
+    }
+
+    /// R25, R27. Refuses what says nothing of a list of ids: only the whole list tells its order (R21).
+    private static func requireList(_ record: FeedRecord, for what: String) throws(QuireError) {
+        if record.options.paging != .ids { return }
+        throw QuireError(
+            .badArgument,
+            "feed \(record.name): a feed of ids takes no \(what); the list is the answer to a request for the head"
+        )
     }
 
     private func requireSound(_ answer: Answer) throws(QuireError) {

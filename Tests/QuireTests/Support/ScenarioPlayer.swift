@@ -34,7 +34,7 @@ final class ScenarioPlayer {
         case "cancel":
             if let ticket = tickets[step["ticket"]!.text!]! { try write(.cancel(ticket), feed, target) }
         case "record":
-            if step["missing"]?.bool == true || step["error"] != nil { return }
+            if step["missing"]?.bool == true || step["error"] != nil || feed.options.paging == .ids { return }
             let name = feed.name + "/" + (step["run"]?.text ?? "")
             let run = runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
             let reply = try write(.crawl(Answer(step), page: step["page"]!.int!, of: run), feed, target)

@@ -189,15 +189,20 @@ final class ScenarioRunner {
 
     private func push(_ step: JSON, _ feed: Feed, _ seen: inout [String: JSON]) throws {
         if feed.options.paging == .ids {
-            (seen["outcome"], seen["reason"]) = (.text("refused"), .text("unsupported"))
-            seen["help"] = .text("check-options")
-            #expect(throws: QuireError.self) { try feed.push(Answer(step)) }
-            return
+            return expectRefusal(&seen) { _ = try feed.push(Answer(step)) }
         }
         let outcome = try feed.push(
             Answer(step), number: step["number"]?.int.map(UInt64.init),
             follows: step["follows"]?.text.flatMap { PostID($0) })
         describe(outcome, into: &seen)
+    }
+
+    /// A call that a feed of ids refuses with an error, which says what the model says.
+    private func expectRefusal(_ seen: inout [String: JSON], _ call: () throws -> Void) {
+        (seen["outcome"], seen["reason"]) = (.text("refused"), .text("unsupported"))
+        seen["help"] = .text("check-options")
+        let error = #expect(throws: QuireError.self, performing: call)
+        #expect(error?.code == .badArgument && error?.message.contains("a feed of ids takes no") == true)
     }
 
     /// Where pages have a size of the server's choosing, a target can be one of them.
@@ -219,6 +224,9 @@ final class ScenarioRunner {
         var run = runs[name] ?? Crawl(startingAt: .head(page: feed.options.firstPage))
         if step["missing"]?.bool == true || step["error"] != nil {
             seen["outcome"] = .text("error")
+        } else if feed.options.paging == .ids {
+            expectRefusal(&seen) { _ = try feed.ingest(Answer(step), page: step["page"]!.int!, of: &run) }
+            #expect(run == Crawl(startingAt: run.start))
         } else {
             let page = step["page"]!.int!
             describe(try feed.ingest(Answer(step), page: page, of: &run), into: &seen)

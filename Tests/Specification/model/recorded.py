@@ -155,6 +155,8 @@ class Crawl:
         feed = self.feed
         if answer is None or answer.error:
             return Outcome("error", answer.error if answer else "missing")
+        if feed.paging == "ids":
+            return Outcome("refused", "unsupported", help="check-options")
         answer = feed._named(answer)
         if answer.next == UNKNOWN:
             answer = replace(answer, next=f"page={number + 1}")

@@ -35,7 +35,7 @@ extension CompletionKind {
     /// The feeds of the cache that stands on the command line.
     static let feeds = CompletionKind.custom { words, _, _ in
         let path = words.dropFirst(2).first { !$0.hasPrefix("-") && exists($0) }
-        guard let path, let cache = try? openCache(path) else { return [] }
+        guard let path, let cache = try? openCache(path, isReadOnly: true) else { return [] }
         // A shell would carry out what a name contains. The cache may be a stranger's.
         let harmless = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@:=")
         return ((try? cache.feeds()) ?? []).map(\.name).filter { $0.allSatisfy(harmless.contains) }

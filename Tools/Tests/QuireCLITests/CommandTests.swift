@@ -26,6 +26,28 @@ struct CommandTests {
         #expect(end.last == "goes on with: page=7" && end.count == 4)
     }
 
+    @Test("show without a feed lists the feeds, and says how to go on")
+    func showNoFeed() throws {
+        let box = try cacheWithGap()
+        _ = try box.quire("ingest", box.cache, "b", box.page("b.json", [3, 2]))
+        let run = try box.quire("show", box.cache)
+        let feeds = try box.quire("feeds", box.cache).out
+        #expect(run.status == 0 && run.out == feeds)
+        #expect(run.err == "quire: quire show \(box.cache) FEED shows the posts of one of them\n")
+        let json = try box.quire("show", box.cache, "--json")
+        let feedsJSON = try box.quire("feeds", box.cache, "--json").out
+        #expect(json.status == 0 && json.out == feedsJSON)
+        #expect(json.err.isEmpty && json.lines.count == 2)
+        for options in [["-n", "3"], ["--after", "3"], ["--at-key", "3"], ["--json", "--body"]] {
+            let run = try box.quire(["show", box.cache] + options)
+            #expect(run.status == 64 && run.err.contains("go with the name of a feed"), "\(options)")
+        }
+        #expect(try box.quire("show", box.path("none")).status == 66)
+        for feed in ["a", "b"] { _ = try box.quire("drop", box.cache, feed) }
+        let empty = try box.quire("show", box.cache)
+        #expect(empty.out == "no feeds\n" && empty.err.isEmpty)
+    }
+
     @Test("show --json has one object per row")
     func showJSON() throws {
         let box = try cacheWithGap()

@@ -46,6 +46,23 @@ struct RecognisingTests {
         }
     }
 
+    @Test("polls of a list of ids: the last one is the order, and what it lacks has left")
+    func idLists() throws {
+        let box = try Sandbox()
+        try box.write("1.json", "[5, 4, 3, 2]")
+        try box.write("2.json", "[6, 4, 5, 3]")
+        try box.write("3.json", "[]")
+        let run = try box.quire("ingest", box.cache, "top", box.path("1.json"), box.path("2.json"))
+        #expect(run.status == 0 && run.lines.last == "  now in sequence", "\(run)")
+        #expect(try box.quire("export", box.cache, "top", "--ids").lines == ["6", "4", "5", "3"])
+        let empty = try box.quire("ingest", box.cache, "top", box.path("3.json"))
+        #expect(empty.status == 65 && empty.err.contains("although posts are cached"), "\(empty)")
+        let again = try box.quire("ingest", box.cache, "top", box.path("1.json"), "--resume")
+        #expect(again.status == 0 && again.err.contains("nothing to resume"))
+        #expect(try box.quire("export", box.cache, "top", "--ids").lines == ["5", "4", "3", "2"])
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
     @Test("what was found is remembered with the feed, and another page is read in the same way")
     func remembered() throws {
         let box = try Sandbox()

@@ -13,6 +13,40 @@ struct Feeds: ToolCommand {
     @OptionGroup var target: CacheArgument
     @OptionGroup var json: JSONOption
 
+    func run(_ output: Output) throws -> ExitStatus {
+        try FeedList(of: target.openToRead()).print(asJSON: json.isOn, output)
+        return .ok
+    }
+}
+
+/// The feeds of a cache, as `feeds` and `show` list them.
+struct FeedList {
+    private let infos: [FeedInfo]
+    var isEmpty: Bool { infos.isEmpty }
+
+    init(of cache: Cache) throws {
+        let feeds = try cache.feeds()
+        infos = try cache.withSnapshot { snapshot in try feeds.map { try snapshot.info(of: $0) } }
+    }
+
+    func print(asJSON isJSON: Bool, _ output: Output) throws {
+        if isJSON {
+            let lines = JSONLines(output)
+            for info in infos { try lines.print(Line(info)) }
+            return
+        }
+        if infos.isEmpty { return try output.line("no feeds") }
+        var table = Table(
+            "FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
+        for info in infos {
+            table.add(
+                shown(info.name), info.options.order.rawValue, grouped(info.posts + info.detached),
+                grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
+                grouped(info.unverifiedJoins), shown(info.options.collection), shown(info.tail))
+        }
+        try table.print(to: output)
+    }
+
     private struct Line: Encodable {
         let againstOrder: Int
         let bodyBytes: Int
@@ -42,30 +76,5 @@ struct Feeds: ToolCommand {
             (order, paging) = (info.options.order.rawValue, info.options.paging.rawValue)
             (pages, posts, detached) = (info.pages, info.posts, info.detached)
         }
-    }
-
-    func run(_ output: Output) throws -> ExitStatus {
-        let cache = try target.openToRead()
-        let feeds = try cache.feeds()
-        let infos = try cache.withSnapshot { snapshot in try feeds.map { try snapshot.info(of: $0) } }
-        if json.isOn {
-            let lines = JSONLines(output)
-            for info in infos { try lines.print(Line(info)) }
-            return .ok
-        }
-        if infos.isEmpty {
-            try output.line("no feeds")
-            return .ok
-        }
-        var table = Table(
-            "FEED", "ORDER", " POSTS", " PAGES", " GAPS", " UNVERIFIED", "COLLECTION", "GOES ON WITH")
-        for info in infos {
-            table.add(
-                shown(info.name), info.options.order.rawValue, grouped(info.posts + info.detached),
-                grouped(info.pages), grouped(info.gaps) + (info.isHeadOpen ? " + head" : ""),
-                grouped(info.unverifiedJoins), shown(info.options.collection), shown(info.tail))
-        }
-        try table.print(to: output)
-        return .ok
     }
 }

@@ -11,18 +11,24 @@ struct Show: ToolCommand {
             server's sequence, * a pinned one, ? one whose body is missing. TEXT is the title of the post, or \
             the start of its body.
 
+            Without a feed, the feeds of the cache are listed, as quire feeds does.
+
             On a terminal, without -n, the feed is a view that scrolls, however long it is, and follows what \
             other programs write: space and b, the arrow keys or j and k, d and u, g and G; n and N go to the \
             next and to the previous gap, q ends it. NO_COLOR takes the colours away.
 
             Examples:
+              quire show so.quire
               quire show so.quire so/active -n 20
               quire show so.quire so/active -n 5 --after 41
               quire show so.quire so/active -n 5 --at-key 1700000000
               quire show so.quire so/active --json --body -n 2
             """)
 
-    @OptionGroup var target: FeedArguments
+    @OptionGroup var target: CacheArgument
+
+    @Argument(help: "The name of the feed; without it the feeds are listed.", completion: .feeds)
+    var feed: String?
 
     @Option(
         name: .short,
@@ -50,10 +56,17 @@ struct Show: ToolCommand {
         if [after != nil, fromRank != nil, atKey != nil].count(where: \.self) > 1 {
             throw ValidationError("Only one of --after, --from-rank and --at-key can be given.")
         }
+        if feed == nil && (body || number != nil || after != nil || fromRank != nil || atKey != nil) {
+            throw ValidationError(
+                "-n, --after, --from-rank, --at-key and --body go with the name of a feed; quire feeds lists them."
+            )
+        }
     }
 
     func run(_ output: Output) throws -> ExitStatus {
-        let feed = try target.openToRead()
+        let cache = try target.openToRead()
+        guard let name = feed else { return try list(cache, output) }
+        let feed = try openFeed(name, in: cache)
         if number == nil && !json.isOn && Terminal.isPresent {
             let rank = try feed.cache.withSnapshot { snapshot in
                 try start(in: feed, snapshot).map { try snapshot.rank(of: $0, in: feed) + 1 } ?? 0
@@ -82,6 +95,15 @@ struct Show: ToolCommand {
             } else {
                 try printTable(of: feed, after: start, snapshot, output)
             }
+        }
+        return .ok
+    }
+
+    private func list(_ cache: Cache, _ output: Output) throws -> ExitStatus {
+        let feeds = try FeedList(of: cache)
+        try feeds.print(asJSON: json.isOn, output)
+        if !json.isOn && !feeds.isEmpty {
+            Messages.write("quire show \(target.cache) FEED shows the posts of one of them")
         }
         return .ok
     }

@@ -237,8 +237,11 @@ struct Ingestion {
                 response.answer, isTop: page.input.isTop, in: feed, batch
             ).map { ($0, response.answer) }
         }
-        if case .around(let id)? = response.asked {
-            guard let request = try batch[feed].plan(.around(id)).request else { return nil }
+        var place: Place?
+        if case .around(let id)? = response.asked { place = .around(id) }
+        if feed.options.paging == .ids { place = .head }  // each list is the whole one (R21)
+        if let place {
+            guard let request = try batch[feed].plan(place).request else { return nil }
             return (try batch[feed].ingest(response.answer, for: request.ticket), response.answer)
         }
         var advanced = effect.crawl
