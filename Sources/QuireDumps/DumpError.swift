@@ -6,8 +6,10 @@ public struct DumpError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         /// The path does not exist or cannot be read.
         case noInput = "no-input"
-        /// The data is malformed or does not match the profile.
+        /// The data does not match the profile, or is malformed otherwise.
         case data
+        /// The data is not JSON: it was cut, or is something else.
+        case syntax
         /// The data is larger, or nested deeper, than permitted.
         case limit
         /// The server's answer says that the same request may succeed later.

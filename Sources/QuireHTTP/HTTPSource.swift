@@ -28,7 +28,8 @@ import QuirePaging
 /// | any other | the feed's parameter of that name |
 ///
 /// Links that are addresses (`Link` headers), or parameters made from a post (`max_id=7`), need no place. A
-/// link to another server is never followed.
+/// link to another server is never followed. One with `http` in the place of the template's `https`, or the
+/// other way round, is asked for with the template's.
 ///
 /// A profile with a body for requests (GraphQL) makes them POST; the body has the same places as the address.
 ///
@@ -78,8 +79,8 @@ public struct HTTPSource: PagingSource {
     }
 
     /// Requests a page.
-    /// - Throws: ``PageFailure``, transient for lost connections, timeouts and statuses that mean "later",
-    ///   lasting for other statuses, error documents and responses that do not match the profile.
+    /// - Throws: ``PageFailure``, transient for lost connections, timeouts, answers that are not JSON and
+    ///   statuses that mean "later", lasting for other statuses, error documents and responses that do not match the profile.
     ///   ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
         let (url, body, profile) = try question(Question(request))
@@ -104,8 +105,10 @@ public struct HTTPSource: PagingSource {
     }
 
     /// Returns the address without its query, which may contain keys.
-    static func name(_ url: URL) -> String {
-        "\(url.scheme ?? "")://\(url.host() ?? "")\(url.port.map { ":\($0)" } ?? "")\(url.path())"
+    static func name(_ url: URL) -> String { server(url) + url.path() }
+
+    private static func server(_ url: URL) -> String {
+        "\(url.scheme ?? "")://\(url.host() ?? "")\(url.port.map { ":\($0)" } ?? "")"
     }
 
     // MARK: Requests
@@ -231,10 +234,15 @@ public struct HTTPSource: PagingSource {
         }
         let url = isAddress ? URL(string: token, relativeTo: first)?.absoluteURL : first.adding(token)
         guard let url else { throw HTTPSourceError("a link from the server is not a valid address") }
-        guard url.isSameServer(as: first) else {
-            throw HTTPSourceError("a link leads to another server, \(url.host() ?? "unknown")")
+        if url.isSameServer(as: first) { return (url, body) }
+        // A server behind a proxy that ends TLS takes http for its scheme.
+        let isOwn =
+            url.host()?.lowercased() == first.host()?.lowercased() && url.scheme != first.scheme
+            && (url.port == nil || url.port == first.port)
+        guard isOwn, let own = url.moved(to: first) else {
+            throw HTTPSourceError(otherServer: Self.server(url))
         }
-        return (url, body)
+        return (own, body)
     }
 
     // MARK: Responses
@@ -260,9 +268,11 @@ public struct HTTPSource: PagingSource {
             failure.pause = advice.pause(atLeast: failure.pause)
             failure.quota = advice.allowance ?? failure.quota
             // GraphQL says in an answer with status 200 that the quota is used up.
-            if error.kind == .later {
+            // An answer that was cut, or a proxy's page, has status 200 too.
+            let isSuccess = 200..<300 ~= status
+            if error.kind == .later || isSuccess && error.kind == .syntax {
                 failure.isTransient = true
-            } else if 200..<300 ~= status, failure.pause != nil || failure.quota?.remaining == 0 {
+            } else if isSuccess, failure.pause != nil || failure.quota?.remaining == 0 {
                 failure.isTransient = true
             }
             throw failure
@@ -342,6 +352,13 @@ extension Response {
 }
 
 extension URL {
+    /// Returns the URL at the scheme and port of another one.
+    fileprivate func moved(to server: URL) -> URL? {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
+        (parts.scheme, parts.port) = (server.scheme, server.port)
+        return parts.url
+    }
+
     /// Returns the URL with these parameters, which replace those with the same names.
     fileprivate func adding(_ parameters: String) -> URL? {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }

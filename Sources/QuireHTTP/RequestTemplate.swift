@@ -88,10 +88,20 @@ public struct HTTPSourceError: Error, Sendable, Hashable, CustomStringConvertibl
     public let description: String
     /// The place that the template lacks, if it is that: `token`.
     public let missingPlace: String?
+    /// True if a link of the server leads to another one.
+    public let isOfOtherServer: Bool
 
-    init(_ description: String) { (self.description, missingPlace) = (description, nil) }
+    init(_ description: String) {
+        (self.description, missingPlace, isOfOtherServer) = (description, nil, false)
+    }
 
     init(missing place: String) {
-        (description, missingPlace) = ("the template has no place for {\(place)}", place)
+        description = "the template has no place for {\(place)}"
+        (missingPlace, isOfOtherServer) = (place, false)
+    }
+
+    init(otherServer: String) {
+        description = "a link leads to another server, \(otherServer)"
+        (missingPlace, isOfOtherServer) = (nil, true)
     }
 }

@@ -73,8 +73,7 @@ struct FixtureTableTests {
             let feed = try cache.feed(named: name, options: options)
             let started = set.arrangement == .chain ? run : nil
             var current = started ?? Crawl(startingAt: .head(page: index))
-            let (placed, number) = response.place(number: index, in: &current)
-            let outcome = try feed.ingest(placed, page: number, of: &current)
+            let outcome = try feed.take(response, page: index, of: &current)
             run = current
             if outcome.isUnchanged {
                 #expect(answer.posts.isEmpty, "\(file.path): \(outcome.verdict)")

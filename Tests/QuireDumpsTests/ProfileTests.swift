@@ -88,7 +88,7 @@ import Testing
         ),
         (
             #"{"name":"x","id":{},"next":{"path":"a","absent":"no"}}"#,
-            "p.json: next.absent: \"no\" is not one of end, unknown"
+            "p.json: next.absent: \"no\" is not one of end, unknown, null"
         ),
         (
             #"{"name":"x","id":{},"order":"up"}"#,

@@ -170,7 +170,8 @@ import Testing
     }
 
     @Test(
-        arguments: [nil, "stackexchange"], ["oops", #"{"items": [{"ques"#, "{}", "17", #"{"error_id": 5}"#])
+        arguments: [nil, "stackexchange"],
+        ["oops", "# a comment", #"{"items": [{"ques"#, "{}", "17", "null", "[]", #"{"error_id": 5}"#])
     func theFirstOddLineDoesNotDecide(profile: String?, odd: String) throws {
         let text = ([odd] + (1...3).map(response)).joined(separator: "\n")
         let found = try pages(text, profile: profile)
@@ -179,6 +180,16 @@ import Testing
         let items = ([odd] + (1...3).map { #"{"question_id": \#($0)}"# }).joined(separator: "\n")
         #expect(
             try pages(items, profile: profile).flatMap { $0.answer?.ids ?? [] }.suffix(3) == ["1", "2", "3"])
+    }
+
+    @Test(arguments: ["# from a database", "null", "[]", "17", #"{"exported": "2024-05-01"}"#, "[\"x\"]"])
+    func theFirstOddLineOfAnUnknownAPI(odd: String) throws {
+        let rows = (1...6).map { #"{"id": \#(10 - $0), "created_at": \#(1_700_000_010 - $0)}"# }
+        let documents = ([odd] + rows).map { Array($0.utf8) }
+        let found = try Recognition(ofEach: documents, name: "x", wishes: .init())
+        #expect(found.profile.id.path.text == "id" && found.profile.order == .bump, "\(found.sentence)")
+        let pages = try pages(([odd] + rows).joined(separator: "\n"), profile: nil)
+        #expect(pages.flatMap { $0.answer?.ids ?? [] } == (4...9).reversed().map { "\($0)" })
     }
 
     @Test func aMissingOptionalMemberRefusesNothing() throws {

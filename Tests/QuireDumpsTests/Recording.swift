@@ -1,5 +1,7 @@
 import Foundation
+import Quire
 import QuireDumps
+import Testing
 
 /// A page of a crawl: what was asked, what came.
 struct RecordedPage: Sendable {
@@ -151,5 +153,16 @@ extension RecordedPage {
         envelope.add(name, value)
         return RecordedPage(
             request: request, next: next, token: token, ids: ids, bytes: bytes, envelope: envelope)
+    }
+}
+
+extension Feed {
+    /// Takes a response in as a page of a crawl; a list of ids is the answer to a refresh.
+    func take(_ response: Response, page: Int, of crawl: inout Crawl) throws -> Outcome {
+        if options.paging == .ids {
+            return try ingest(response.answer, for: #require(plan(.head).request).ticket)
+        }
+        let (answer, number) = response.place(number: page, in: &crawl)
+        return try ingest(answer, page: number, of: &crawl)
     }
 }

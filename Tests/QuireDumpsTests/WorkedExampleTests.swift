@@ -65,8 +65,7 @@ import Testing
         for (index, page) in example.pages.enumerated() {
             let read = try parser.read(Array(page.utf8), name: "page \(index + 1)")
             let response = try #require(try cache.withSnapshot { try read.attached(to: feed, $0) })
-            let (answer, number) = response.place(number: first + index, in: &crawl)
-            let outcome = try feed.ingest(answer, page: number, of: &crawl)
+            let outcome = try feed.take(response, page: first + index, of: &crawl)
             #expect(!outcome.isUnchanged, "\(outcome.verdict)")
         }
         #expect(try picture(of: feed) == example.picture)

@@ -115,7 +115,7 @@ extension Draft {
 
     /// Updates `farGap`, because that gap may just have gone. Returns true if the page still borders on a gap.
     @discardableResult
-    private mutating func updateFarGap(_ first: Int, _ last: Int) -> Bool {
+    mutating func updateFarGap(_ first: Int, _ last: Int) -> Bool {
         let start = max(0, rows.firstIndex(of: .entry(first))! - 1)
         let end = min(rows.count, rows.firstIndex(of: .entry(last))! + 2)
         let isBesideGap = rows[start..<end].contains(where: \.isGap)

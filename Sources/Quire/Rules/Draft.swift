@@ -59,6 +59,8 @@ struct Draft: ~Copyable {
     var hasDescendingKeys = true
     /// R25.5: entries that this page of a crawl shows, and that stay where they are.
     var staying: [Int] = []
+    /// R25.5. What of a page of a crawl is new and belongs further up than the rest.
+    var strays: [Int] = []
     /// Known entries that were shown against the order class.
     var disorder: [Int] = []
     /// R21: posts whose bodies did not come back. R29: posts reported as deleted, cached or not.

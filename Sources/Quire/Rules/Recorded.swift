@@ -39,7 +39,8 @@ extension Draft {
         try claim()
     }
 
-    /// R25.5. Returns true if only what is new in the page is placed, below the border. `staying` are the others then.
+    /// R25.5. Returns true if only what is new in the page is placed. `staying` are the others then. What of the new
+    /// belongs above the border are `strays`; the rest goes below it.
     private mutating func goesBelow(_ border: Int?, _ page: [Int], _ places: EntryMap) throws(Interruption)
         -> Bool
     {
@@ -52,21 +53,38 @@ extension Draft {
         }
         guard let border, let limit = key(border) else { return false }
         let (at, inPage) = (places[border]!, EntrySet(page))
-        let above = page.filter { places[$0].map { $0 < at } ?? false }
-        let lower = page.filter { places[$0].map { $0 >= at } ?? true }
-        guard let first = above.lazy.map({ places[$0]! }).min(), !lower.isEmpty,
-            segmentAbove(at).contains(first),
-            rows[first..<at].contains(where: { !($0.entry.map(inPage.contains) ?? false) }),
-            lower.allSatisfy({ key($0).map { $0 <= limit } ?? false })
+        let isLower = page.map { entry in
+            places[entry].map { $0 >= at } ?? (key(entry).map { $0 <= limit } ?? true)
+        }
+        guard isLower.contains(true), isLower.contains(false),
+            zip(page, isLower).allSatisfy({ entry, isLower in
+                !isLower || key(entry).map { $0 <= limit } ?? false
+            })
         else { return false }
-        staying = above
-        return true
+        let upper = zip(page, isLower).filter { !$0.1 }.map(\.0)
+        let (above, new) = (upper.filter { places[$0] != nil }, upper.filter { places[$0] == nil })
+        let segment = segmentAbove(at)
+        let first = above.lazy.map { places[$0]! }.min() ?? at
+        if !segment.contains(first) { return false }
+        var lacks = rows[first..<at].contains { !($0.entry.map(inPage.contains) ?? false) }
+        if let highest = new.first {
+            guard try hasKeys(page) else { return false }
+            let top = try state.entry(at: 0, in: [rows[segment.lowerBound]], from: .above)
+            if key(highest)! > key(top)! { return false }  // it belongs above the segment
+            if !lacks && at > segment.lowerBound {
+                let next = try state.entry(at: 0, in: [rows[at - 1]], from: .below)
+                lacks = !inPage.contains(next) && key(next)! < key(highest)!
+            }
+        }
+        if lacks { (staying, strays) = (above, new) }
+        return lacks
     }
 
-    /// R25.5. Places what does not stay below the border, where the numbers, or the page itself, say that it belongs.
+    /// R25.5. Places what neither stays nor strays below the border, where the numbers, or the page itself, say that
+    /// it belongs.
     private mutating func placeBelow(_ border: Int?, _ page: [Int]) throws(Interruption) {
-        let stays = EntrySet(staying)
-        let rest = page.filter { !stays.contains($0) }
+        let (stays, isStray) = (EntrySet(staying), EntrySet(strays))
+        let rest = page.filter { !stays.contains($0) && !isStray.contains($0) }
         if hasDescendingKeys { shown += staying } else { ignored += staying }
         guard let first = rest.first else {
             if let border, page.last == border { leadOn(border, border) }
@@ -79,6 +97,23 @@ extension Draft {
         }
         try splice(rest, upper: upper, lower: nil)
         try claim()
+        if strays.isEmpty { return }
+        let links = (answer.next, answer.previous)  // are those of the rest
+        (answer.next, answer.previous) = (.unknown, .unknown)
+        for entry in strays { try placeAlone(entry, isFirst: entry == page[0]) }
+        (answer.next, answer.previous) = links
+        accepted = page.filter { !stays.contains($0) }
+    }
+
+    /// R25.5. Places a post of a page at its key's place, which is above other posts of the page. The page speaks for
+    /// the keys between its posts, so there is a gap only above its first one.
+    private mutating func placeAlone(_ entry: Int, isFirst: Bool) throws(Interruption) {
+        try splice([entry], upper: .unknown, lower: nil)
+        try keepProvenRun()
+        let at = rows.firstIndex(of: .entry(entry))!
+        if at + 1 < rows.count, rows[at + 1].isGap { rows.remove(at: at + 1) }
+        if !isFirst, at > 0, rows[at - 1].isGap { rows.remove(at: at - 1) }
+        updateFarGap(entry, entry)
     }
 
     /// R25.4. Places the page at the open head's link.

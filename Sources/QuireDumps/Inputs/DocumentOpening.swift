@@ -127,8 +127,10 @@ struct DocumentOpening {
             return false
         }
         var scanner = ElementScanner(at: start)
-        if let end = scanner.end(in: window.bytes), end <= newline, end > start {
-            return window.token(from: end).map { $0 > newline } ?? true
+        if let end = scanner.end(in: window.bytes), end <= newline, end > start,
+            window.token(from: end).map({ $0 > newline }) ?? true
+        {
+            return true
         }
         // The first line may be odd. It is more than the bracket of a value that goes on, and the next one is whole.
         guard window.token(from: start + 1).map({ $0 < newline }) ?? false,

@@ -79,28 +79,29 @@ final class ListReader: DocumentReader {
     private func decide() {
         var at = 0
         var reason: DumpError?
-        var hasErrorDocument = false
+        var hasResponse = false
         for _ in 0..<Self.trials {
             guard at <= options.recordLimit, let element = elements.next(from: at) else { break }
             let (bytes, name) = (bytes(of: element), name(of: element))
             switch kind(of: bytes, name) {
             case .success(let kind): content = kind
-            case .failure(let error): hasErrorDocument = error.message.contains(": error document")
+            case .failure(let error): hasResponse = hasResponse || error.message.contains(": error document")
+            case nil: hasResponse = true
             }
             if content != nil { break }
             if reason == nil { reason = reasonAgainstItem(bytes, name) }
             at = element.next
         }
-        if content == nil && hasErrorDocument { content = .responses }
+        if content == nil && hasResponse { content = .responses }
         if content == nil { return refuse(reason) }
         elements.rewind()
     }
 
-    /// Returns what an element is, or why it is no response.
-    private func kind(of element: [UInt8], _ name: String) -> Result<Content, DumpError> {
+    /// Returns what an element is, or why it is no response; nil for a response without posts.
+    private func kind(of element: [UInt8], _ name: String) -> Result<Content, DumpError>? {
         do throws(DumpError) {
-            _ = try responses.parse(element, name: name)
-            return .success(.responses)
+            let answer = try responses.parse(element, name: name)
+            return answer.posts.isEmpty && answer.opaqueRows == 0 ? nil : .success(.responses)
         } catch {
             return reasonAgainstItem(element, name) == nil ? .success(.items) : .failure(error)
         }

@@ -107,7 +107,9 @@ public final class PageParser {
             try check(mark, self.document(mark.path))
         }
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
-        if items.isAbsent && !profile.mayOmitItems {
+        let isEmptyPage =
+            profile.emptyPage == .empty || profile.emptyPage == .null && items.kind == CJSON_NULL
+        if items.isAbsent && !isEmptyPage {
             let absence = items.absence(profile.items)
             throw DumpError(.data, "\(absence.message), where profile \(profile.name) has its list")
         }

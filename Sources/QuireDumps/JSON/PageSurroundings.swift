@@ -166,7 +166,9 @@ extension PageParser {
             guard let envelope = around.envelope, envelope.hasHeaders else { return .unknown }
             token = envelope["Link"].flatMap { LinkHeader($0).addresses[relation] }
         case .token(.body(let path)):
-            token = try document(path).token(path, in: around.document)
+            let span = document(path)
+            if field.absence == .null, span.meansNone { return .end }
+            token = try span.token(path, in: around.document)
         case .token(let source):
             guard around.envelope?.hasHeaders == true else { return .unknown }
             token = try text(source, around)
@@ -176,7 +178,7 @@ extension PageParser {
                 return isLast ? .end : profile.paging == .page ? .more : .unknown
             }
             // If the server said that there is more, a missing token cannot mean the end.
-            return field.isUnknownIfAbsent || field.more != nil ? .unknown : .end
+            return field.absence != .end || field.more != nil ? .unknown : .end
         }
         return token == field.endToken ? .end : .token(address(token, around))
     }
@@ -220,6 +222,13 @@ extension PageParser {
             case .request: around.envelope?.request
             }
         return text?.isEmpty == true ? nil : text
+    }
+}
+
+extension cjson_span {
+    /// True for null, false and `""`.
+    fileprivate var meansNone: Bool {
+        kind == CJSON_NULL || kind == CJSON_FALSE || kind == CJSON_STRING && text_length == 0
     }
 }
 

@@ -64,7 +64,7 @@ final class Scanner {
             return
         case .notJSON(let reason, let offset):
             let place = offset.map { " at byte \(document.startIndex + $0)" } ?? ""
-            throw DumpError(.data, "not JSON: \(reason)\(place)")
+            throw DumpError(.syntax, "not JSON: \(pageForPeople(document) ?? reason + place)")
         case .notUTF8:
             let place = firstInvalidByte(document).map { " at byte \($0)" } ?? ""
             throw DumpError(.data, "not JSON: not UTF-8\(place)")
@@ -93,6 +93,15 @@ final class Scanner {
         guard number >= 0 else { fatalError("out of memory") }
         return Slot(number: number)
     }
+}
+
+/// Returns what a document of HTML or XML calls itself; nil for any other.
+private func pageForPeople(_ document: ArraySlice<UInt8>) -> String? {
+    guard document.first(where: { !isJSONSpace($0) }) == UInt8(ascii: "<") else { return nil }
+    let text = String(decoding: document.prefix(1 << 12), as: UTF8.self)
+    let title = text.firstMatch(of: /<(?:title|h1)\b[^>]*>\s*([^<]+)/.ignoresCase())?.1 ?? ""
+    let words = title.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return words.isEmpty ? "it is HTML or XML" : "it is a page for people: \"\(printable(words))\""
 }
 
 private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {

@@ -50,8 +50,8 @@ public struct Profile: Sendable {
     /// Texts of which nearly every response has one. Without one, a response is not taken for one of this API.
     var signs: [String]
     var items: FieldPath
-    /// True if a response without the array of items is an empty page.
-    var mayOmitItems: Bool
+    /// Which response without the array of items is an empty page.
+    var emptyPage: ItemsAbsence
     /// True if each line is a document and an item.
     var isLines: Bool
     var post: FieldPath
@@ -197,6 +197,22 @@ enum Source: Sendable, Hashable {
     }
 }
 
+/// What a response without the array of items is.
+enum ItemsAbsence: String, Sendable, CaseIterable {
+    case error
+    /// A page without items.
+    case empty
+    /// A page without items if the array is null; else an error.
+    case null
+}
+
+/// What a response without a token says about the feed.
+enum LinkAbsence: String, Sendable, CaseIterable {
+    case end, unknown
+    /// The end if the token is null, false or empty; else nothing.
+    case null
+}
+
 /// How a response says where the feed continues.
 struct LinkField: Sendable {
     /// How the link is formed.
@@ -218,8 +234,8 @@ struct LinkField: Sendable {
     var more: FieldPath?
     /// The value of a token at the end.
     var endToken: String?
-    /// True if a missing token means that nothing is known, instead of the end.
-    var isUnknownIfAbsent: Bool
+    /// What a missing token means.
+    var absence: LinkAbsence
 
     var token: Source? {
         if case .token(let source) = way { source } else { nil }
@@ -304,7 +320,7 @@ extension Profile {
     func forItems(areLines: Bool) -> Profile {
         var profile = self
         profile.items = .here
-        profile.mayOmitItems = false
+        profile.emptyPage = .error
         if !isLines {  // a list of items has nothing of what it says of a document
             (profile.mark, profile.sequence, profile.error) = (nil, nil, nil)
             (profile.next, profile.previous, profile.own) = (nil, nil, nil)

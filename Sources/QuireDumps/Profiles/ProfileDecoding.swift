@@ -58,7 +58,7 @@ private struct Contents: Decodable {
             },
             signs: try fields.value("signs", [String].self) ?? [],
             items: try fields.path("items") ?? .here,
-            mayOmitItems: try fields.choice("items_absent", among: ItemsAbsence.allCases) == .empty,
+            emptyPage: try fields.choice("items_absent", among: ItemsAbsence.allCases) ?? .error,
             isLines: try fields.value("lines", Bool.self) ?? false,
             post: try fields.path("post") ?? .here,
             hasOpaqueRows: try fields.value("opaque_rows", Bool.self) ?? false,
@@ -210,7 +210,6 @@ private struct EveryField {
 }
 
 /// What a response without the array of items means.
-private enum ItemsAbsence: String, CaseIterable { case error, empty }
 
 private func sentence(for error: any Error) -> String {
     guard let error = error as? DecodingError else { return "not JSON" }

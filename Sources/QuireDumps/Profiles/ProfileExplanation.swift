@@ -64,7 +64,11 @@ extension Profile {
         if isLines { return "one on each line" }
         let place = items.keys.isEmpty ? "the document itself" : items.description
         let list = sequence.map { "\(place), an object, in the order of \($0)" } ?? "\(place), an array"
-        return list + (mayOmitItems ? "; without it the page is empty" : "")
+        return switch emptyPage {
+        case .error: list
+        case .empty: list + "; without it the page is empty"
+        case .null: list + "; if it is null the page is empty"
+        }
     }
 }
 
@@ -102,7 +106,11 @@ extension LinkField {
         }
         if let flag { return "\(words); \(flag)" }
         let end = endToken.map { " or \"\(printable($0))\"" } ?? ""
-        return words + (isUnknownIfAbsent ? "; without it nothing is known" : "; without it\(end) the end")
+        return switch absence {
+        case .end: "\(words); without it\(end) the end"
+        case .unknown: "\(words); without it nothing is known"
+        case .null: "\(words); null\(end) is the end, and without it nothing is known"
+        }
     }
 }
 

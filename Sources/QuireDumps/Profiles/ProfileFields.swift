@@ -181,7 +181,7 @@ struct ProfileFields {
             return LinkField(
                 way: way, more: try fields.path("more"),
                 endToken: try fields.value("end", String.self),
-                isUnknownIfAbsent: try fields.choice("absent", among: LinkAbsence.allCases) == .unknown)
+                absence: try fields.choice("absent", among: LinkAbsence.allCases) ?? .end)
         }
     }
 
@@ -205,6 +205,3 @@ struct ProfileFields {
         }
     }
 }
-
-/// What a response without a token says about the feed.
-private enum LinkAbsence: String, CaseIterable { case end, unknown }

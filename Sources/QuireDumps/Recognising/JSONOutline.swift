@@ -126,7 +126,8 @@ struct JSONOutline {
     func key(_ node: Int) -> String { String(decoding: slice(nodes[node].key), as: UTF8.self) }
 
     /// Calls `read` with the value at a path in each element of a list that has no node, from the one after `last`
-    /// on, until it returns false; with nil for an element without a string or word there. Ends where the list does.
+    /// on, until it returns false; with nil for an element without a string or word there. Passes over null. Ends
+    /// where the list does.
     func eachUnread(
         of list: Int, below last: Int, _ path: [String],
         _ read: ((kind: Kind, range: Range<Int>)?) -> Bool
@@ -140,7 +141,7 @@ struct JSONOutline {
                 guard walk.takes(UInt8(ascii: ",")) else { return }
                 walk.skipSpace()
                 var item = walk
-                guard walk.skip(), read(item.take(keys)) else { return }
+                guard walk.skip(), item.byte == UInt8(ascii: "n") || read(item.take(keys)) else { return }
             }
         }
     }

@@ -10,7 +10,7 @@ enum ProfileChange: Sendable {
     case key(KeyField?)
     case version(KeyField?)
     case order(OrderClass)
-    /// The place of the token of the next page. Where it is missing, nothing is known.
+    /// The place of the token of the next page. Null is the end; where it is missing, nothing is known.
     case next(FieldPath)
     case noOwnLink
     /// The next page is in the header `Link`, and links are addresses.
@@ -28,11 +28,11 @@ enum ProfileChange: Sendable {
         case .order(let order): profile.order = order
         case .next(let path):
             profile.next = LinkField(
-                way: .token(.body(path)), more: nil, endToken: nil, isUnknownIfAbsent: true)
+                way: .token(.body(path)), more: nil, endToken: nil, absence: .null)
         case .noOwnLink: profile.own = nil
         case .addresses:
             profile.next = LinkField(
-                way: .relation("next"), more: nil, endToken: nil, isUnknownIfAbsent: false)
+                way: .relation("next"), more: nil, endToken: nil, absence: .end)
             profile.own = .request
         case .opaqueRows: profile.hasOpaqueRows = true
         case .paging(let paging): profile.paging = paging
@@ -51,7 +51,7 @@ enum ProfileChange: Sendable {
         case .key(let field): ["key": object(field)]
         case .version(let field): ["version": object(field)]
         case .order(let order): ["order": order.rawValue]
-        case .next(let path): ["next": ["path": path.text, "absent": "unknown"]]
+        case .next(let path): ["next": ["path": path.text, "absent": "null"]]
         case .noOwnLink: ["self": NSNull()]
         case .addresses: ["next": ["link": "next"], "self": ["request": true]]
         case .opaqueRows: ["opaque_rows": true]
@@ -87,6 +87,6 @@ extension Profile {
         json: Array(
             """
             {"name": "unknown", "title": "An API that Quire has no profile for", "id": {"path": "id"}, \
-            "order": "ranked"}
+            "items_absent": "null", "order": "ranked"}
             """.utf8), name: "the profile of unknown APIs")
 }

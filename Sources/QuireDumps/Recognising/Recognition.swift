@@ -95,8 +95,20 @@ extension Recognition {
 
     /// Recognises a list of documents, one after the other in a file: responses, or items without their response.
     ///
-    /// Odd ones among them are passed over. Throws as ``init(of:envelope:name:wishes:)`` does.
+    /// Odd ones among them are passed over, and the first one where it alone is odd. Throws as
+    /// ``init(of:envelope:name:wishes:)`` does.
     init(ofEach documents: [[UInt8]], name: String, wishes: Wishes) throws(DumpError) {
+        do throws(DumpError) {
+            self = try Recognition(ofAll: documents, name: name, wishes: wishes)
+        } catch {
+            let others = Array(documents.dropFirst())
+            guard others.count > 1, let found = try? Recognition(ofAll: others, name: name, wishes: wishes)
+            else { throw error }
+            self = found
+        }
+    }
+
+    private init(ofAll documents: [[UInt8]], name: String, wishes: Wishes) throws(DumpError) {
         do throws(DumpError) {
             let scanner = Scanner(depth: PageParser.depthLimit)
             var problem: DumpError?
@@ -183,8 +195,10 @@ extension Recognition {
         _ found: Recognizer.Found, _ wishes: Wishes, _ envelope: Envelope?, _ outline: JSONOutline,
         _ items: [Int]
     ) {
+        // Rows that are null say nothing of the others.
+        let posts = items.filter { outline.nodes[$0].kind != .null }
         let decision = OrderDecision(
-            found: found, wishes: wishes, envelope: envelope, outline: outline, items: items)
+            found: found, wishes: wishes, envelope: envelope, outline: outline, items: posts)
         var verdict = decision.verdict()
         var profile = Self.profile(found.profile, verdict, wishes)
         if wishes.order == nil, verdict.key != nil, !Self.descends(profile, items, in: outline) {
@@ -219,9 +233,10 @@ extension Recognition {
     /// Returns true if the keys descend on the whole page, of which these items are known to.
     private static func descends(_ profile: Profile, _ items: [Int], in outline: JSONOutline) -> Bool {
         guard !profile.isLines, let field = profile.key, let list = outline.find(profile.items.keys),
-            outline.nodes[list].count > items.count, let last = items.last
+            outline.nodes[list].count > items.count, let last = items.last,
+            let post = items.last(where: { outline.nodes[$0].kind != .null })
         else { return true }
-        guard var above = OrderFinding.key(field, of: last, in: outline) else { return false }
+        guard var above = OrderFinding.key(field, of: post, in: outline) else { return false }
         var isDescending = true
         outline.eachUnread(of: list, below: last, field.path.keys) { found in
             guard let found, let key = OrderFinding.key(field, found.kind, outline.slice(found.range)),

@@ -67,22 +67,35 @@ class Recorded:
             return []
         keys = [self.key(id) for id in page if self.key(id) is not None]
         known = [id for id in page if id in where]
-        self.unordered = any(a < b for a, b in zip(keys, keys[1:]))
+        self.unordered, self.strays = any(a < b for a, b in zip(keys, keys[1:])), []
         if self.unordered:
             return known
-        if border not in where:
+        limit = self.key(border) if border in where else None
+        if limit is None:
             return []
         stays = [id for id in known if where[id] < where[border]]
-        if not stays or not set(stays) <= set(above):
+        strays = [id for id in page if id not in where and (self.key(id) or 0) > limit]
+        if not set(stays) <= set(above) or strays and not self.has_keys(page):
             return []
-        if set(above[above.index(min(stays, key=where.get)):-1]) <= set(page):
-            return []                                         # it lacks nothing there
-        limit, lower = self.key(border), [self.key(id) for id in page if id not in stays]
-        return stays if lower and limit is not None and all(k is not None and k <= limit for k in lower) else []
+        first = min(stays, key=where.get, default=border)
+        lacks = not set(above[above.index(first):-1]) <= set(page)
+        if strays:
+            if self.key(strays[0]) > self.key(above[0]):
+                return []                                     # it belongs above the segment
+            lacks = lacks or len(above) > 1 and above[-2] not in page and self.key(above[-2]) < self.key(strays[0])
+        if not lacks:
+            return []
+        lower = [self.key(id) for id in page if id not in stays and id not in strays]
+        if not lower or not all(k is not None and k <= limit for k in lower):
+            return []
+        self.strays = strays
+        return stays + strays
 
     def record_below(self, page, border, stays):
-        """R25.5. What is known stays; the rest goes below the border."""
-        rest = [id for id in page if id not in stays]
+        """R25.5. What is known stays; what is new and belongs further up goes to its key's place, the rest below the
+        border."""
+        rest, strays = [id for id in page if id not in stays], self.strays
+        stays = [id for id in stays if id not in strays]
         self.stayed = stays
         if self.unordered:
             self.out.ignored += stays
@@ -94,6 +107,18 @@ class Recorded:
         proven = at and border not in rest and (page[at - 1] == border or not self.unordered)
         self.splice(rest, upper=border if proven else None, lower=None)
         self.claim()
+        answer = self.answer
+        self.answer = replace(answer, next=UNKNOWN, prev=UNKNOWN)  # its links are those of the rest
+        for id in strays:
+            self.splice([id], upper=None, lower=None)
+            self.keep_proven_run()
+            at = self.rows.index(id)                          # the page speaks for the keys between its posts
+            if isinstance(self.rows[at + 1], Gap):
+                del self.rows[at + 1]
+            if id != page[0] and isinstance(self.rows[at - 1], Gap):
+                del self.rows[at - 1]
+        self.answer = answer
+        self.accepted = [id for id in page if id not in stays]
 
     def next_of(self, id):
         page = self.feed.pages.get(self.feed.entries[id].page)

@@ -41,6 +41,7 @@ struct QuireTool: ParsableCommand {
             try CommandNames.require(Array(CommandLine.arguments.dropFirst()))
             var command = try parseAsRoot()
             try command.run()
+            Messages.writeEnd(0)
         } catch {
             Foundation.exit(report(error))
         }
@@ -60,6 +61,7 @@ struct QuireTool: ParsableCommand {
         case is OutputClosed:
             return 141
         case let code as ExitCode:
+            Messages.writeEnd(code.rawValue)
             return code.rawValue
         case let failure as Failure:
             return report(failure.message, failure.status)

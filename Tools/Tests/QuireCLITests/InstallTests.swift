@@ -42,7 +42,7 @@ struct InstallTests {
     @Test("The manual has each command with what its help says, and troff takes it without a warning")
     func manual() throws {
         let page = try text("share/man/man1/quire.1")
-        let plain = page.replacingOccurrences(of: "\\-", with: "-")
+        let plain = page.replacing(#/\\e\n */#, with: "").replacing("\\-", with: "-")
         for command in commands where command != "help" {
             #expect(plain.contains(".SS \"quire \(command)"), "\(command)")
             for line in try box.quire("help", command).lines {
@@ -69,7 +69,8 @@ struct InstallTests {
     /// The examples of a help text.
     static func examples(in help: String) -> [String] {
         var isOn = false
-        return help.split(separator: "\n", omittingEmptySubsequences: false).compactMap { line in
+        let whole = help.replacing(#/\\\n */#, with: "")  // a line that goes on
+        return whole.split(separator: "\n", omittingEmptySubsequences: false).compactMap { line in
             if line == "Example:" || line == "Examples:" { isOn = true }
             if line.isEmpty { isOn = false }
             return isOn && line.hasPrefix("  ") ? line.trimmingCharacters(in: .whitespaces) : nil

@@ -80,7 +80,8 @@ struct LongWorkTests {
         #expect(some.errLines == [message])
         let objects = try box.quire(command, box.cache, "--limit", "2", "--json")
         let note = #"{"message":"\#(message.dropFirst(7))","type":"note"}"#
-        #expect(try objects.objects().count == 2 && objects.errLines == [note] && objects.status == 1)
+        #expect(try objects.objects().count == 2 && objects.errLines.first == note && objects.status == 1)
+        #expect(objects.errLines.count == 2 && objects.errLines.last?.contains(#""exit_code":1"#) == true)
         #expect(try box.quire(command, box.cache, "--limit", "\(count + 1)").out == all.out)
         #expect(try box.quire(command, box.cache, "--limit", "0").status == 64)
     }

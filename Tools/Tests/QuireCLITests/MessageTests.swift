@@ -50,7 +50,8 @@ struct MessageTests {
             (["stat", box.path("text")], 65),
             (["show"], 64), (["prune", box.cache, "a"], 64), (["show", box.cache, "a", "-n=-1"], 64),
             (["typo"], 64), (["ingest", box.cache, "a", box.path("1.json"), "--order", "up"], 64),
-            (["get", box.cache, "7"], 65), (["fill", box.cache, "a", "g1", box.path("1.json")], 65),
+            (["get", box.cache, "7"], 65), (["ingest", box.cache, "a", box.path("none")], 66),
+            (["fill", box.cache, "a", "g1", box.path("1.json")], 65),
         ]
         for (arguments, status) in cases {
             let run = try box.quire(arguments + ["--json"])
@@ -59,6 +60,13 @@ struct MessageTests {
             #expect(lines.last?["exit_code"] == status && lines.last?.text("type") == "error")
             #expect(lines.last?.text("message").map { !$0.isEmpty && !$0.contains("\n") } == true)
         }
+        try box.write("odd.json", "{")
+        let odd = try box.quire("ingest", box.cache, "a", box.path("odd.json"), box.path("none"), "--json")
+        let lines = try objects(odd.err)
+        #expect(odd.status == 65 && lines.count == 2, "\(odd.err)")
+        #expect(lines.map { $0["exit_code"] as Int? } == [nil, 65])
+        let gaps = try box.quire("gaps", box.cache, "--exit-code", "--json")
+        #expect(gaps.err.isEmpty)
         // behind -- it is a name
         #expect(try box.quire("show", "--", box.cache, "--json").err.hasPrefix("quire: "))
         let escaped = try box.quire("show", box.cache, "\u{1B}[2J", "--json")
@@ -80,6 +88,7 @@ struct MessageTests {
                 && run.errLines[8].hasPrefix("quire:   20 times: "))
         let lines = try objects(box.quire(["ingest", box.cache, "a"] + pages + ["--json"]).err)
         #expect(lines.count == 9 && lines.compactMap { $0["count"] } == [40, 20])
+        #expect(lines.last?["exit_code"] == 65)
         let kept = try box.quire(["ingest", box.cache, "a"] + pages + ["--errors-to", box.path("errors")])
         #expect(kept.err.isEmpty)
         #expect(try objects(String(contentsOfFile: box.path("errors"), encoding: .utf8)).count == 60)

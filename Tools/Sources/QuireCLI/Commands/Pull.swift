@@ -29,9 +29,10 @@ struct Pull: ToolCommand {
             after Ctrl-C.
 
             Examples:
-              quire pull so.quire new 'https://api.stackexchange.com/2.3/questions?site=superuser&key={file:se.key}'
-              quire pull gh.quire issues https://api.github.com/repos/o/r/issues \
-            --header 'Authorization: Bearer {env:TOKEN}'
+              quire pull gh.quire issues https://api.github.com/repos/o/r/issues \\
+                  --header 'Authorization: Bearer {env:TOKEN}'
+              quire pull so.quire new \\
+                  'https://api.stackexchange.com/2.3/questions?site=meta&key={file:se.key}'
               quire pull so.quire new --follow --every 5m
             """)
 

@@ -21,8 +21,9 @@ struct IngestWork {
         defer { withExtendedLifetime(copy) {} }
         let destination = try Destination(cache: target.cache, at: copy?.path, feed: target.feed, options)
         if inputs.allSatisfy({ $0.problem != nil }) {
-            for input in inputs { Messages.write(input.problem?.message ?? "") }
-            return (.noInput, nil)
+            let problems = inputs.map { $0.problem?.message ?? "" }
+            for problem in problems.dropLast() { Messages.write(problem) }
+            throw Failure(.noInput, problems.last ?? "")
         }
         let began = ContinuousClock.now
         Interruption.watch()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The reader of stdout has closed it.
 struct OutputClosed: Error {}
@@ -86,17 +87,50 @@ enum Messages {
             Line(count: count, message: message, type: "error"))
     }
 
+    /// With `--json`, says how the tool ends, if there was anything to say before: with the last error, or after
+    /// it.
+    static func writeEnd(_ code: Int32) {
+        guard isJSON, hasWritten.withLock({ $0 }) else { return }
+        if var line = takeHeld() {
+            line.exitCode = code == 0 ? nil : code
+            writeJSON(line)
+        } else if code != 0 {
+            writeJSON(Line(exitCode: code, message: "ended with exit code \(code)", type: "note"))
+        }
+    }
+
     /// Writes why the tool ends. `text` is what people read.
     static func writeEnd(_ message: String, _ code: Int32, text: String? = nil) {
         write(text ?? "quire: " + message, Line(exitCode: code, message: message, type: "error"))
     }
 
+    private static let hasWritten = Mutex(false)
+    /// An error that may be the last line, which has the exit code.
+    private static let held = Mutex<Line?>(nil)
+
+    private static func takeHeld() -> Line? {
+        held.withLock { held in
+            defer { held = nil }
+            return held
+        }
+    }
+
     private static func write(_ text: String, _ line: Line) {
         guard isJSON else { return writeLines(text) }
+        hasWritten.withLock { $0 = true }
+        if let earlier = takeHeld() { writeJSON(earlier) }
+        if line.type == "error" && line.exitCode == nil {
+            held.withLock { $0 = line }
+        } else {
+            writeJSON(line)
+        }
+    }
+
+    private static func writeJSON(_ line: Line) {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? encoder.encode(line) else { return writeLines(text) }
+        guard let json = try? encoder.encode(line) else { return writeLines(line.message) }
         writeLines(JSONLines.escaped(String(decoding: json, as: UTF8.self)))
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireHTTP
 import QuirePaging
 import Synchronization
 
@@ -55,11 +56,14 @@ final class Meter: Sendable {
         }
     }
 
-    /// Every attempt passes through it.
+    /// Every attempt passes through it. One that cannot be sent does not count.
     var interceptor: Interceptor {
         Interceptor { request, next in
             try await self.pass()
-            return try await next(request)
+            do { return try await next(request) } catch let error as HTTPSourceError {
+                self.state.withLock { $0.round -= 1 }
+                throw error
+            }
         }
     }
 }

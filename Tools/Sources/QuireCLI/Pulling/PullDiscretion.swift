@@ -11,8 +11,12 @@ import QuirePaging
 struct PullDiscretion: Sendable {
     private let secrets: Secrets
     private let log: PullLog
+    /// True if links that name another server are asked for at the one of the list.
+    private let linksHere: Bool
 
-    init(_ secrets: Secrets, _ log: PullLog) { (self.secrets, self.log) = (secrets, log) }
+    init(_ secrets: Secrets, _ log: PullLog, linksHere: Bool) {
+        (self.secrets, self.log, self.linksHere) = (secrets, log, linksHere)
+    }
 
     /// The name of this program, after the one that the caller gave.
     static let agent = "quire/\(QuireTool.configuration.version)"
@@ -46,11 +50,11 @@ struct PullDiscretion: Sendable {
 
     /// Says what answers did, and takes the secrets out of their links.
     func telling(_ feed: Feed, keyIsVersion: Bool) -> Interceptor {
-        Interceptor { [secrets] request, next in
+        Interceptor { [secrets, linksHere] request, next in
             var response = try await next(request)
             guard case .page(var answer) = response.content else { return response }
-            answer.next = answer.next.without(secrets)
-            answer.previous = answer.previous.without(secrets)
+            answer.next = answer.next.without(secrets, isHere: linksHere)
+            answer.previous = answer.previous.without(secrets, isHere: linksHere)
             answer.since = answer.since.map { secrets.removed(from: $0) }
             for index in answer.posts.indices where keyIsVersion && answer.posts[index].version == nil {
                 answer.posts[index].version = answer.posts[index].key
@@ -79,8 +83,15 @@ struct PullDiscretion: Sendable {
 }
 
 extension Link {
-    fileprivate func without(_ secrets: Secrets) -> Link {
-        if case .token(let text) = self { .token(secrets.removed(fromLink: text)) } else { self }
+    /// - Parameter isHere: True if an address becomes one without a server.
+    fileprivate func without(_ secrets: Secrets, isHere: Bool) -> Link {
+        guard case .token(let text) = self else { return self }
+        let link = secrets.removed(fromLink: text)
+        guard isHere, let start = link.range(of: "://"), let parts = URLComponents(string: link),
+            parts.host != nil
+        else { return .token(link) }
+        let path = link[start.upperBound...].firstIndex { "/?".contains($0) }
+        return .token(path.map { link[$0] == "/" ? String(link[$0...]) : "/" + link[$0...] } ?? "/")
     }
 }
 

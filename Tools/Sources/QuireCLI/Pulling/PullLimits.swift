@@ -36,6 +36,11 @@ struct PullLimits: ParsableArguments {
             valueName: "duration"))
     var patience = Age(seconds: 60)
 
+    @Flag(
+        help: "Ask the server of the list also for links that name another one, as servers behind a proxy do."
+    )
+    var linksHere = false
+
     @Option(help: ArgumentHelp("How long the server may send nothing.", valueName: "duration"))
     var timeout = Age(seconds: 30)
 

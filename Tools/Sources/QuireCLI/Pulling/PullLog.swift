@@ -83,6 +83,8 @@ struct EndLine: Encodable, Sendable {
 
     /// How many posts have no body, in a list of ids.
     var bodiesMissing = 0
+    /// True if pages that were empty, or repeated others, are all that says that the list ends.
+    var endAssumed = false
     let feed: String
     var gaps = 0
     var headOpen = false
@@ -109,7 +111,8 @@ struct EndLine: Encodable, Sendable {
     var isRefused = false
 
     private enum CodingKeys: CodingKey {
-        case bodiesMissing, feed, gaps, headOpen, new, opensAt, posts, ranked, reason, requests, stopped,
+        case bodiesMissing, endAssumed, feed, gaps, headOpen, new, opensAt, posts, ranked, reason, requests,
+            stopped,
             tailEnd, type
         case unverified, whole
     }
@@ -140,7 +143,7 @@ struct EndLine: Encodable, Sendable {
         }
         let state =
             whole
-            ? "whole: no gaps, head closed, end reached"
+            ? "whole: no gaps, head closed, end \(endAssumed ? "assumed" : "reached")"
             : missing.isEmpty
                 ? "no gaps, but a ranked list promises no completeness"
                 : "not whole: \(missing.joined(separator: ", "))"

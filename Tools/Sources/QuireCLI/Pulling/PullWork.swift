@@ -39,7 +39,7 @@ struct PullWork: Sendable {
         let address = try listAddress(destination, memory)
         let secrets = try Secrets(headers, address)
         let meter = Meter(limit: limits.pages, pause: limits.pause.duration, clock: clock)
-        let discretion = PullDiscretion(secrets, log)
+        let discretion = PullDiscretion(secrets, log, linksHere: limits.linksHere)
         do {
             let setup =
                 if let memory, let known = destination.feed {
@@ -57,9 +57,10 @@ struct PullWork: Sendable {
         _ setup: Setup, _ meter: Meter, _ discretion: PullDiscretion, _ log: PullLog
     ) async throws -> EndLine {
         let telling = discretion.telling(setup.feed, keyIsVersion: setup.keyIsVersion)
+        let repeated = RepeatedPages()
         let pager = Pager(
             setup.feed, source: setup.source,
-            interceptors: [meter.interceptor, discretion.failures, telling],
+            interceptors: [meter.interceptor, discretion.failures, telling, repeated.interceptor],
             // Bodies of a list of ids are asked for one at a time.
             options: PagerOptions(
                 pageSize: setup.feed.options.paging == .ids ? 1 : setup.pageSize,
@@ -67,6 +68,7 @@ struct PullWork: Sendable {
             clock: discretion.clock(clock))
         let puller = Puller(
             pager, limits, meter, clock, asksForBodies: setup.hasBodies, isSyndication: setup.isSyndication,
+            repeated,
             tell: discretion.words)
         while true {
             var line = try await puller.round()

@@ -29,15 +29,16 @@ final class Puller {
     /// The posts without bodies that were not asked for in this round, the last one first.
     private var bodies: [PostID]?
     private var before = 0
+    private let repeated: RepeatedPages
 
     /// - Parameter tell: Makes a message printable: without secrets.
     init(
         _ pager: Pager, _ limits: PullLimits, _ meter: Meter, _ clock: PagerClock, asksForBodies: Bool,
-        isSyndication: Bool, tell: @escaping @Sendable (String) -> String
+        isSyndication: Bool, _ repeated: RepeatedPages, tell: @escaping @Sendable (String) -> String
     ) {
         (feed, self.pager, self.limits, self.meter) = (pager.feed, pager, limits, meter)
         (self.clock, self.asksForBodies, self.tell) = (clock, asksForBodies, tell)
-        self.isSyndication = isSyndication
+        (self.isSyndication, self.repeated) = (isSyndication, repeated)
     }
 
     private struct Progress: Equatable {
@@ -70,6 +71,9 @@ final class Puller {
         } catch let failure as PageFailure {
             return try end(failure.isTransient ? .network : .server, tell(failure.message))
         } catch let error as HTTPSourceError {
+            if error.isOfOtherServer {
+                return try end(.server, tell("\(error); --links-here asks the server of the list for it"))
+            }
             guard let place = error.missingPlace else { return try end(.server, tell("\(error)")) }
             isRefused = true
             return try end(
@@ -211,11 +215,19 @@ final class Puller {
             var line = EndLine(feed: feed.name, stopped: stop ?? .whole)
             (line.gaps, line.headOpen, line.posts) = (info.gaps, info.isHeadOpen, info.posts)
             (line.tailEnd, line.unverified) = (info.tail == .end, info.unverifiedJoins)
+            line.endAssumed = info.isEndAssumed && line.tailEnd
             line.isTailUnknown = info.tail == .unknown
             (line.new, line.requests, line.ranked) = (max(0, info.posts - before), meter.round, isRanked)
             if asksForBodies { line.bodiesMissing = try posts { $0.isPlaceholder }.count }
             line.whole = info.isInSequence && line.tailEnd && !isRanked && line.bodiesMissing == 0
             line.reason = reason
+            if stop == nil && line.whole, try repeated.areAll(of: feed) {
+                (line.whole, line.isTailUnknown) = (false, true)
+                (line.tailEnd, line.endAssumed) = (false, false)
+                stuck[.tail] =
+                    "each page shows the posts of the first one: there are no others, or the server does not know "
+                    + "the parameter for the page"
+            }
             if let rest { line.opening = clock.now() + Int64(rest / .milliseconds(1)) }
             if stop == nil && !(info.isInSequence && line.tailEnd && line.bodiesMissing == 0) {
                 line.stopped = stuck.isEmpty ? .until : .stuck

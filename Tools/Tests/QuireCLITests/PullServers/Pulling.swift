@@ -17,8 +17,10 @@ final class PullProcess: Sendable {
             box, command: ["pull", box.cache] + arguments + ["--timeout", "600s"], environment: environment)
     }
 
-    init(_ box: Sandbox, command: [String], environment: [String: String] = [:]) throws {
-        (process, out, err) = try box.start(Tool.path, command, environment: environment)
+    init(
+        _ box: Sandbox, program: String = Tool.path, command: [String], environment: [String: String] = [:]
+    ) throws {
+        (process, out, err) = try box.start(program, command, environment: environment)
     }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
