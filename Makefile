@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost cluster-demo torture-cluster deps build lib install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost cluster-demo torture-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -70,6 +70,14 @@ cost: deps                  ## instructions and bytes written against the baseli
 
 lib: deps                   ## build/libquire.so.0 and build/libquire.a, for programs without Swift
 	@SWIFT="$(SWIFT)" Packaging/build-library
+
+lib-cluster: deps           ## build/libquire-cluster.so.0: libquire, and caches that several machines share
+	@Cluster/install-dependencies
+	@SWIFT="$(SWIFT)" Packaging/build-cluster-library
+
+install-node: deps          ## quire-node under DESTDIR/PREFIX, which `quire node` and `quire cluster` run
+	@Cluster/install-dependencies
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" SWIFT="$(SWIFT)" Packaging/install-node
 
 install: lib                ## library and tool under DESTDIR/PREFIX, with what C, CMake, man and shells need
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Packaging/install-library

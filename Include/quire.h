@@ -158,7 +158,13 @@ enum {
     /* quire_parse of quire_profiles.h: the response is not what its profile describes. */
     QUIRE_BAD_RESPONSE = -19,
     /* A replica's file: the machine stopped before its commits were flushed. Remove it; the log builds it anew. */
-    QUIRE_UNCLEAN = -20
+    QUIRE_UNCLEAN = -20,
+    /* Of a cluster (quire_cluster.h): the log cannot be reached, and nothing was written. */
+    QUIRE_UNAVAILABLE = -21,
+    /* Of a cluster: the log did not answer. The write may have happened, or may yet. */
+    QUIRE_IN_DOUBT = -22,
+    /* Of a cluster: its address does not read, or the log is set up in a way that would lose entries. */
+    QUIRE_MISCONFIGURED = -23
 };
 
 typedef struct quire_error {

@@ -3,6 +3,7 @@
 The C compiler then checks every structure and function that was read here against the header itself.
 """
 
+import os
 import re
 from pathlib import Path
 
@@ -32,11 +33,18 @@ def declarations(header: str) -> str:
     return "\n".join(constants) + "\n" + re.sub(r"\n\s*\n+", "\n", text)
 
 
+# With QUIRE_CLUSTER=1 the package is made of libquire-cluster, which has all of libquire.
+CLUSTER = os.environ.get("QUIRE_CLUSTER") == "1"
+HEADERS = ["quire.h", "quire_cluster.h"] if CLUSTER else ["quire.h"]
+INCLUDES = "".join(f'#include "{header}"\n' for header in HEADERS)
+
 ffi = FFI()
-ffi.cdef(declarations((INCLUDE / "quire.h").read_text(encoding="utf-8")) + CALLBACKS)
+for header in HEADERS:
+    ffi.cdef(declarations((INCLUDE / header).read_text(encoding="utf-8")))
+ffi.cdef(CALLBACKS)
 ffi.set_source(
     "quire._quire",
-    '#include "quire.h"',
+    INCLUDES,
     include_dirs=[str(INCLUDE)],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,
@@ -47,7 +55,7 @@ profiles_ffi.include(ffi)
 profiles_ffi.cdef(declarations((INCLUDE / "quire_profiles.h").read_text(encoding="utf-8")))
 profiles_ffi.set_source(
     "quire._profiles",
-    '#include "quire_profiles.h"',
+    INCLUDES + '#include "quire_profiles.h"',
     include_dirs=[str(INCLUDE)],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,

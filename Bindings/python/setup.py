@@ -1,7 +1,8 @@
 """Builds the extension modules and puts both libraries beside them, where $ORIGIN finds them.
 
 QUIRE_LIBRARY names a libquire.so.0 that was built before; libquire-profiles.so.0 is in the same folder. Without it
-those in build of this checkout are taken, and built with `make lib` if they are not there.
+those in build of this checkout are taken, and built with `make lib` if they are not there. With QUIRE_CLUSTER=1 the
+package has the module quire.cluster, and libquire-cluster.so.0 takes the place of libquire.so.0 (`make lib-cluster`).
 """
 
 import os
@@ -14,7 +15,11 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # The library of each extension module.
-NAMES = {"quire._quire": "libquire.so.0", "quire._profiles": "libquire-profiles.so.0"}
+CLUSTER = os.environ.get("QUIRE_CLUSTER") == "1"
+NAMES = {
+    "quire._quire": "libquire-cluster.so.0" if CLUSTER else "libquire.so.0",
+    "quire._profiles": "libquire-profiles.so.0",
+}
 
 
 def library(name: str) -> Path:
@@ -26,7 +31,8 @@ def library(name: str) -> Path:
         return path.resolve()
     built = ROOT / "build" / name
     if not built.exists():
-        subprocess.run(["make", "-C", str(ROOT), "lib"], check=True)
+        goal = "lib-cluster" if "cluster" in name else "lib"
+        subprocess.run(["make", "-C", str(ROOT), goal], check=True)
     return built
 
 

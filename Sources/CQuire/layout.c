@@ -1,7 +1,8 @@
 /*
- * The layout of every struct in quire.h and quire_profiles.h, as C sees it: these numbers are part of the ABI. A struct that
- * starts with struct_size may grow at its end; nothing else here may ever change.
+ * The layout of every struct in the headers, as C sees it: these numbers are part of the ABI. A struct that starts with
+ * struct_size may grow at its end; nothing else here may ever change.
  */
+#include "quire_cluster.h"
 #include "quire_profiles.h"
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -179,6 +180,10 @@ AT(quire_window_info, anchor, 40);
 SIZE(quire_difference, 56);
 AT(quire_difference, removed, 8);
 AT(quire_difference, updated_count, 48);
+
+SIZE(quire_shard_status, 56);
+AT(quire_shard_status, applied, 8);
+AT(quire_shard_status, lost, 48);
 
 SIZE(quire_profile_options, 64);
 AT(quire_profile_options, items, 8);

@@ -64,7 +64,7 @@ package enum Arguments {
         return text
     }
 
-    static func path(_ path: UnsafePointer<CChar>?) throws(Failure) -> String {
+    package static func path(_ path: UnsafePointer<CChar>?) throws(Failure) -> String {
         guard let path, let text = String(validatingCString: path), !text.isEmpty else {
             throw bad("the path is NULL, empty or not UTF-8")
         }

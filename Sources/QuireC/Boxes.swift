@@ -12,24 +12,46 @@ import Synchronization
 
 // The objects behind the handles. Each keeps its cache alive, so handles may be released in any order.
 
-final class CacheBox: Handle {
-    static let name: StaticString = "cache"
-    let cache: Cache
-    init(_ cache: Cache) { self.cache = cache }
+package final class CacheBox: Handle {
+    package static let name: StaticString = "cache"
+    private let own: Cache
+    /// Nil unless its writes go into the log of a cluster.
+    let shared: SharedCache?
+
+    init(_ cache: Cache) { (own, shared) = (cache, nil) }
+    package init(_ shared: SharedCache) throws { (own, self.shared) = (try shared.replica(), shared) }
+
+    /// The cache to read from, at the moment.
+    var cache: Cache {
+        get throws {
+            guard let shared else { return own }
+            return try shared.replica()
+        }
+    }
 }
 
 final class FeedBox: Handle {
     static let name: StaticString = "feed"
-    let feed: Feed
-    init(_ feed: Feed) { self.feed = feed }
+    private let own: Feed
+    /// Nil unless its writes go into the log of a cluster.
+    let shared: SharedFeed?
+
+    init(_ feed: Feed) { (own, shared) = (feed, nil) }
+    init(_ shared: SharedFeed) { (own, self.shared) = (shared.feed(), shared) }
+
+    /// The feed to read from, at the moment.
+    var feed: Feed {
+        guard let shared else { return own }
+        return shared.feed()
+    }
 }
 
 final class CrawlBox: Handle {
     static let name: StaticString = "crawl"
-    let feed: Feed
+    let feed: FeedBox
     let crawl: Mutex<Crawl>
 
-    init(_ feed: Feed, _ start: Crawl.Start) {
+    init(_ feed: FeedBox, _ start: Crawl.Start) {
         self.feed = feed
         crawl = Mutex(Crawl(startingAt: start))
     }
@@ -116,16 +138,4 @@ final class CrawlLog {
 /// Thrown to undo a write because its callback asks for that.
 struct Abandoned: Error {
     let status: quire_status
-}
-
-/// Runs a write in the batch, or as a commit of its own if there is none.
-func write<R>(_ cache: Cache, _ batch: OpaquePointer?, _ body: (borrowing Batch) throws -> R) throws -> R {
-    guard let batch else { return try cache.batch(body) }
-    return try Handles.object(batch, as: BatchBox.self).perform(in: cache, body)
-}
-
-/// Does the same for a write to a feed.
-func write<R>(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ body: (Feed) throws -> R) throws -> R {
-    let feed = try Handles.object(feed, as: FeedBox.self).feed
-    return try write(feed.cache, batch) { try body($0[feed]) }
 }

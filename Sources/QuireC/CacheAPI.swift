@@ -197,10 +197,10 @@ public func quire_feed_open(
     _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let box = try Handles.object(cache, as: CacheBox.self)
         let name = try feedName(name)
         let options = try options.map { try FeedOptions($0) }
-        out!.pointee = try Handles.add(FeedBox(try cache.feed(named: name, options: options)))
+        out!.pointee = try Handles.add(try box.feed(named: name, options))
     }
 }
 
@@ -236,12 +236,13 @@ public func quire_feed_find(
     _ cache: OpaquePointer?, _ name: quire_bytes, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let box = try Handles.object(cache, as: CacheBox.self)
         let name = try feedName(name)
+        let cache = try box.cache
         guard let feed = try cache.existingFeed(named: name) else {
             throw Failure(QUIRE_NOT_FOUND, "\(cache.path): there is no feed \(name)")
         }
-        out!.pointee = try Handles.add(FeedBox(feed))
+        out!.pointee = try Handles.add(try box.hold(feed))
     }
 }
 
@@ -268,7 +269,7 @@ public func quire_batch_run(
     _ cache: OpaquePointer?, _ callback: quire_batch_callback?, _ context: UnsafeMutableRawPointer?
 ) -> quire_status {
     attempt {
-        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let cache = try Handles.object(cache, as: CacheBox.self).requireOwn("a batch")
         guard let callback else { throw Arguments.bad("the callback is NULL") }
         let crawls = CrawlLog()
         do {

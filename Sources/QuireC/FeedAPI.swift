@@ -17,12 +17,9 @@ public func quire_plan(
             UInt64(given.limit), atMost: Int(QUIRE_COUNT_LIMIT), "the place's limit")
         let isBounded = try Arguments.flag(given.is_bounded, "is_bounded")
         let link = try Arguments.link(given.link)
-        let plan = try write(feed, batch) {
-            try $0.plan(
-                place, limit: limit == 0 ? nil : limit, isBounded: isBounded,
-                link: link == .unknown ? nil : link)
-        }
-        switch plan {
+        let operation = FeedOperation.plan(
+            place, limit: limit == 0 ? nil : limit, isBounded: isBounded, link: link == .unknown ? nil : link)
+        switch try perform(operation, on: feed, batch).plan {
         case .refused(let refusal):
             out!.pointee.refusal = refusal.number
             out!.pointee.help = refusal.help.number
@@ -94,7 +91,7 @@ public func quire_help_name(_ help: Int32) -> UnsafePointer<CChar>? { Names.help
 
 @_cdecl("quire_cancel") @implementation
 public func quire_cancel(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ ticket: UInt64) -> quire_status {
-    attempt { try write(feed, batch) { try $0.cancel(Ticket(ticket)) } }
+    attempt { _ = try perform(.cancel(Ticket(ticket)), on: feed, batch) }
 }
 
 // MARK: Ingest
@@ -106,10 +103,7 @@ public func quire_ingest(
 ) -> quire_status {
     attempt(clearStructure(out)) {
         let answer = try Answer(answer)
-        let outcome = try write(feed, batch) {
-            try $0.ingest(answer, for: Ticket(ticket))
-        }
-        try out!.pointee.fill(outcome)
+        try out!.pointee.fill(try perform(.ingest(answer, for: Ticket(ticket)), on: feed, batch).outcome)
     }
 }
 
@@ -213,10 +207,8 @@ public func quire_push(
         let answer = try Answer(answer)
         let number = try Arguments.number(number, "the number of a message")
         let follows = follows.size == 0 ? nil : try Arguments.id(follows)
-        let outcome = try write(feed, batch) {
-            try $0.push(answer, number: number, follows: follows)
-        }
-        try out!.pointee.fill(outcome)
+        let operation = FeedOperation.push(answer, number: number, follows: follows)
+        try out!.pointee.fill(try perform(operation, on: feed, batch).outcome)
     }
 }
 
@@ -226,13 +218,13 @@ public func quire_begin_live(
 ) -> quire_status {
     attempt {
         let after = try Arguments.number(after, "the number of a message")
-        try write(feed, batch) { try $0.beginLive(after: after) }
+        _ = try perform(.beginLive(after: after), on: feed, batch)
     }
 }
 
 @_cdecl("quire_end_live") @implementation
 public func quire_end_live(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
-    attempt { try write(feed, batch) { try $0.endLive() } }
+    attempt { _ = try perform(.endLive, on: feed, batch) }
 }
 
 // MARK: Crawls
@@ -243,7 +235,7 @@ public func quire_crawl_begin(
     _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        let box = try Handles.object(feed, as: FeedBox.self)
         let place: Crawl.Start =
             switch Int(kind) {
             case QUIRE_CRAWL_HEAD: .head(page: try pageNumber(start))
@@ -251,7 +243,7 @@ public func quire_crawl_begin(
             case QUIRE_CRAWL_GAP: .gap(GapID(start))
             default: throw Arguments.bad("a crawl of unknown kind \(kind), or at the tail with a start")
             }
-        out!.pointee = try Handles.add(CrawlBox(feed, place))
+        out!.pointee = try Handles.add(CrawlBox(box, place))
     }
 }
 
@@ -273,11 +265,7 @@ public func quire_crawl_ingest(
         let page = page == .max ? nil : try pageNumber(page)
         let answer = try Answer(answer)
         let before = box.crawl.withLock { $0 }
-        var after = before
-        let outcome = try write(box.feed.cache, batch) {
-            after = before  // the closure may run twice
-            return try $0[box.feed].ingest(answer, page: page, of: &after)
-        }
+        let (outcome, after) = try box.feed.perform(.crawl(answer, page: page, of: before), batch).crawled
         batchBox?.note(box, at: before)
         box.crawl.withLock { $0 = after }
         try out!.pointee.fill(outcome)

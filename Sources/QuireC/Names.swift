@@ -220,7 +220,8 @@ struct Names: @unchecked Sendable {  // created once, never changed
             (QUIRE_RESYNC, "resync"), (QUIRE_AGAIN, "again"),
             (QUIRE_WRONG_THREAD, "wrong-thread"), (QUIRE_BUSY, "busy"),
             (QUIRE_SNAPSHOT_EXPIRED, "snapshot-expired"), (QUIRE_BAD_RESPONSE, "bad-response"),
-            (QUIRE_UNCLEAN, "unclean"),
+            (QUIRE_UNCLEAN, "unclean"), (QUIRE_UNAVAILABLE, "unavailable"),
+            (QUIRE_IN_DOUBT, "in-doubt"), (QUIRE_MISCONFIGURED, "misconfigured"),
         ].map { (Int32($0), $1) })
     static let version = Names([(0, QUIRE_VERSION_STRING)])
 }

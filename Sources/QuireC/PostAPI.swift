@@ -27,15 +27,15 @@ public func quire_update_body(
     _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let box = try Handles.object(cache, as: CacheBox.self)
         let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
         if let version, !Arguments.isAligned(version) { throw Arguments.bad("version") }
         let detail = try Arguments.detail(detail)
-        out!.pointee = try write(cache, batch) {
-            try $0.update(id, body: body, version: version?.pointee, detail: detail, in: collection)
-        }.number
+        let operation = CacheOperation.updateBody(
+            id, body, version: version?.pointee, detail: detail, collection: collection)
+        out!.pointee = try box.perform(operation, batch).update.number
     }
 }
 
@@ -46,7 +46,7 @@ public func quire_update_fields(
     _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let box = try Handles.object(cache, as: CacheBox.self)
         let collection = try Arguments.collection(collection)
         let id = try Arguments.id(id)
         let array = try Arguments.array(fields, count, "the fields")
@@ -59,9 +59,8 @@ public func quire_update_fields(
                 throw Arguments.bad("field \(name) is given twice")
             }
         }
-        out!.pointee = try write(cache, batch) {
-            try $0.update(id, fields: values, version: version, in: collection)
-        }.number
+        let operation = CacheOperation.updateFields(id, values, version: version, collection: collection)
+        out!.pointee = try box.perform(operation, batch).update.number
     }
 }
 
@@ -71,11 +70,12 @@ public func quire_add_alias(
     _ id: quire_bytes, _ out: UnsafeMutablePointer<Int32>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let cache = try Handles.object(cache, as: CacheBox.self).cache
+        let box = try Handles.object(cache, as: CacheBox.self)
         let collection = try Arguments.collection(collection)
         let alias = try Arguments.id(alias)
         let id = try Arguments.id(id)
-        out!.pointee = try write(cache, batch) { try $0.addAlias(alias, of: id, in: collection) }.number
+        let operation = CacheOperation.addAlias(alias, of: id, collection: collection)
+        out!.pointee = try box.perform(operation, batch).alias.number
     }
 }
 
@@ -83,7 +83,7 @@ public func quire_add_alias(
 public func quire_delete(_ feed: OpaquePointer?, _ batch: OpaquePointer?, _ id: quire_bytes) -> quire_status {
     attempt {
         let id = try Arguments.id(id)
-        try write(feed, batch) { try $0.delete(id) }
+        _ = try perform(.delete(id), on: feed, batch)
     }
 }
 
@@ -94,7 +94,7 @@ public func quire_evict(
 ) -> quire_status {
     attempt(clear(out)) {
         let ids = try Arguments.ids(ids, "the ids")
-        out!.pointee = count(try write(feed, batch) { try $0.evict(ids) })
+        out!.pointee = count(try perform(.evict(ids), on: feed, batch).count)
     }
 }
 
@@ -103,8 +103,7 @@ public func quire_evict_page(
     _ feed: OpaquePointer?, _ index: UInt64, _ out: UnsafeMutablePointer<UInt64>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let feed = try Handles.object(feed, as: FeedBox.self).feed
-        out!.pointee = count(try feed.evictPage(at: Int(clamping: index)))
+        out!.pointee = count(try perform(.evictPage(at: Int(clamping: index)), on: feed, nil).count)
     }
 }
 
@@ -130,7 +129,7 @@ private func setPinned(
     _ pinned: Bool, _ id: quire_bytes, _ feed: OpaquePointer?, _ batch: OpaquePointer?
 ) throws {
     let id = try Arguments.id(id)
-    if try !write(feed, batch, { try pinned ? $0.pin(id) : $0.unpin(id) }) {
+    if try !perform(pinned ? .pin(id) : .unpin(id), on: feed, batch).flag {
         throw Failure(QUIRE_NOT_FOUND, "the feed does not hold post \(id)")
     }
 }
@@ -143,8 +142,7 @@ public func quire_insert_local(
     attempt(clear(out)) {
         let id = try Arguments.id(id)
         let body = Array(try Arguments.bytes(body, atMost: Int(QUIRE_BODIES_LIMIT), "the body"))
-        let isDone = try write(feed, batch) { try $0.insertLocal(id, body: body) }
-        out!.pointee = isDone ? 1 : 0
+        out!.pointee = try perform(.insertLocal(id, body: body), on: feed, batch).flag ? 1 : 0
     }
 }
 
@@ -155,7 +153,7 @@ public func quire_remove_local(
 ) -> quire_status {
     attempt(clear(out)) {
         let id = try Arguments.id(id)
-        out!.pointee = try write(feed, batch) { try $0.removeLocal(id) } ? 1 : 0
+        out!.pointee = try perform(.removeLocal(id), on: feed, batch).flag ? 1 : 0
     }
 }
 
@@ -167,18 +165,18 @@ public func quire_confirm_local(
     attempt(clear(out)) {
         let id = try Arguments.id(id)
         let server = try Arguments.id(server)
-        out!.pointee = try write(feed, batch) { try $0.confirmLocal(id, as: server) }.number
+        out!.pointee = try perform(.confirmLocal(id, as: server), on: feed, batch).alias.number
     }
 }
 
 @_cdecl("quire_reset") @implementation
 public func quire_reset(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
-    attempt { try write(feed, batch) { try $0.reset() } }
+    attempt { _ = try perform(.reset, on: feed, batch) }
 }
 
 @_cdecl("quire_feed_drop") @implementation
 public func quire_feed_drop(_ feed: OpaquePointer?, _ batch: OpaquePointer?) -> quire_status {
-    attempt { try write(feed, batch) { try $0.drop() } }
+    attempt { _ = try perform(.drop, on: feed, batch) }
 }
 
 @_cdecl("quire_feed_rename") @implementation
@@ -187,7 +185,7 @@ public func quire_feed_rename(
 ) -> quire_status {
     attempt {
         let name = try feedName(name)
-        try write(feed, batch) { _ = try $0.rename(to: name) }
+        _ = try perform(.rename(to: name), on: feed, batch)
     }
 }
 
@@ -197,9 +195,9 @@ public func quire_feed_set_options(
     _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> quire_status {
     attempt(clear(out)) {
-        let feed = try Handles.object(feed, as: FeedBox.self).feed
+        let box = try Handles.object(feed, as: FeedBox.self)
         guard let options else { throw Arguments.bad("the options are NULL") }
-        out!.pointee = try Handles.add(FeedBox(try feed.setOptions(try FeedOptions(options))))
+        out!.pointee = try Handles.add(try box.replaced(with: try FeedOptions(options)))
     }
 }
 
@@ -214,7 +212,7 @@ public func quire_set_attribute(
         let value = try Arguments.array(value, value == nil ? 0 : 1, "the value")
             .bindMemory(to: quire_bytes.self).first
             .map { Array(try Arguments.bytes($0, atMost: limit, "the value")) }
-        try write(feed, batch) { try $0.setAttribute(name, to: value) }
+        _ = try perform(.setAttribute(name, to: value), on: feed, batch)
     }
 }
 
@@ -230,7 +228,7 @@ public func quire_prune(
         let policy = try PrunePolicy(given)
         let result: PruneResult
         if given.flags & UInt32(QUIRE_PRUNE_DRY_RUN) == 0 {
-            result = try write(feed, batch) { try $0.prune(policy) }
+            result = try perform(.prune(policy), on: feed, batch).pruned
         } else {
             if batch != nil { throw Arguments.bad("a batch cannot do a dry run") }
             let feed = try Handles.object(feed, as: FeedBox.self).feed

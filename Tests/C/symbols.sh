@@ -1,4 +1,5 @@
 #!/bin/sh
+# With the argument cluster: of libquire-cluster, else of the others.
 # Each library exports exactly the functions of its header and no other name, and needs nothing of Swift.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -36,6 +37,13 @@ archived() {
     fi
 }
 
+if [ "${1:-}" = cluster ]; then
+    cat Include/quire.h Include/quire_cluster.h >"$work/cluster.h"
+    test_library libquire-cluster "$work/cluster.h" 'lmdb|nats|ssl|crypto|protobuf-c|sodium'
+    archived libquire-cluster "$work/libquire-cluster"
+    echo "$(wc -l <"$work/libquire-cluster") functions, nothing else"
+    exit
+fi
 test_library libquire-profiles Include/quire_profiles.h 'lmdb|simdjson'
 test_library libquire Include/quire.h lmdb
 archived libquire "$work/libquire"

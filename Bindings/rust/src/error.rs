@@ -35,7 +35,8 @@ numbers! {
         WouldDeadlock = QUIRE_WOULD_DEADLOCK, Timeout = QUIRE_TIMEOUT, Resync = QUIRE_RESYNC,
         Again = QUIRE_AGAIN, WrongThread = QUIRE_WRONG_THREAD, Busy = QUIRE_BUSY,
         SnapshotExpired = QUIRE_SNAPSHOT_EXPIRED, BadResponse = QUIRE_BAD_RESPONSE,
-        Unclean = QUIRE_UNCLEAN,
+        Unclean = QUIRE_UNCLEAN, Unavailable = QUIRE_UNAVAILABLE, InDoubt = QUIRE_IN_DOUBT,
+        Misconfigured = QUIRE_MISCONFIGURED,
     }
 }
 

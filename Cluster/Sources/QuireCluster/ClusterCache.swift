@@ -1,4 +1,5 @@
 import Quire
+import Synchronization
 
 /// A cache that several machines share. Each node has a replica of it on its own disk, and reads only there.
 /// Writes are entries of a log on NATS; their order there is the order in which all nodes apply them.
@@ -18,6 +19,8 @@ import Quire
 public final class ClusterCache: Sendable {
     private let shards: [ClusterShard]
     private let follower: Task<Void, Never>
+    /// Answers who asks how this node is.
+    private let reporting = Mutex<NATSConnection.Subscription?>(nil)
 
     /// Opens the node of a folder: its replicas, and the connection to the log.
     /// - Parameters:
@@ -35,7 +38,7 @@ public final class ClusterCache: Sendable {
         _ nats: NATSOptions, folder: String, cache: String, shards: [String] = ["0"], replicas: Int = 3,
         allowsOneReplica: Bool = false, creates: Bool = true, options: ClusterOptions = ClusterOptions()
     ) async throws -> ClusterCache {
-        var logs: [(String, any SharedLog)] = []
+        var logs: [(String, JetStreamLog)] = []
         do {
             for shard in shards {
                 let log = try JetStreamLog(
@@ -49,7 +52,14 @@ public final class ClusterCache: Sendable {
                     }
                 }
             }
-            return try ClusterCache(logs, folder: folder, options: options)
+            let cluster = try ClusterCache(logs, folder: folder, options: options)
+            let node = options.node ?? "\(NodeReport.machine):\(folder)"
+            // servers that refuse this node do not hear of it either
+            let subscription = try? logs.first?.1.answerReports(of: cache) { [weak cluster] in
+                cluster.map { NodeReport(node, $0.status) }
+            }
+            cluster.reporting.withLock { $0 = subscription }
+            return cluster
         } catch {
             for (_, log) in logs { log.close() }
             throw error
@@ -75,6 +85,7 @@ public final class ClusterCache: Sendable {
 
     deinit {
         follower.cancel()
+        endReporting()
         for shard in shards { shard.log.close() }
     }
 
@@ -82,8 +93,16 @@ public final class ClusterCache: Sendable {
     /// be opened again when it returns.
     public func close() async {
         follower.cancel()
+        endReporting()
         for shard in shards { await shard.close() }
         await follower.value
+    }
+
+    private func endReporting() {
+        reporting.withLock { reporting in
+            reporting?.end()
+            reporting = nil
+        }
     }
 
     // MARK: Shards

@@ -5,7 +5,8 @@ import QuireCluster
 @main struct QuireNode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quire-node", abstract: "Follows the shared log of a cluster.",
-        subcommands: [Run.self, Status.self, Configuration.self])
+        version: "0.1.0",
+        subcommands: [Run.self, Status.self, Configuration.self], defaultSubcommand: Run.self)
 }
 
 /// How to reach the log.

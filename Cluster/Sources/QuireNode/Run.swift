@@ -19,6 +19,9 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Where the replicas are.")
     var folder: String
 
+    @Option(help: "What the node is called in reports; by default the machine and the folder.")
+    var name: String?
+
     @Option(help: "The port of 127.0.0.1 for /metrics and /health; 0 for none.")
     var port: UInt16 = 9422
 
@@ -31,6 +34,7 @@ struct Run: AsyncParsableCommand {
     func run() async throws {
         var options = ClusterOptions()
         options.checkpointInterval = checkpointInterval
+        options.node = name
         options.onEvent = { event in
             FileHandle.standardError.write(Data("quire-node: \(event.text)\n".utf8))
         }

@@ -4,11 +4,20 @@ import QuireCluster
 /// Says how the log of each shard is doing.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the log of each shard: entries, servers, checkpoint.")
+        abstract: "Show the log of each shard: entries, servers, checkpoint, and how far each node is.",
+        discussion: """
+            Ends with 1 if a server is away or behind, a node applies nothing, or one lags behind by more than --lag \
+            entries.
+            """)
 
     @OptionGroup var log: LogArguments
 
+    @Option(help: "How many entries behind a node may be.")
+    var lag: UInt64 = 1000
+
     func run() async throws {
+        let nodes = try await ClusterCache.reports(log.options, cache: log.cache)
+        var isWell = true
         for shard in log.shards {
             let stream = try await JetStreamLog.open(
                 log.options, cache: log.cache, shard: shard, replicas: log.replicas,
@@ -22,8 +31,10 @@ struct Status: AsyncParsableCommand {
             print("  leader      \(servers.leader ?? "none: the servers choose one")")
             for follower in servers.followers {
                 let state = follower.isAway ? "away" : follower.isCurrent ? "current" : "behind"
+                if state != "current" { isWell = false }
                 print("  follower    \(follower.name), \(state)")
             }
+            if servers.leader == nil { isWell = false }
             if let checkpoint {
                 print(
                     "  checkpoint  entry \(checkpoint.position.number), \(checkpoint.size) bytes, "
@@ -31,6 +42,20 @@ struct Status: AsyncParsableCommand {
             } else {
                 print("  checkpoint  none")
             }
+            for node in nodes {
+                for replica in node.shards where replica.shard == shard {
+                    let behind = bounds.last - min(bounds.last, replica.applied)
+                    if behind > lag || replica.trouble != nil { isWell = false }
+                    print(
+                        "  node        \(node.node), entry \(replica.applied), \(behind) behind",
+                        terminator: "")
+                    if replica.rebuilds > 0 { print(", made anew \(replica.rebuilds) times", terminator: "") }
+                    if replica.lost > 0 { print(", \(replica.lost) writes lost", terminator: "") }
+                    print(replica.trouble.map { ": \($0)" } ?? "")
+                }
+            }
         }
+        if nodes.isEmpty { print("no node answers") }
+        if !isWell { throw ExitCode(1) }
     }
 }

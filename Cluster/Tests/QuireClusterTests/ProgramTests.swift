@@ -49,7 +49,9 @@ struct ProgramTests {
             "--nats", servers.addresses[0], "--cache", "test", "--replicas", "1", "--allow-one-replica",
         ]
         let port = try #require(UInt16(servers.addresses[0].split(separator: ":").last!)) + 1
-        let node = process("quire-node", ["run", "--folder", "\(folder.path)/a", "--port", "\(port)"] + log)
+        let node = process(
+            "quire-node",
+            ["run", "--folder", "\(folder.path)/a", "--port", "\(port)", "--name", "first"] + log)
         node.standardOutput = FileHandle.nullDevice
         try node.run()
         defer {
@@ -76,6 +78,8 @@ struct ProgramTests {
         let (status, text) = try output("quire-node", ["status"] + log)
         #expect(status == 0 && text.contains("entries     1 to 3,"), "\(text)")
         #expect(text.contains("checkpoint  entry 3,"), "\(text)")
+        #expect(text.contains("\n  node        first, entry 3, 0 behind\n"), "\(text)")
+        #expect(text.contains("\(folder.path)/b, entry 3, 0 behind\n"), "\(text)")
         servers.killAll()
         var health = (0, "")
         while health.0 != 503 { health = try await get("health") }

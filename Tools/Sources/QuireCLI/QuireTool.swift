@@ -30,7 +30,7 @@ struct QuireTool: ParsableCommand {
             Get.self, Export.self, Watch.self, ReportCommand.self, Serve.self,
             Delete.self, Pin.self, Unpin.self, Drop.self, Rename.self, Reset.self, Prune.self,
             Doctor.self, Stat.self, Check.self, Verify.self, Repair.self, Compact.self, Copy.self,
-            Profiles.self, Manual.self,
+            Profiles.self, Node.self, ClusterCommand.self, Manual.self,
         ])
 
     static func main() {

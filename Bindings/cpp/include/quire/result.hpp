@@ -47,7 +47,10 @@ enum class status : std::int32_t {
     busy = QUIRE_BUSY,
     snapshot_expired = QUIRE_SNAPSHOT_EXPIRED,
     bad_response = QUIRE_BAD_RESPONSE,
-    unclean = QUIRE_UNCLEAN
+    unclean = QUIRE_UNCLEAN,
+    unavailable = QUIRE_UNAVAILABLE,
+    in_doubt = QUIRE_IN_DOUBT,
+    misconfigured = QUIRE_MISCONFIGURED
 };
 
 inline const char *name(status code) noexcept

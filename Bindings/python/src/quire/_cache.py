@@ -221,6 +221,14 @@ class Cache:
             check(lib.quire_open_with_budget(path_in(self.path), options, _budget(budget), out))
         self._handle = ffi.gc(out[0], lib.quire_close)
 
+    @classmethod
+    def _of(cls, handle: Any, path: str) -> Cache:
+        """A cache that was opened in another way; `path` says what it is."""
+        cache = cls.__new__(cls)
+        cache.path = path
+        cache._handle = ffi.gc(handle, lib.quire_close)
+        return cache
+
     def close(self) -> None:
         """Releases the cache. Calls of other threads run to their end; wait() ends at once."""
         ffi.release(self._handle)

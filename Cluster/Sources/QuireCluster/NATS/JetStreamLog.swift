@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import Synchronization
 
 /// A shared log that several servers of NATS JetStream keep.
@@ -7,7 +11,7 @@ import Synchronization
 /// object `shard-<shard>` in the bucket `QUIRE_<cache>`. The server republishes each stored message with its
 /// number, so a process that reads along costs the server no consumer.
 public final class JetStreamLog: SharedLog {
-    private let connection: NATSConnection
+    let connection: NATSConnection
     private let store: ObjectStore
     let stream: String
     private let subject: String
@@ -110,23 +114,27 @@ public final class JetStreamLog: SharedLog {
         if count == 0 { return [] }
         if bounds.first > number + 1 { throw .trimmed(through: bounds.first - 1) }
         let last = number + count
-        let results = await withTaskGroup(of: (UInt64, Result<LogEntry, LogError>).self) { group in
-            for next in number + 1...last {
-                group.addTask {
-                    do throws(LogError) { return (next, .success(try await self.entry(next))) } catch {
-                        return (next, .failure(error))
-                    }
-                }
-            }
-            var results: [UInt64: Result<LogEntry, LogError>] = [:]
-            for await (number, result) in group { results[number] = result }
-            return results
+        let results = await withTaskGroup(of: Asked.self) { group in
+            for next in number + 1...last { group.addTask { await self.ask(next) } }
+            var results: [Asked] = []
+            for await result in group { results.append(result) }
+            return results.sorted { $0.number < $1.number }
         }
         var entries: [LogEntry] = []
-        for next in number + 1...last {
-            entries.append(try results[next]!.get())
-        }
+        for result in results { entries.append(try result.entry.get()) }
         return entries
+    }
+
+    /// What became of the question for one entry.
+    private struct Asked {
+        let number: UInt64
+        let entry: Result<LogEntry, LogError>
+    }
+
+    private func ask(_ number: UInt64) async -> Asked {
+        do throws(LogError) {
+            return Asked(number: number, entry: .success(try await entry(number)))
+        } catch { return Asked(number: number, entry: .failure(error)) }
     }
 
     /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
@@ -190,7 +198,9 @@ public final class JetStreamLog: SharedLog {
             LogServers.Follower(
                 name: $0.name, isCurrent: $0.current ?? false, isAway: $0.offline ?? false)
         }
-        return LogServers(leader: info.cluster?.leader, followers: followers, bytes: info.state.bytes)
+        // a server that is in no cluster does not speak of leaders
+        let leader = info.cluster.map(\.leader) ?? "a server alone"
+        return LogServers(leader: leader, followers: followers, bytes: info.state.bytes)
     }
 
     // MARK: Checkpoints

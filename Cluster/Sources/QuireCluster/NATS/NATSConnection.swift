@@ -135,6 +135,22 @@ final class NATSConnection: Sendable {
         if sent != NATS_OK { resume(token, .failure(Self.error(subject, sent))) }
     }
 
+    /// Sends a message whose answers go to a subject that is listened to. It is lost if there is no connection.
+    func publish(_ subject: String, _ body: [UInt8] = [], answersTo reply: String? = nil) {
+        queue.async {
+            guard self.isConnected, let connection = self.open else { return }
+            var message: OpaquePointer?
+            let status = body.withUnsafeBytes { bytes in
+                natsMsg_Create(
+                    &message, subject, reply, bytes.bindMemory(to: CChar.self).baseAddress,
+                    Int32(bytes.count))
+            }
+            guard status == NATS_OK, let message else { return }
+            defer { natsMsg_Destroy(message) }
+            natsConnection_PublishMsg(connection.value, message)
+        }
+    }
+
     private static func error(_ subject: String, _ status: natsStatus) -> LogError {
         let text = "\(subject): \(String(cString: natsStatus_GetText(status)))"
         return status == NATS_MAX_PAYLOAD ? .refused(text) : .unknown(text)

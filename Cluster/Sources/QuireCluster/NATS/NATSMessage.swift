@@ -3,6 +3,8 @@ import CNATS
 /// A message that came from a server, copied.
 struct NATSMessage: Sendable {
     let subject: String
+    /// Where an answer goes, nil if none is wanted.
+    let reply: String?
     let body: [UInt8]
     /// No program listens where the request went.
     let hasNoResponders: Bool
@@ -14,6 +16,7 @@ struct NATSMessage: Sendable {
 
     init(_ message: OpaquePointer) {
         subject = natsMsg_GetSubject(message).map { String(cString: $0) } ?? ""
+        reply = natsMsg_GetReply(message).map { String(cString: $0) }
         let size = Int(natsMsg_GetDataLength(message))
         body =
             natsMsg_GetData(message).map { start in

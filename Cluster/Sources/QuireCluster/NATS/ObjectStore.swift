@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Objects in a bucket, laid out as the object store of NATS is (its design ADR-20), so that `nats object`
 /// reads them: chunks of 128 KiB under one subject, then a message that describes them.

@@ -46,7 +46,8 @@ actor ClusterShard {
     private var looksForCheckpoint: UInt64 = 0
     private var auditDue = ContinuousClock.now
     private var running: Task<Bool, any Error>?
-    private var stopped: String?
+    /// Why it takes no writes and applies nothing any more.
+    private var stopped: LogError?
     private nonisolated let pokes = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     enum WriteResult {
@@ -246,19 +247,19 @@ actor ClusterShard {
     }
 
     func requireOpen() throws(LogError) {
-        if let stopped { throw .refused(stopped) }
+        if let stopped { throw stopped }
     }
 
     /// Ends it, and lets another program follow the log here.
     func close() async {
-        _ = stop("shard \(name) was closed")
+        stopped = .unavailable("shard \(name) was closed")
         _ = try? await running?.value
         log.close()
         files.unlock()
     }
 
     func stop(_ text: String) -> LogError {
-        stopped = text
+        stopped = .refused(text)
         return .refused(text)
     }
 

@@ -1,6 +1,18 @@
-import Foundation
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 import Quire
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The files of one shard in a node's folder: `<shard>-<n>.quire` and its companions, `<shard>.current` with
 /// the number of the one that counts, and `<shard>.lock`, by which one process at a time follows the log
@@ -16,7 +28,7 @@ final class ShardFiles: Sendable {
         (self.folder, self.shard) = (folder, shard)
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch { throw QuireError(.io, "\(folder): \(error.localizedDescription)") }
+        } catch { throw QuireError(.io, "\(folder): \(error)") }
         let path = "\(folder)/\(shard).lock"
         lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if lock < 0 { throw QuireError(.io, "\(path): \(String(cString: strerror(errno)))") }
@@ -47,7 +59,7 @@ final class ShardFiles: Sendable {
     /// The number of the file that counts, nil if there is none.
     var current: Int? {
         (try? String(contentsOfFile: "\(folder)/\(shard).current", encoding: .utf8)).flatMap {
-            Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+            Int($0.filter { !$0.isWhitespace })
         }
     }
 
@@ -65,7 +77,7 @@ final class ShardFiles: Sendable {
     func use(_ number: Int) throws(QuireError) {
         do {
             try String(number).write(toFile: "\(folder)/\(shard).current", atomically: true, encoding: .utf8)
-        } catch { throw QuireError(.io, "\(folder): \(error.localizedDescription)") }
+        } catch { throw QuireError(.io, "\(folder): \(error)") }
         removeAll { $0 != number }
     }
 

@@ -48,6 +48,8 @@ public struct ShardStatus: Sendable, Hashable {
 
 /// Options of a node.
 public struct ClusterOptions: Sendable {
+    /// What this node is called in reports; nil for the name of the machine and the folder.
+    public var node: String?
     /// How long a write waits for the log and for its effect.
     public var timeout: Duration = .seconds(20)
     /// After how many entries a checkpoint is stored and the log trimmed; 0 never.
