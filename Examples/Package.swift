@@ -27,11 +27,12 @@ let package = Package(
             swiftSettings: strict),
         example("StackOverflowFeed"), example("LimitOffsetFeed"), example("MusicStore"),
         example("RepositorySearch"), example("NewsStore"), example("ReaderTimeline"),
+        example("ChatHistory"),
         .testTarget(
             name: "ExampleTests",
             dependencies: [
                 "StackOverflowFeed", "LimitOffsetFeed", "MusicStore", "RepositorySearch", "NewsStore",
-                "ReaderTimeline",
+                "ReaderTimeline", "ChatHistory",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -22,9 +22,9 @@ import Testing
         }
     }()
 
-    @Test func allSixAreShown() {
+    @Test func allSevenAreShown() {
         let names = [
-            "LimitOffsetFeed", "MusicStore", "NewsStore", "ReaderTimeline", "RepositorySearch",
+            "ChatHistory", "LimitOffsetFeed", "MusicStore", "NewsStore", "ReaderTimeline", "RepositorySearch",
             "StackOverflowFeed",
         ]
         #expect(Self.shown.map(\.name).sorted() == names)
