@@ -8,12 +8,14 @@ mod constants;
 mod layout;
 #[cfg(feature = "profiles")]
 mod profiles;
+mod reading;
 mod types;
 mod windows;
 
 #[cfg(feature = "profiles")]
 pub use profiles::*;
 pub use constants::*;
+pub use reading::*;
 use std::ffi::{c_char, c_void};
 pub use types::*;
 pub use windows::*;
@@ -44,10 +46,20 @@ extern "C" {
         options: *const quire_cache_options,
         out_cache: *mut *mut quire_cache,
     ) -> quire_status;
+    pub fn quire_open_with_budget(
+        path: *const c_char,
+        options: *const quire_cache_options,
+        budget: *const quire_budget,
+        out_cache: *mut *mut quire_cache,
+    ) -> quire_status;
     pub fn quire_close(cache: *mut quire_cache);
     pub fn quire_stats(
         cache: *mut quire_cache,
         out_statistics: *mut quire_statistics,
+    ) -> quire_status;
+    pub fn quire_get_evictions(
+        cache: *mut quire_cache,
+        out_evictions: *mut quire_evictions,
     ) -> quire_status;
     pub fn quire_check(
         cache: *mut quire_cache,
@@ -201,6 +213,7 @@ extern "C" {
         out_count: *mut u64,
     ) -> quire_status;
     pub fn quire_evict_page(feed: *mut quire_feed, index: u64, out_count: *mut u64) -> quire_status;
+    pub fn quire_set_visible(feed: *mut quire_feed, ids: quire_ids) -> quire_status;
     pub fn quire_pin(
         feed: *mut quire_feed,
         batch: *mut quire_batch,
@@ -254,139 +267,5 @@ extern "C" {
         batch: *mut quire_batch,
         policy: *const quire_prune_policy,
         out_result: *mut quire_prune_result,
-    ) -> quire_status;
-    pub fn quire_snapshot_begin(
-        cache: *mut quire_cache,
-        out_snapshot: *mut *mut quire_snapshot,
-    ) -> quire_status;
-    pub fn quire_snapshot_end(snapshot: *mut quire_snapshot);
-    pub fn quire_snapshot_generation(
-        snapshot: *mut quire_snapshot,
-        out_generation: *mut u64,
-    ) -> quire_status;
-    pub fn quire_feed_get_info(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        out_info: *mut quire_feed_info,
-    ) -> quire_status;
-    pub fn quire_doubt_name(doubt: i32) -> *const c_char;
-    pub fn quire_row_id(row: *const quire_row, digits: *mut c_char) -> quire_bytes;
-    pub fn quire_read_after(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        after: *const quire_position,
-        rows: *mut quire_row,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_read_before(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        before: *const quire_position,
-        rows: *mut quire_row,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_read_gaps(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        after: *const quire_position,
-        rows: *mut quire_row,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_read_from_rank(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        rank: u64,
-        rows: *mut quire_row,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_row_count(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        out_count: *mut u64,
-    ) -> quire_status;
-    pub fn quire_rank_of_row(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        position: *const quire_position,
-        out_rank: *mut u64,
-    ) -> quire_status;
-    pub fn quire_rank_of_post(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        id: quire_bytes,
-        out_rank: *mut u64,
-    ) -> quire_status;
-    pub fn quire_rank_of_key(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        key: i64,
-        out_rank: *mut u64,
-    ) -> quire_status;
-    pub fn quire_merge_begin(
-        snapshot: *mut quire_snapshot,
-        feeds: *const *mut quire_feed,
-        count: usize,
-        from_key: *const i64,
-        out_merge: *mut *mut quire_merge,
-    ) -> quire_status;
-    pub fn quire_merge_read(
-        merge: *mut quire_merge,
-        rows: *mut quire_row,
-        sources: *mut u32,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_merge_end(merge: *mut quire_merge);
-    pub fn quire_read_pages(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        index: u64,
-        pages: *mut quire_page,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_read_page(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        number: u64,
-        first: usize,
-        rows: *mut quire_row,
-        capacity: usize,
-        out_count: *mut usize,
-    ) -> quire_status;
-    pub fn quire_find(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        id: quire_bytes,
-        out_row: *mut quire_row,
-    ) -> quire_status;
-    pub fn quire_post_get_info(
-        snapshot: *mut quire_snapshot,
-        collection: quire_bytes,
-        id: quire_bytes,
-        out_info: *mut quire_post_info,
-    ) -> quire_status;
-    pub fn quire_get_attribute(
-        snapshot: *mut quire_snapshot,
-        feed: *mut quire_feed,
-        name: quire_bytes,
-        out_value: *mut quire_bytes,
-    ) -> quire_status;
-    pub fn quire_generation(cache: *mut quire_cache, out_generation: *mut u64) -> quire_status;
-    pub fn quire_wait(
-        cache: *mut quire_cache,
-        since: u64,
-        timeout_ms: u32,
-        out_now: *mut u64,
-    ) -> quire_status;
-    pub fn quire_changes_since(
-        snapshot: *mut quire_snapshot,
-        since: u64,
-        out_changes: *mut *const quire_change,
-        out_count: *mut usize,
     ) -> quire_status;
 }

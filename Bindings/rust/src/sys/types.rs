@@ -28,18 +28,6 @@ pub struct quire_crawl {
     _opaque: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
-
-#[repr(C)]
-pub struct quire_snapshot {
-    _opaque: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-#[repr(C)]
-pub struct quire_merge {
-    _opaque: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct quire_error {
@@ -90,6 +78,23 @@ pub struct quire_cache_options {
 }
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct quire_limits {
+    pub posts: u64,
+    pub body_bytes: u64,
+    pub age_ms: u64,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_budget {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub file_bytes: u64,
+    pub cache: quire_limits,
+    pub collection: quire_limits,
+    pub feed: quire_limits,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct quire_statistics {
     pub struct_size: u32,
     pub reserved: i32,
@@ -106,6 +111,22 @@ pub struct quire_statistics {
     pub oldest_snapshot_age: u64,
     pub oldest_snapshot_process: i64,
     pub pinned_bytes: u64,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_evictions {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub pages: u64,
+    pub posts: u64,
+    pub body_bytes: u64,
+    pub posts_by_age: u64,
+    pub posts_by_feed: u64,
+    pub posts_by_collection: u64,
+    pub posts_by_cache: u64,
+    pub posts_by_file: u64,
+    pub hits: u64,
+    pub misses: u64,
 }
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -266,105 +287,6 @@ pub struct quire_prune_result {
     pub pages: u64,
     pub posts: u64,
 }
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_feed_info {
-    pub struct_size: u32,
-    pub number: u32,
-    pub name: quire_bytes,
-    pub order: i32,
-    pub paging: i32,
-    pub flags: u32,
-    pub page_size: u32,
-    pub minimum_run: u32,
-    pub first_page: u32,
-    pub sticky: quire_ids,
-    pub posts: u64,
-    pub detached: u64,
-    pub placeholders: u64,
-    pub pages: u64,
-    pub gaps: u64,
-    pub unverified_joins: u64,
-    pub body_bytes: u64,
-    pub head: quire_link,
-    pub tail: quire_link,
-    pub drift: i64,
-    pub is_in_sequence: i32,
-    pub is_end_assumed: i32,
-    pub collection: quire_bytes,
-    pub sizes: i32,
-    pub rows_per_page: u32,
-    pub sizes_now: i32,
-    pub rows_known: u32,
-    pub answers_against_order: u64,
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_position {
-    pub opaque: [u64; 2],
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_row {
-    pub kind: i32,
-    pub flags: u32,
-    pub position: quire_position,
-    pub id_number: u64,
-    pub id_text: quire_bytes,
-    pub body: quire_bytes,
-    pub key: i64,
-    pub page: u64,
-    pub gap: u64,
-    pub down: quire_link,
-    pub up: quire_link,
-    pub posts_above: u64,
-    pub why: i32,
-    pub reserved: i32,
-    pub since: u64,
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_page {
-    pub number: u64,
-    pub index: u64,
-    pub own: quire_link,
-    pub next: quire_link,
-    pub previous: quire_link,
-    pub received: u64,
-    pub added: u64,
-    pub duplicates: u64,
-    pub duplicates_in_page: u64,
-    pub posts: u64,
-    pub fetched_at: i64,
-    pub is_full: i32,
-    pub reserved: i32,
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_post_info {
-    pub struct_size: u32,
-    pub has_version: i32,
-    pub version: i64,
-    pub feeds: u64,
-    pub body: quire_bytes,
-    pub fields: *const quire_field,
-    pub field_count: usize,
-    pub detail: u32,
-    pub is_outdated: i32,
-}
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct quire_change {
-    pub generation: u64,
-    pub feed: u32,
-    pub kind: i32,
-    pub row_kind: i32,
-    pub below_kind: i32,
-    pub id: quire_bytes,
-    pub gap: u64,
-    pub below_id: quire_bytes,
-    pub below_gap: u64,
-}
 
 macro_rules! growing {
     ($($name:ident)*) => { $(impl $name {
@@ -382,7 +304,9 @@ growing! {
     quire_error
     quire_list
     quire_cache_options
+    quire_budget
     quire_statistics
+    quire_evictions
     quire_repair_report
     quire_feed_options
     quire_place
@@ -391,6 +315,4 @@ growing! {
     quire_outcome
     quire_prune_policy
     quire_prune_result
-    quire_feed_info
-    quire_post_info
 }
