@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost cluster-demo torture-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -23,9 +23,9 @@ demo: build                 ## a feed fills, a gap opens and closes; build/demo.
 screenshots: build          ## the pictures of README and Docs, with headless Chromium
 	@Tests/Browser/screenshots.sh "$$($(SWIFT) build -c release --package-path Tools --show-bin-path)/quire"
 
-examples: deps              ## six small programs, each with a server of its own on loopback
+examples: deps              ## seven small programs, each with a server of its own on loopback
 	$(SWIFT) build --package-path Examples
-	@for name in StackOverflowFeed LimitOffsetFeed MusicStore RepositorySearch NewsStore ReaderTimeline; do \
+	@for name in StackOverflowFeed LimitOffsetFeed MusicStore RepositorySearch NewsStore ReaderTimeline ChatHistory; do \
 	    echo "== $$name"; \
 	    "$$($(SWIFT) build --package-path Examples --show-bin-path)/$$name" || exit 1; \
 	done
@@ -63,6 +63,9 @@ torture-cluster: deps       ## 100,000 histories over a log that lies; HISTORIES
 	@Cluster/install-dependencies
 	@QUIRE_CLUSTER_SEEDS=$${HISTORIES:-100000} QUIRE_OPTIMIZED=1 $(SWIFT) test --package-path Cluster \
 	    --scratch-path .build --disable-xctest --filter LyingHistoryTests
+
+histories: deps             ## 100,000 operations on screens, budgets and views beside other processes; HISTORIES=100 for fewer
+	@QUIRE_HISTORIES=$${HISTORIES:-700} QUIRE_OPTIMIZED=1 $(SWIFT) test --disable-xctest --filter ScreenHistoryTests
 
 cost: deps                  ## instructions and bytes written against the baseline
 	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \

@@ -36,8 +36,8 @@
  * Arguments A call does nothing and returns QUIRE_BAD_ARGUMENT for NULL where a value is needed, NULL with a
  *           length, a misaligned pointer, an unknown enum value or flag, or a count that overflows. A
  *           parameter that may be NULL is marked QUIRE_NULLABLE, and the comment says what NULL means.
- * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot, quire_window, quire_merge. They are names, not
- *           addresses: never dereference one. The caller that received a handle from an out_ parameter owns it and
+ * Handles   quire_cache, quire_feed, quire_crawl, quire_snapshot, quire_window, quire_merge, quire_view. They are
+ *           names, not addresses: never dereference one. The caller that received a handle from an out_ parameter owns it and
  *           releases it once. Releasing NULL, a released handle or garbage does nothing. Any other use of one of
  *           these, or of a handle of another type, returns QUIRE_BAD_HANDLE. Handles can be released in any order:
  *           each keeps its cache open, and the file is closed with the last one.
@@ -2029,6 +2029,157 @@ quire_status quire_window_read(
  */
 quire_status quire_window_nearest(
     quire_window *QUIRE_NONNULL window, quire_list *QUIRE_NONNULL out_ids);
+
+/* ---- 15. Views: a part of a feed that is kept ------------------------------------------------------ */
+
+/*
+ * The posts of a feed that a callback chooses, in the order of the feed or in one of their own, with the
+ * number of posts in each section. The cache keeps them: a commit that changes the feed changes its views
+ * too.
+ *
+ *     int32_t is_unread(void *context, const quire_row *post, quire_view_entry *out_entry);
+ *     ...
+ *     quire_view_open(feed, name, NULL, is_unread, NULL, &view);
+ *     quire_view_read_after(snapshot, view, NULL, rows, 20, &count);
+ *
+ * The rows are those of the feed: posts in their places there, and gaps. In the feed's order a view shows
+ * one gap where gaps of the feed lie between two of its posts; load there, and the feed closes it. In a
+ * view ordered by keys a missing post may belong anywhere: look at is_complete. The callback is no part of
+ * the cache. A process that does not know it may write the feed nevertheless; the view then is not current,
+ * and does not show the posts around that change, until a process opens it with the callback. Docs/views.md
+ * says more.
+ */
+typedef struct quire_view quire_view;
+
+/* How the posts of a view are ordered. */
+enum {
+    /* As in the feed. */
+    QUIRE_VIEW_FEED = 1,
+    /* By section, key and id; smaller bytes come first. */
+    QUIRE_VIEW_KEYS = 2
+};
+
+/* Where a view shows a post. The bytes are borrowed until the thread calls the callback again. */
+typedef struct quire_view_entry {
+    /* The section that counts it: up to 48 bytes; the others are dropped. */
+    quire_bytes section;
+    /* The place in a view ordered by keys: up to 96 bytes; the others do not count. */
+    quire_bytes key;
+} quire_view_entry;
+
+/*
+ * Decides whether a view shows a post: 1, or 0. The entry is zeroed before. It is called inside commits, on
+ * the thread that writes, and by quire_check(), maybe on two threads at once. It must depend on nothing but
+ * the post, of which it gets id, key, flags and body, and must not use the cache.
+ */
+typedef int32_t (*quire_view_callback)(
+    void *QUIRE_NULLABLE context, const quire_row *QUIRE_NONNULL post,
+    quire_view_entry *QUIRE_NONNULL out_entry);
+
+/* Called with the context of a callback that will not be called any more. */
+typedef void (*quire_release_callback)(void *QUIRE_NULLABLE context);
+
+typedef struct quire_view_options {
+    uint32_t struct_size;
+    int32_t order;
+    /* Another number for each callback that says something else: a view of another one is made anew. */
+    uint64_t version;
+    /* NULL: nothing is to be done. */
+    quire_release_callback QUIRE_NULLABLE release;
+} quire_view_options;
+
+#define QUIRE_VIEW_OPTIONS_INIT { sizeof(quire_view_options), QUIRE_VIEW_FEED, 1, NULL }
+
+/*
+ * Opens a view for writing, and makes it if there is none: from now on this process keeps it, until it
+ * closes the cache, also after quire_view_close(). The first time costs a look at each post of the feed.
+ *   name      1 to 255 bytes of UTF-8; a feed has up to 255 views
+ *   options   NULL is QUIRE_VIEW_OPTIONS_INIT
+ *   context   passed to the callback
+ * The context is released once, also if this fails, unless with QUIRE_BAD_ARGUMENT for the options.
+ * Errors: QUIRE_NOT_FOUND if the feed was dropped. [any] Since 0.1
+ */
+quire_status quire_view_open(
+    quire_feed *QUIRE_NONNULL feed, quire_bytes name, const quire_view_options *QUIRE_NULLABLE options,
+    quire_view_callback QUIRE_NONNULL callback, void *QUIRE_NULLABLE context,
+    quire_view *QUIRE_NULLABLE *QUIRE_NONNULL out_view);
+
+/*
+ * Opens a view for reading, whoever keeps it.
+ * Errors: QUIRE_NOT_FOUND if the feed has none of this name. [any] Since 0.1
+ */
+quire_status quire_view_find(
+    quire_feed *QUIRE_NONNULL feed, quire_bytes name, quire_view *QUIRE_NULLABLE *QUIRE_NONNULL out_view);
+
+/* Releases the handle; the view stays. [any] Since 0.1 */
+void quire_view_close(quire_view *QUIRE_NULLABLE view);
+
+/* Removes a view from the cache. Sets `*out_done` to 0 if there is none of this name. [any] Since 0.1 */
+quire_status quire_view_remove(
+    quire_feed *QUIRE_NONNULL feed, quire_bytes name, int32_t *QUIRE_NONNULL out_done);
+
+typedef struct quire_view_info {
+    uint32_t struct_size;
+    int32_t order;
+    uint64_t version;
+    uint64_t posts;
+    /* 1 if it shows what its callback says of each post of the feed. */
+    int32_t is_current;
+    /* 1 if also no post is missing in the feed, as far as the server has said what there is. */
+    int32_t is_complete;
+} quire_view_info;
+
+#define QUIRE_VIEW_INFO_INIT { sizeof(quire_view_info), 0, 0, 0, 0, 0 }
+
+/* What a view shows. Errors: QUIRE_NOT_FOUND if it was removed. [one] Since 0.1 */
+quire_status quire_view_get_info(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_view *QUIRE_NONNULL view,
+    quire_view_info *QUIRE_NONNULL out_info);
+
+/*
+ * Reads rows of a view below one that this snapshot has read of it, up to `capacity`; as quire_read_after()
+ * fills them.
+ *   after   NULL is the top
+ * Errors: QUIRE_NOT_FOUND if the view was removed. [one] Since 0.1
+ */
+quire_status quire_view_read_after(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_view *QUIRE_NONNULL view,
+    const quire_position *QUIRE_NULLABLE after, quire_row *QUIRE_NULLABLE rows, size_t capacity,
+    size_t *QUIRE_NONNULL out_count);
+
+/*
+ * Reads rows of a view from the post on that has this many posts of the view above it. Gaps do not count.
+ * Errors: QUIRE_NOT_FOUND if the view was removed. [one] Since 0.1
+ */
+quire_status quire_view_read_from_rank(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_view *QUIRE_NONNULL view, uint64_t rank,
+    quire_row *QUIRE_NULLABLE rows, size_t capacity, size_t *QUIRE_NONNULL out_count);
+
+/* A section of a view. */
+typedef struct quire_view_section {
+    /* As the callback said. Lives until the snapshot ends. */
+    quire_bytes name;
+    uint64_t posts;
+    /* The number of posts in the sections before it. */
+    uint64_t rank;
+} quire_view_section;
+
+/*
+ * Where a view shows a post: the section, with its number of posts and, as `rank`, the number of posts of
+ * the view above this one.
+ * Errors: QUIRE_NOT_FOUND if it does not show it, or was removed. [one] Since 0.1
+ */
+quire_status quire_view_find_post(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_view *QUIRE_NONNULL view, quire_bytes id,
+    quire_view_section *QUIRE_NONNULL out_place);
+
+/*
+ * The sections of a view, by their bytes, without the first `skip` of them, up to `capacity`.
+ * Errors: QUIRE_NOT_FOUND if the view was removed. [one] Since 0.1
+ */
+quire_status quire_view_sections(
+    quire_snapshot *QUIRE_NONNULL snapshot, quire_view *QUIRE_NONNULL view, uint64_t skip,
+    quire_view_section *QUIRE_NULLABLE sections, size_t capacity, size_t *QUIRE_NONNULL out_count);
 
 #ifdef QUIRE_POP_DIAGNOSTIC
 #pragma clang diagnostic pop

@@ -49,7 +49,7 @@ else
     skip "src/sys is what quire.h says"
 fi
 numbers() {
-    cat src/sys/constants.rs src/sys/windows.rs src/sys/profiles.rs |
+    cat src/sys/constants.rs src/sys/reading.rs src/sys/windows.rs src/sys/profiles.rs |
         sed -nE 's/^pub const (QUIRE_[A-Z0-9_]+): .* = (-?[0-9]+);$/_Static_assert(\1 == \2, "\1");/p' |
         "${CC:-cc}" -std=c11 -I"$include" -include quire_profiles.h -fsyntax-only -x c -
 }

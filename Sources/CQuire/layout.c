@@ -180,6 +180,16 @@ AT(quire_window_info, anchor, 40);
 SIZE(quire_difference, 56);
 AT(quire_difference, removed, 8);
 AT(quire_difference, updated_count, 48);
+SIZE(quire_view_entry, 32);
+AT(quire_view_entry, key, 16);
+SIZE(quire_view_options, 24);
+AT(quire_view_options, version, 8);
+AT(quire_view_options, release, 16);
+SIZE(quire_view_info, 32);
+AT(quire_view_info, posts, 16);
+AT(quire_view_info, is_complete, 28);
+SIZE(quire_view_section, 32);
+AT(quire_view_section, rank, 24);
 
 SIZE(quire_shard_status, 56);
 AT(quire_shard_status, applied, 8);

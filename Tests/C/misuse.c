@@ -301,6 +301,7 @@ int main(int argc, char **argv)
     misuse_ranks();
     misuse_merges();
     misuse_windows();
+    misuse_views();
     misuse_upkeep();
     misuse_batches();
     misuse_threads();

@@ -60,6 +60,25 @@ import Testing
             && zip(a.entries, b.entries).allSatisfy { $0.isSame(as: $1) }
     }
 
+    @Test func views() throws {
+        try test(ViewRecord.self) { values in
+            var view = ViewRecord(
+                name: "v\(values.random.below(9))", order: .keys, version: values.random.next())
+            (view.built, view.pending, view.posts) = (values.random.next(), values.random.next(), 7)
+            return view
+        }
+        try test(ViewPlace.self) { ViewPlace(id: $0.id(), chunk: $0.random.next()) }
+        try test(ViewMatches.self) { values in
+            let isByKeys = values.random.chance(0.5)
+            return ViewMatches(
+                (0..<values.random.below(9)).map { slot in
+                    let bytes = (0..<values.random.below(5)).map { _ in UInt8(values.random.below(3)) }
+                    let place = isByKeys ? ViewMatch.Place(key: bytes, id: values.id()) : nil
+                    return ViewMatch(slot: slot * 3, section: bytes.prefix(1) + [], place: place)
+                })
+        }
+    }
+
     @Test func chunks() throws {
         try test(ChunkRecord.self, { $0.chunk() }, isSame: Self.isSame)
     }

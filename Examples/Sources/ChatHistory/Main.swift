@@ -6,135 +6,113 @@ import QuirePaging
 import Stage
 
 struct Message: Decodable, Sendable {
-    var id: String
+    var id: Int
     var text: String
 }
 
-/// Where a message stands in time. Its id is made of that time, as in many chats, so an id can be made of a date.
-struct Moment {
-    var id: Int64
-
-    /// The start of a day. No message has exactly this id.
-    static func day(_ day: Int64) -> Moment { Moment(id: day * 2_400) }
-    var text: String { "day \(id / 2_400), \(id / 100 % 24):\(id % 100)" }
-}
-
-/// A channel that can be read from its newest message, and from any date.
-@MainActor final class Channel {
-    static let profile = """
-        {"name": "chat", "id": {"path": "id", "type": "string"}, "key": {"path": "id", "type": "integer"},
-         "next": {"template": "before={id}"}, "previous": {"template": "after={id}"},
-         "request": {"size": "limit", "below": ["before"], "above": ["after"], "around": ["around"]},
-         "order": "stable", "paging": "keyset"}
-        """
-    let pager: Pager
-    let model: FeedModel<Message>
-    private let height = 5
-
-    init(_ path: String, _ server: String) throws {
-        let profile = try Profile(json: Array(Self.profile.utf8), name: "chat")
-        let feed = try Cache(at: path).feed(named: "channel", options: profile.options)
-        let source = try HTTPSource("\(server)/messages?limit={limit}&around={around}", profile: profile)
-        pager = Pager(feed, source: source, options: PagerOptions(pageSize: 10))
-        model = try FeedModel(pager, as: Message.self, reach: 2)
-    }
-
-    /// Shows the channel at a moment. Asks the server only if messages may be missing just there.
-    func jump(to moment: Moment) async throws {
-        if try !isKnown(moment) { try await pager.jump(to: PostID(UInt64(moment.id))) }
-        await model.open(at: .key(moment.id))
-    }
-
-    /// True if the messages before and after a moment are cached, and none may be missing between them.
-    private func isKnown(_ moment: Moment) throws -> Bool {
-        let feed = pager.feed
-        return try feed.cache.withSnapshot { snapshot in
-            guard let rank = try snapshot.rank(ofKey: moment.id, in: feed), rank > 0 else { return false }
-            let around = try snapshot.rows(of: feed, from: rank - 1, limit: 2)
-            return around.count == 2 && around.allSatisfy { $0.post != nil }
-        }
-    }
-
-    /// The message at which the channel was opened, and what is next to it.
-    private var visible: ArraySlice<FeedModel<Message>.Row> {
-        let rows = model.rows
-        let at = model.anchor.flatMap { anchor in rows.firstIndex { $0.id == anchor } }
-        let start = at.map { $0 - height / 2 } ?? rows.firstIndex { $0.post != nil } ?? 0
-        return rows[max(0, min(start, rows.count - height))...].prefix(height)
-    }
-
-    var lines: [String] {
-        visible.map { row in
-            switch row {
-            case .post(let post): (try? post.decoded().text) ?? "a message that cannot be read"
-            case .gap: "~ messages may be missing"
-            case .more(let place): "… \(model.state(at: place))"
-            }
-        }
-    }
-
-    /// Lets the model fetch what is missing next to the lines.
-    func look() async { await model.see(visible.map(\.id)) }
-
-    func draw(_ title: String) {
-        print(title)
-        for line in lines { print("  |", line) }
-    }
-}
-
+/// The history of a chat that jumps to a date. The ids of its messages are their times, as in many chats, so the server
+/// can be asked for the page around a moment. What lies between there and the newest messages is a gap, which is filled
+/// when the reader scrolls to it; a date that is cached needs no request.
 @main struct ChatHistory {
-    /// One message an hour. Pages begin at the newest, or lie before, after or around an id.
-    static func reply(_ question: Question, newest: Int) -> Reply {
-        let size = question.number("limit") ?? 10
-        let moments = stride(from: newest, to: 0, by: -1).map { Moment(id: Int64($0) * 100 + 30) }
-        func split(_ name: String) -> Int? {
-            question.number(name).map { id in moments.firstIndex { $0.id < id } ?? moments.count }
+    static let profile = """
+        {"name": "chat", "title": "Messages of a chat",
+         "id": {"path": "id", "type": "integer"}, "key": {"path": "id", "type": "integer"},
+         "order": "stable", "paging": "keyset",
+         "next": {"template": "before={id}"}, "previous": {"template": "after={id}"}}
+        """
+
+    /// The hour of a date of 2026: the id of a message then.
+    static func hour(_ day: String) throws -> Int64 {
+        let start = try Date("2026-01-01T00:00:00Z", strategy: .iso8601)
+        return Int64(try Date("\(day)T00:00:00Z", strategy: .iso8601).timeIntervalSince(start) / 3_600)
+    }
+
+    static func time(_ hour: Int) -> String {
+        let start = Date(timeIntervalSince1970: 1_767_225_600)
+        let day = start.addingTimeInterval(Double(hour) * 3_600).formatted(.iso8601.year().month().day())
+        return "\(day), \(hour % 24):00"
+    }
+
+    /// A server with a message every seven hours until the middle of March.
+    static func reply(_ question: Question) -> Reply {
+        let all = Array(stride(from: 0, to: 1_800, by: 7).reversed())
+        let limit = question.number("limit") ?? 10
+        var shown = all.prefix(limit)
+        if let id = question.number("before") { shown = all.drop { $0 >= id }.prefix(limit) }
+        if let id = question.number("after") { shown = all.prefix { $0 > id }.suffix(limit) }
+        if let id = question.number("around") {
+            let at = all.firstIndex { $0 <= id } ?? all.count
+            shown = all[max(0, at - limit / 2)...].prefix(limit)
         }
-        let page: ArraySlice<Moment> =
-            if let at = split("around") {
-                moments[max(0, at - size / 2)..<min(moments.count, at + size / 2)]
-            } else if let at = split("before") {
-                moments[at...].prefix(size)
-            } else if let at = split("after") {
-                moments[..<max(0, at - 1)].suffix(size)
-            } else {
-                moments.prefix(size)
-            }
-        return Reply("[\(page.map { #"{"id":"\#($0.id)","text":"\#($0.text)"}"# }.joined(separator: ","))]")
+        return Reply(
+            "[\(shown.map { #"{"id":\#($0),"text":"\#(time($0))"}"# }.joined(separator: ","))]")
     }
 
     @MainActor static func main() async throws {
-        let newest = Shared(1_000)
-        let server = try await LocalServer.start { reply($0, newest: newest.value) }
+        let server = try await LocalServer.start { reply($0) }
         try await withCache { path in
-            let channel = try Channel(path, server.address)
-            await channel.model.refresh()
-            channel.draw("the newest messages:")
-            _ = server.takeRequests()
-
-            try await channel.jump(to: .day(21))
-            channel.draw("a jump to day 21, where nothing is cached:")
+            let profile = try Profile(json: Array(Self.profile.utf8), name: "chat")
+            let feed = try Cache(at: path).feed(named: "room", options: profile.options)
+            let source = try HTTPSource(
+                "\(server.address)/messages?limit={limit}&around={around}", profile: profile)
+            let chat = try Chat(Pager(feed, source: source, options: PagerOptions(pageSize: 10)))
+            await chat.model.refresh()
+            chat.draw("the newest messages:")
+            try await chat.show(try hour("2026-03-01"))
+            chat.draw("the first of March:")
             print("asked:", server.takeRequests())
-            print("cached:", try channel.pager.feed.picture)
+            print("cached:", try feed.picture)
+            try await chat.show(try hour("2026-02-28"))
+            chat.draw("the day before, which is cached:")
+            print("asked:", server.takeRequests())
+            while try feed.picture.contains("~") { await chat.goOn() }
+            chat.draw("a few messages on, where the gap was:")
+            print("asked:", server.takeRequests().count, "pages; cached:", try feed.picture)
+        }
+    }
+}
 
-            newest.value = 1_003
-            let before = channel.lines
-            await channel.model.refresh()
-            print("three new messages; the screen is as it was:", channel.lines == before)
-            _ = server.takeRequests()
+/// A few lines of a chat, the newest at the bottom.
+@MainActor final class Chat {
+    let model: FeedModel<Message>
+    private let height = 4
+    /// The index of the lowest line among the rows, which begin with the newest.
+    private var bottom = 0
 
-            for day in [22, 20] as [Int64] {
-                try await channel.jump(to: .day(day))
-                await channel.look()
+    init(_ pager: Pager) throws { model = try FeedModel(pager, as: Message.self, reach: 2) }
+
+    /// Shows the messages of a time. Asks the server only if some may be missing there.
+    func show(_ hour: Int64) async throws {
+        let feed = model.pager.feed
+        let isCached = try feed.cache.withSnapshot { snapshot in
+            guard let rank = try snapshot.rank(ofKey: hour, in: feed), rank > 0 else { return false }
+            // a post above and one below, and no gap between
+            return try snapshot.rows(of: feed, from: rank - 1, limit: 2).compactMap(\.post).count == 2
+        }
+        if !isCached { try await model.pager.jump(to: PostID(UInt64(hour))) }
+        if await model.open(at: .key(hour)) {
+            let at = model.rows.firstIndex { $0.id == model.anchor } ?? 0
+            bottom = max(0, at - height)  // the first message of that time is the topmost line
+        }
+    }
+
+    /// Goes on to the next message, and lets the model fetch what is missing near.
+    func goOn() async {
+        let newer = model.rows[max(0, bottom - 1)].id
+        await model.see(visible.map(\.id))
+        bottom = model.rows.firstIndex { $0.id == newer } ?? bottom
+    }
+
+    private var visible: ArraySlice<FeedModel<Message>.Row> { model.rows[bottom...].prefix(height) }
+
+    func draw(_ title: String) {
+        print(title)
+        for row in visible.reversed() {
+            switch row {
+            case .post(let post): print("  |", (try? post.decoded().text) ?? "a message that cannot be read")
+            case .gap: print("  | ~ messages may be missing")
+            case .more: print("  | …")
             }
-            channel.draw("two days on, and two days back:")
-            print("asked:", server.takeRequests())
-            try await channel.jump(to: .day(21))
-            print("day 21 again, asked:", server.takeRequests())
-            print("cached:", try channel.pager.feed.picture)
-
-            await channel.model.open(at: .head)
-            channel.draw("back to the newest:")
         }
     }
 }

@@ -99,6 +99,7 @@ public final class Cache: Sendable {
 
     private func finish(_ session: WriteSession) throws {
         if let budget = environment.budget { try session.keep(budget) }
+        if !session.changedChunks.isEmpty { try session.keepViews(environment.views) }
         try session.finish()
     }
 

@@ -133,14 +133,16 @@ struct OpenBodies {
 
     func copy(of reference: BodyReference) -> [UInt8] { withBytes(of: reference) { Array($0) } }
 
-    private func withBytes<R>(of reference: BodyReference, _ use: (UnsafeRawBufferPointer) -> R) -> R {
+    func withBytes<R>(
+        of reference: BodyReference, _ use: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
         var (low, high) = (0, bodies.count)
         while low < high {
             let middle = (low + high) / 2
             if bodies[middle].offset < Int(reference.offset) { low = middle + 1 } else { high = middle }
         }
-        return sources[bodies[low].source].withUnsafeBytes {
-            use(UnsafeRawBufferPointer(rebasing: $0[bodies[low].range]))
+        return try sources[bodies[low].source].withUnsafeBytes {
+            try use(UnsafeRawBufferPointer(rebasing: $0[bodies[low].range]))
         }
     }
 

@@ -36,7 +36,7 @@ extension Cache {
         try withoutActuallyEscaping(progress) { progress in
             let context = CheckContext(limit: limit, report: progress)
             try environment.read { transaction in
-                var check = Check(transaction, context, atOnce: atOnce)
+                var check = Check(transaction, context, environment.views, atOnce: atOnce)
                 switch level {
                 case .quick: try check.runQuickly()
                 case .full: try check.run()
@@ -51,6 +51,7 @@ extension Cache {
 struct Check {
     let transaction: Transaction
     let context: CheckContext
+    private let functions: ViewFunctions
     private(set) var counters = Counters()
     private(set) var index: PostIndex
     private var posts = PostTally()
@@ -63,8 +64,12 @@ struct Check {
     private let atOnce: Int
     static let atOnce = 1 << 18
 
-    init(_ transaction: Transaction, _ context: CheckContext, atOnce: Int = Self.atOnce) {
+    init(
+        _ transaction: Transaction, _ context: CheckContext, _ functions: ViewFunctions = ViewFunctions(),
+        atOnce: Int = Self.atOnce
+    ) {
         (self.transaction, self.context, self.atOnce) = (transaction, context, atOnce)
+        self.functions = functions
         index = PostIndex([], transaction.file.seed)
     }
 
@@ -225,6 +230,10 @@ struct Check {
             var feed = FeedCheck(check.transaction, record, number, check.counters, check.context)
             try feed.run(check.index.of(record.collection), bodies, pagesAtOnce: check.atOnce)
             if check.context.isMuted { return }
+            let views = ViewCheck(
+                transaction: check.transaction, feed: number, owner: record, context: check.context,
+                functions: check.functions)
+            try views.run()
             check.collections[number] = record.collection
             check.entries[number] = feed.counts.entries + feed.counts.detached
             check.posts.add(feed.posts)

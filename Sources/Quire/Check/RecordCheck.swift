@@ -100,7 +100,40 @@ struct RecordCheck {
         case "body-use":
             try require(Self.number(key) != nil)
             _ = try Self.record(BodyUse.self, value)
+        case "views": try readView(key, value)
+        case "view-data": try readViewData(key, value)
         default: try readAttribute(key, value)
+        }
+    }
+
+    private func readView(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        try require(key.count == 1 && key[0] > 0)
+        let view = try Self.record(ViewRecord.self, value)
+        try require(1...ViewRecord.nameLimit ~= view.name.utf8.count)
+    }
+
+    /// Reads a record of one view: its number, the part and the key in its table.
+    private func readViewData(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(QuireError) {
+        try require(key.count >= 2)
+        let rest = UnsafeRawBufferPointer(rebasing: key[2...])
+        switch Table.ViewPart(rawValue: key[1]) {
+        case .matches:
+            try require((Self.number(rest) ?? 0) > 0)
+            try require(Self.record(ViewMatches.self, value).isAsWritten)
+        case .ranks: try require(NumberKey(ofRun: rest) != nil && RankRun(value)?.isAsWritten == true)
+        case .sections:
+            try require(rest.count <= StoredViewEntry.sectionLimit)
+            try Self.requireNumber(value)
+        case .places:
+            let place = try Self.record(ViewPlace.self, value)
+            let id = PostKey.bytes(place.id)
+            try require(rest.count >= id.count + 4 && rest.suffix(id.count).elementsEqual(id))
+        case .pending: try require((Self.number(rest) ?? 0) > 0 && value.count == Checksum.size)
+        case nil: throw ByteReader.damage
         }
     }
 

@@ -25,6 +25,7 @@ final class Environment: @unchecked Sendable {
     let maximumSnapshotAge: Int
     /// Nil if the cache has no budget, or this process does not decide what it holds.
     let budget: BudgetMemory?
+    let views = ViewFunctions()
     /// The file has the ``UnflushedMark``, and this process removes it when it is the last to close it.
     private let isUnflushed: Bool
     private let process = getpid()
@@ -46,7 +47,6 @@ final class Environment: @unchecked Sendable {
     /// The thread that runs the body of a write; a second write there would wait for itself.
     private let writer = Mutex<pthread_t?>(nil)
     let queue = WriteQueue()
-    /// Of the body that runs: only one does.
     private let mark = WriteProgress()
 
     /// Only by ``open(_:_:)``.

@@ -12,6 +12,8 @@ struct FeedWriter: ~Copyable {
     private let removed: RemovedChunks
     /// What the page index must learn.
     private var ranks: [RankChange]
+    /// The positions of the chunks that were written or deleted, if the feed has views.
+    private var chunks: [UInt64] = []
     // What remains loaded after the write.
     private var written: [Written.Chunk] = []
     private var gaps: [KnownGaps.Known] = []
@@ -58,6 +60,8 @@ struct FeedWriter: ~Copyable {
         let changes: ChangeList.Encoded
         /// By how many entries the feed grew.
         let entriesAdded: Int
+        /// The positions of the chunks that are others now, if the feed has views.
+        let chunks: [UInt64]
     }
 
     /// Writes rows, pages, gaps and counters. The new state already has its bodies.
@@ -70,7 +74,7 @@ struct FeedWriter: ~Copyable {
         noteRows()
         let difference = Difference(
             locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
-            entriesAdded: changes.added)
+            entriesAdded: changes.added, chunks: chunks)
         let (loader, record, gaps, pages) = (loader, record, gaps, pages)
         let written = Written(state: new, layout: layout, chunks: written)
         loader.replace(record: record, gaps: gaps, written: written, pages: pages)
@@ -89,6 +93,7 @@ struct FeedWriter: ~Copyable {
                 let chunk = layout.chunks[number]
                 if isChanged(chunk) {
                     try write(chunk)
+                    if record.hasViews { chunks.append(chunk.position) }
                     if layout.entries(of: chunk).contains(where: { $0 >= old.entries.count }) {
                         written.append((chunk, next))
                     }
@@ -99,6 +104,7 @@ struct FeedWriter: ~Copyable {
         if loader.chunks.all.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
         for stored in loader.chunks.all where layout.chunk(at: stored.position) == nil {
             try transaction.delete(.chunks(of: feed), NumberKey(stored.position))
+            if record.hasViews { chunks.append(stored.position) }
         }
     }
 

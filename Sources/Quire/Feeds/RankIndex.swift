@@ -7,21 +7,24 @@ struct RankIndex {
     private let runs: [RankRun]
 
     /// Opens the index of a feed. Valid as long as the transaction's bytes.
-    init(_ transaction: Transaction, of feed: UInt32) throws {
-        runs = try Self.stored(transaction, of: feed).map(\.run)
+    init(_ transaction: Transaction, of feed: UInt32) throws { try self.init(transaction, .ranks(of: feed)) }
+
+    /// Opens the index in a table.
+    init(_ transaction: Transaction, _ table: Table) throws {
+        runs = try Self.stored(transaction, table).map(\.run)
     }
 
     init(runs: [RankRun]) { self.runs = runs }
 
     private static func stored(
-        _ transaction: Transaction, of feed: UInt32
+        _ transaction: Transaction, _ table: Table
     ) throws -> [(number: UInt64, run: RankRun)] {
-        try transaction.withCursor(.ranks(of: feed)) { cursor in
+        try transaction.withCursor(table) { cursor in
             var runs: [(number: UInt64, run: RankRun)] = []
             var found = try cursor.first()
             while let (key, value) = found {
                 guard let key = NumberKey(ofRun: key), let run = RankRun(value) else {
-                    throw QuireError.corrupt("the page index of feed number \(feed)")
+                    throw table.damagedRanks
                 }
                 runs.append((key.number, run))
                 found = try cursor.next()
@@ -92,15 +95,19 @@ struct RankIndex {
 
     /// Stores the changes of a commit as a run, merged with others if there are many.
     static func store(_ changes: [RankChange], of feed: UInt32, in transaction: Transaction) throws {
+        try store(changes, .ranks(of: feed), in: transaction)
+    }
+
+    static func store(_ changes: [RankChange], _ table: Table, in transaction: Transaction) throws {
         var changes = RankChange.sum(changes)
         if changes.isEmpty { return }
-        var stored = try stored(transaction, of: feed)
+        var stored = try stored(transaction, table)
         var number = (stored.last?.number ?? 0) + 1
         if let newest = stored.last, newest.run.count + changes.count <= smallest {
             changes = RankChange.sum(changes, newest.run)
             number = newest.number
             stored.removeLast()
-            if changes.isEmpty { return try transaction.delete(.ranks(of: feed), NumberKey(number)) }
+            if changes.isEmpty { return try transaction.delete(table, NumberKey(number)) }
         }
         let range = PostIndex.merge(stored.map(\.run.count) + [changes.count])
         let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
@@ -108,25 +115,32 @@ struct RankIndex {
         // a write may move what the runs lend, so all of them are read before
         var merged = isNewMerged ? changes : []
         for (_, run) in older.reversed() { merged = RankChange.sum(merged, run) }
-        for (number, _) in older { try transaction.delete(.ranks(of: feed), NumberKey(number)) }
+        for (number, _) in older { try transaction.delete(table, NumberKey(number)) }
         if isNewMerged {
-            if merged.isEmpty { try transaction.delete(.ranks(of: feed), NumberKey(number)) }
-            return try put(merged, number, of: feed, in: transaction)
+            if merged.isEmpty { try transaction.delete(table, NumberKey(number)) }
+            return try put(merged, number, table, in: transaction)
         }
-        if let newest = older.last { try put(merged, newest.number, of: feed, in: transaction) }
-        try put(changes, number, of: feed, in: transaction)
+        if let newest = older.last { try put(merged, newest.number, table, in: transaction) }
+        try put(changes, number, table, in: transaction)
     }
 
     /// The newest run absorbs changes until it has this many. That is cheaper than more runs, which must be merged.
     private static let smallest = 32
 
     private static func put(
-        _ changes: [RankChange], _ number: UInt64, of feed: UInt32, in transaction: Transaction
+        _ changes: [RankChange], _ number: UInt64, _ table: Table, in transaction: Transaction
     ) throws {
         if changes.isEmpty { return }
-        try transaction.put(.ranks(of: feed), NumberKey(number), count: RankRun.size(of: changes)) {
+        try transaction.put(table, NumberKey(number), count: RankRun.size(of: changes)) {
             RankRun.write(changes, into: $0)
         }
+    }
+}
+
+extension Table {
+    fileprivate var damagedRanks: QuireError {
+        let feed = UInt32(truncatingIfNeeded: prefix >> 24)
+        return .corrupt("\(prefixCount == 6 ? "the page index" : "a view") of feed number \(feed)")
     }
 }
 

@@ -43,7 +43,7 @@ struct RowReader {
     }
 
     /// Calls `body` with the posts in some slots of a chunk.
-    private func eachRow(
+    func eachRow(
         of chunk: ChunkColumns, at position: UInt64, in slots: Range<Int>, _ body: (PostRow) -> Void
     ) throws(QuireError) {
         do throws(QuireError) {

@@ -18,6 +18,8 @@ struct FeedRecord: Record {
     var answersAgainstOrder = 0
     /// The commit that noted its last use, by a process with a budget; 0 if none did.
     var used: UInt64 = 0
+    /// It has views: each change of its chunks must be noted.
+    var hasViews = false
     var shifts = PositionShifts()
     var subscription = Subscription()
     var deltaToken: DeltaToken?
@@ -91,7 +93,7 @@ struct FeedRecord: Record {
         writer.word(collection)
         writer.byte(options.order.code)
         writer.byte(options.paging.code)
-        writer.byte((options.trustsEnd ? 1 : 0) | (options.isStrict ? 2 : 0))
+        writer.byte((options.trustsEnd ? 1 : 0) | (options.isStrict ? 2 : 0) | (hasViews ? 4 : 0))
     }
 
     private var parts: UInt8 {
@@ -119,7 +121,7 @@ struct FeedRecord: Record {
         skippedAbove = try reader.wide()
         answersAgainstOrder = try reader.wide()
         used = try reader.word()
-        options = try Self.options(&reader, &collection)
+        options = try Self.options(&reader, &collection, &hasViews)
         let parts = try reader.byte()
         name = try reader.text()
         head = try Edge(&reader)
@@ -144,17 +146,27 @@ struct FeedRecord: Record {
         return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: usedOffset, as: UInt64.self))
     }
 
+    /// Returns whether a feed has views out of the bytes of its record.
+    static func hasViews(_ value: UnsafeRawBufferPointer, _ feed: UInt32) throws(QuireError) -> Bool {
+        if value.count <= flagsOffset { throw .corrupt("feed number \(feed)") }
+        return value[flagsOffset] & 4 != 0
+    }
+
+    /// Behind the use, four numbers, the collection, the order and the paging.
+    private static let flagsOffset = usedOffset + 5 * 8 + 4 + 2
+
     /// Behind 21 numbers of 8 bytes.
     static let usedOffset = 21 * 8
 
     private static func options(
-        _ reader: inout ByteReader, _ collection: inout UInt32
+        _ reader: inout ByteReader, _ collection: inout UInt32, _ hasViews: inout Bool
     ) throws(QuireError) -> FeedOptions {
         let (pageSize, minimumRun) = (try reader.wide(), try reader.wide())
         let (firstPage, sizes) = (try reader.word() as Int64, SizePolicy(code: try reader.wide()))
         collection = try reader.word()
         let (order, paging) = (try OrderClass(code: try reader.byte()), try Paging(code: try reader.byte()))
         let flags = try reader.byte()
+        hasViews = flags & 4 != 0
         return FeedOptions(
             order: order, paging: paging, trustsEnd: flags & 1 != 0, pageSize: pageSize,
             minimumRun: minimumRun, firstPage: Int(firstPage), isStrict: flags & 2 != 0, sizes: sizes)

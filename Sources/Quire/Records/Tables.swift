@@ -29,6 +29,17 @@ struct Table: Sendable, Hashable {
         prefixCount = 6
     }
 
+    /// A table of one view of a feed. All of a view stands together: that changes together.
+    private init(_ name: StaticString, of feed: UInt32, view: UInt8, _ part: ViewPart) {
+        self.init(name, of: feed, .viewData)
+        self = Table(
+            name: name, prefix: prefix | UInt64(view) << 8 | UInt64(part.rawValue), prefixCount: 8)
+    }
+
+    private init(name: StaticString, prefix: UInt64, prefixCount: Int) {
+        (self.name, self.prefix, self.prefixCount) = (name, prefix, prefixCount)
+    }
+
     private enum Kind: UInt8 {
         case format = 1
         case names, feeds, fields, bodyUse, log, counters, locations, bodies, collections, aliases, members
@@ -36,7 +47,12 @@ struct Table: Sendable, Hashable {
 
     private enum Part: UInt8 {
         case chunks = 1
-        case gaps, gapPlaces, tombstones, tickets, ranks, record, pages, attributes
+        case gaps, gapPlaces, tombstones, tickets, ranks, record, pages, attributes, views, viewData
+    }
+
+    enum ViewPart: UInt8 {
+        case matches = 1
+        case ranks, sections, places, pending
     }
 
     // MARK: Of the cache
@@ -89,6 +105,34 @@ struct Table: Sendable, Hashable {
     /// Post -> clock of its deletion.
     static func tombstones(of feed: UInt32) -> Table { Table("tombstones", of: feed, .tombstones) }
 
+    /// View number -> `ViewRecord`.
+    static func views(of feed: UInt32) -> Table { Table("views", of: feed, .views) }
+    /// View number and part -> the records of all views: the tables of a view, below.
+    static func viewData(of feed: UInt32) -> Table { Table("view-data", of: feed, .viewData) }
+
+    // MARK: Of a view
+
+    /// Position of a chunk -> `ViewMatches`: which of its posts the view shows. None if it shows none.
+    static func matches(of feed: UInt32, view: UInt8) -> Table {
+        Table("view-matches", of: feed, view: view, .matches)
+    }
+    /// Run number -> `RankRun`: how many posts of the view are above a position.
+    static func viewRanks(of feed: UInt32, view: UInt8) -> Table {
+        Table("view-ranks", of: feed, view: view, .ranks)
+    }
+    /// Section -> the number of its posts.
+    static func sections(of feed: UInt32, view: UInt8) -> Table {
+        Table("view-sections", of: feed, view: view, .sections)
+    }
+    /// `ViewPlaceKey` -> `ViewPlace`: the posts of a view that has an order of its own.
+    static func places(of feed: UInt32, view: UInt8) -> Table {
+        Table("view-places", of: feed, view: view, .places)
+    }
+    /// Position of a chunk -> nothing: it has changed, and the view has not seen it since.
+    static func pending(of feed: UInt32, view: UInt8) -> Table {
+        Table("view-pending", of: feed, view: view, .pending)
+    }
+
     // MARK: Keys
 
     /// Returns the part after the prefix; nil if the key belongs to another table.
@@ -106,14 +150,14 @@ struct Table: Sendable, Hashable {
 
     /// Lends the first key after all records of the table.
     func withEnd<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        let end = prefix + 1 << UInt64(64 - 8 * prefixCount)
+        let end = prefix &+ 1 << UInt64(64 - 8 * prefixCount)
         return try withUnsafeBytes(of: end.bigEndian) { bytes throws(E) in
             try body(UnsafeRawBufferPointer(rebasing: bytes[..<prefixCount]))
         }
     }
 
     /// True if the table belongs to a feed.
-    var isOfFeed: Bool { prefixCount == 6 }
+    var isOfFeed: Bool { prefixCount >= 6 }
 
     /// Returns the table of a whole key, and its feed; nil if there is no such table. Those that stand behind another
     /// come first.
@@ -136,7 +180,16 @@ struct Table: Sendable, Hashable {
     static func parts(of feed: UInt32) -> [Table] {
         [
             chunks(of: feed), gaps(of: feed), gapPlaces(of: feed), tickets(of: feed), ranks(of: feed),
-            record(of: feed), pages(of: feed), attributes(of: feed), tombstones(of: feed),
+            record(of: feed), pages(of: feed), attributes(of: feed), tombstones(of: feed), views(of: feed),
+            viewData(of: feed),
+        ]
+    }
+
+    /// Returns the tables of a view.
+    static func parts(of feed: UInt32, view: UInt8) -> [Table] {
+        [
+            matches(of: feed, view: view), viewRanks(of: feed, view: view), sections(of: feed, view: view),
+            places(of: feed, view: view), pending(of: feed, view: view),
         ]
     }
 

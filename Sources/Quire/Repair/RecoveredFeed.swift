@@ -68,7 +68,8 @@ struct RecoveredFeed {
                     guard let number else { return false }
                     gaps.append((number, try GapRecord(bytes, table)))
                 case "feeds":
-                    let feed = try FeedRecord(bytes, table)
+                    var feed = try FeedRecord(bytes, table)
+                    feed.hasViews = false
                     guard feed.canGoOn else { return false }
                     clock = max(clock, feed.changed)
                     record = feed
@@ -82,6 +83,7 @@ struct RecoveredFeed {
                     clock = max(clock, try ByteReader.number(bytes, table))
                     tombstones.append((key, value))
                 case "ranks", "gap-places": break  // are built anew
+                case "views", "view-data": break  // made anew when a program opens the view
                 default: _ = try TicketRecord(bytes, table)  // all answers become stale, so only check it
                 }
                 return true

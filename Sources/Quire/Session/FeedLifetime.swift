@@ -93,7 +93,7 @@ extension WriteSession {
 }
 
 extension Transaction {
-    fileprivate func deleteAll(of table: Table) throws {
+    func deleteAll(of table: Table) throws {
         while true {
             let keys = try withCursor(table) { cursor in
                 var keys: [[UInt8]] = []

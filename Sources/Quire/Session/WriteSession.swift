@@ -16,6 +16,8 @@ final class WriteSession {
     @exclusivity(unchecked) var plans: [PlannedPlace] = []
     /// What this session changes in the totals of collections.
     @exclusivity(unchecked) var totals: TotalsChange
+    /// Chunks that this session has written or deleted: at least those of the feeds that have views.
+    @exclusivity(unchecked) private(set) var changedChunks: [(feed: UInt32, position: UInt64)] = []
     /// Goes into new tickets.
     @exclusivity(unchecked) var issuer: UInt64 = 0
     @exclusivity(unchecked) private var locations: SessionIndex
@@ -95,6 +97,10 @@ final class WriteSession {
 
     func note(_ found: ChangeList.Encoded, in feed: UInt32) {
         if found.count > 0 { changes.append(FeedChanges(feed, found)) }
+    }
+
+    func noteChunks(_ positions: some Collection<UInt64>, of feed: UInt32) {
+        for position in positions { changedChunks.append((feed, position)) }
     }
 
     /// Notes what the page index of a feed must learn.
@@ -202,6 +208,14 @@ final class WriteSession {
     func copy(of body: BodyReference) throws(QuireError) -> [UInt8] {
         if let openBodies, openBodies.number == body.record { return openBodies.copy(of: body) }
         return Array(try BodyStore(transaction: transaction).bytes(body))
+    }
+
+    /// Lends the bytes of a body, even if this session has not written it yet. `use` must write nothing.
+    func withBytes<R>(of body: BodyReference, _ use: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        if let openBodies, openBodies.number == body.record {
+            return try openBodies.withBytes(of: body, use)
+        }
+        return try use(BodyStore(transaction: transaction).bytes(body))
     }
 
     /// Returns true if a stored body has these bytes.
@@ -360,6 +374,7 @@ final class WriteSession {
         note(difference.ranks, of: loader.feed)
         counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
         note(difference.changes, in: loader.feed)
+        noteChunks(difference.chunks, of: loader.feed)
     }
 }
 

@@ -74,6 +74,10 @@ final class BudgetWorld {
         return try answer(request, name)
     }
 
+    func update(_ name: String, _ id: PostID, _ body: [UInt8]) throws -> UpdateResult {
+        try cache.update(id, body: body, in: try feed(name).options.collection)
+    }
+
     func grow(_ name: String) { servers[name]!.insertOnTop() }
 
     func pin(_ name: String, _ id: PostID) throws {
@@ -123,6 +127,15 @@ final class BudgetWorld {
                 row in
                 if case .post(let post) = row { post.id } else { nil }
             }
+        }
+    }
+
+    /// The same rows by their names.
+    func rowNames(_ name: String) throws -> [RowID] {
+        let feed = try feed(name)
+        return try cache.environment.read { transaction in
+            try RowReader(transaction: transaction, feed: feed.number).rows(after: nil, limit: .max).map(
+                \.name)
         }
     }
 

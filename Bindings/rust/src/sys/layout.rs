@@ -170,4 +170,14 @@ const _: () = {
     assert!(size_of::<quire_difference>() == 56);
     assert!(offset_of!(quire_difference, removed) == 8);
     assert!(offset_of!(quire_difference, updated_count) == 48);
+    assert!(size_of::<quire_view_entry>() == 32);
+    assert!(offset_of!(quire_view_entry, key) == 16);
+    assert!(size_of::<quire_view_options>() == 24);
+    assert!(offset_of!(quire_view_options, version) == 8);
+    assert!(offset_of!(quire_view_options, release) == 16);
+    assert!(size_of::<quire_view_info>() == 32);
+    assert!(offset_of!(quire_view_info, posts) == 16);
+    assert!(offset_of!(quire_view_info, is_complete) == 28);
+    assert!(size_of::<quire_view_section>() == 32);
+    assert!(offset_of!(quire_view_section, rank) == 24);
 };

@@ -10,9 +10,25 @@ pub const QUIRE_START_POST: i32 = 1;
 pub const QUIRE_START_NEAREST: i32 = 2;
 pub const QUIRE_START_KEY: i32 = 3;
 pub const QUIRE_START_RANK: i32 = 4;
+pub const QUIRE_VIEW_FEED: i32 = 1;
+pub const QUIRE_VIEW_KEYS: i32 = 2;
+
+pub type quire_view_callback = unsafe extern "C" fn(
+    context: *mut c_void,
+    post: *const quire_row,
+    out_entry: *mut quire_view_entry,
+) -> i32;
+
+pub type quire_release_callback = unsafe extern "C" fn(context: *mut c_void);
 
 #[repr(C)]
 pub struct quire_window {
+    _opaque: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
+pub struct quire_view {
     _opaque: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -50,10 +66,43 @@ pub struct quire_difference {
     pub updated: *const u64,
     pub updated_count: usize,
 }
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_view_entry {
+    pub section: quire_bytes,
+    pub key: quire_bytes,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_view_options {
+    pub struct_size: u32,
+    pub order: i32,
+    pub version: u64,
+    pub release: Option<quire_release_callback>,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_view_info {
+    pub struct_size: u32,
+    pub order: i32,
+    pub version: u64,
+    pub posts: u64,
+    pub is_current: i32,
+    pub is_complete: i32,
+}
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct quire_view_section {
+    pub name: quire_bytes,
+    pub posts: u64,
+    pub rank: u64,
+}
 growing! {
     quire_window_start
     quire_window_info
     quire_difference
+    quire_view_options
+    quire_view_info
 }
 
 extern "C" {
@@ -90,5 +139,59 @@ extern "C" {
     pub fn quire_window_nearest(
         window: *mut quire_window,
         out_ids: *mut quire_list,
+    ) -> quire_status;
+    pub fn quire_view_open(
+        feed: *mut quire_feed,
+        name: quire_bytes,
+        options: *const quire_view_options,
+        callback: quire_view_callback,
+        context: *mut c_void,
+        out_view: *mut *mut quire_view,
+    ) -> quire_status;
+    pub fn quire_view_find(
+        feed: *mut quire_feed,
+        name: quire_bytes,
+        out_view: *mut *mut quire_view,
+    ) -> quire_status;
+    pub fn quire_view_close(view: *mut quire_view);
+    pub fn quire_view_remove(
+        feed: *mut quire_feed,
+        name: quire_bytes,
+        out_done: *mut i32,
+    ) -> quire_status;
+    pub fn quire_view_get_info(
+        snapshot: *mut quire_snapshot,
+        view: *mut quire_view,
+        out_info: *mut quire_view_info,
+    ) -> quire_status;
+    pub fn quire_view_read_after(
+        snapshot: *mut quire_snapshot,
+        view: *mut quire_view,
+        after: *const quire_position,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_view_read_from_rank(
+        snapshot: *mut quire_snapshot,
+        view: *mut quire_view,
+        rank: u64,
+        rows: *mut quire_row,
+        capacity: usize,
+        out_count: *mut usize,
+    ) -> quire_status;
+    pub fn quire_view_find_post(
+        snapshot: *mut quire_snapshot,
+        view: *mut quire_view,
+        id: quire_bytes,
+        out_place: *mut quire_view_section,
+    ) -> quire_status;
+    pub fn quire_view_sections(
+        snapshot: *mut quire_snapshot,
+        view: *mut quire_view,
+        skip: u64,
+        sections: *mut quire_view_section,
+        capacity: usize,
+        out_count: *mut usize,
     ) -> quire_status;
 }
