@@ -38,13 +38,13 @@ package final class SharedFeed: Sendable {
         (self.feed, self.write) = (feed, write)
     }
 
-    /// No entry of a log has this digest but by chance.
-    private static let nobody = UInt64.max
+    /// Stands for an issuer that was forgotten. No entry of a log has this digest, except by chance.
+    private static let forgotten = UInt64.max
 
     fileprivate func perform(_ operation: FeedOperation) throws -> CacheReply {
         var operation = operation
         if case .ingest(let answer, let ticket, _, let embedded, let note) = operation {
-            let issuer = issuers.withLock { $0[ticket.number] ?? Self.nobody }
+            let issuer = issuers.withLock { $0[ticket.number] ?? Self.forgotten }
             operation = .ingest(answer, for: ticket, issuer: issuer, embedded: embedded, note: note)
         }
         let reply = try write([.feed(feed().number, operation)]).onlyOne
