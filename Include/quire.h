@@ -2105,7 +2105,7 @@ quire_status quire_view_open(
     quire_view *QUIRE_NULLABLE *QUIRE_NONNULL out_view);
 
 /*
- * Opens a view for reading, whoever keeps it.
+ * Opens a view for reading, even if another process keeps it.
  * Errors: QUIRE_NOT_FOUND if the feed has none of this name. [any] Since 0.1
  */
 quire_status quire_view_find(

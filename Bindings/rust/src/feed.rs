@@ -244,7 +244,7 @@ pub struct Crawl {
     c: *mut sys::quire_crawl,
 }
 
-// SAFETY: quire_crawl_ingest() is [one]: one thread at a time, whichever it is; quire_crawl_end() is [any].
+// SAFETY: quire_crawl_ingest() is [one]: one thread at a time, any; quire_crawl_end() is [any].
 unsafe impl Send for Crawl {}
 
 impl Crawl {

@@ -48,7 +48,7 @@ pub struct Snapshot<'cache> {
     _cache: PhantomData<&'cache Cache>,
 }
 
-// SAFETY: the functions are [one]: one thread at a time, whichever it is; so it is Send and not Sync.
+// SAFETY: the functions are [one]: one thread at a time, any; so it is Send and not Sync.
 unsafe impl Send for Snapshot<'_> {}
 
 /// What a feed is and holds. Borrows from the snapshot.

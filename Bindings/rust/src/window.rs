@@ -70,7 +70,7 @@ pub struct Window {
     c: *mut sys::quire_window,
 }
 
-// SAFETY: the functions are [one]: one thread at a time, whichever it is; so it is Send and not Sync.
+// SAFETY: the functions are [one]: one thread at a time, any; so it is Send and not Sync.
 unsafe impl Send for Window {}
 
 impl Window {

@@ -69,7 +69,7 @@ import Testing
         #expect(try fixture.generation == start + 4)
     }
 
-    /// Another writer comes between reading and writing, several times: nobody's change is lost.
+    /// Another writer comes between reading and writing, several times: no change is lost.
     @Test func changesOfOneAttributeFollowEachOther() async throws {
         let fixture = try PagerFixture()
         let feed = fixture.feed
