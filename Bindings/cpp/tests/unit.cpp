@@ -1,7 +1,5 @@
-// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp, and with
-// returning.cpp, which does the same with errors returned, so that both modes meet in one program.
-//
-//     unit DIRECTORY
+// unit DIRECTORY: what quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp,
+// screens.cpp, and returning.cpp, which does the same with errors returned: both modes meet in one program.
 #include <quire.hpp>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 void test_returning(const std::string &directory, void (*must)(bool, const char *));
 void test_ranks(const std::string &path, void (*must)(bool, const char *));
+void test_screens(const std::string &path, void (*must)(bool, const char *));
 
 namespace {
 
@@ -374,6 +373,7 @@ void sizes()
 
 void returning() { test_returning(fresh("returning"), must); }
 void ranks() { test_ranks(fresh("ranks"), must); }
+void screens() { test_screens(fresh("screens"), must); }
 
 } // namespace
 
@@ -384,7 +384,7 @@ int main(int argc, char **argv)
     const std::pair<const char *, void (*)()> tests[] = {
         {"ownership", ownership}, {"ranges", ranges}, {"errors", errors}, {"batches", batches}, {"growth", growth},
         {"attributes", attributes}, {"changes", changes}, {"upkeep", upkeep}, {"limits", limits}, {"sizes", sizes},
-        {"placeholders", placeholders}, {"files", files}, {"returning", returning}, {"ranks", ranks}};
+        {"placeholders", placeholders}, {"files", files}, {"returning", returning}, {"ranks", ranks}, {"screens", screens}};
     int passed = 0, failed = 0;
     for (const auto &[name, test] : tests) {
         try {
