@@ -71,7 +71,8 @@ compile() { # compiler, directory, flags
     "$1" $strict $3 walkthrough.cpp -o "$to/walkthrough" $link &&
         "$1" $strict $3 tests/replay.cpp -o "$to/replay" $link &&
         "$1" $strict $3 -fno-exceptions -fno-rtti -c tests/returning.cpp -o "$to/returning.o" &&
-        "$1" $strict $3 tests/unit.cpp tests/ranks.cpp tests/windows.cpp "$to/returning.o" -o "$to/unit" $link &&
+        "$1" $strict $3 tests/unit.cpp tests/ranks.cpp tests/windows.cpp tests/views.cpp "$to/returning.o" \
+            -o "$to/unit" $link &&
         "$1" $strict $3 tests/profiles.cpp -o "$to/profiles" -L"$libraries" -l:libquire-profiles.so.0 $link
 }
 

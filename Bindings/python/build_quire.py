@@ -11,11 +11,13 @@ from cffi import FFI
 
 INCLUDE = Path(__file__).resolve().parent.parent.parent / "Include"
 
-# Called by the library; defined in quire/_cache.py.
+# Called by the library; defined in quire/_cache.py and quire/_view.py.
 CALLBACKS = """
 extern "Python" quire_status quire_python_batch(void *context, quire_batch *batch);
 extern "Python" void quire_python_finding(void *context, const quire_finding *finding);
 extern "Python" quire_status quire_python_progress(void *context, double done);
+extern "Python" int32_t quire_python_view(void *context, const quire_row *post, quire_view_entry *entry);
+extern "Python" void quire_python_release(void *context);
 """
 
 

@@ -31,6 +31,7 @@
 #include "quire/result.hpp"
 #include "quire/snapshot.hpp"
 #include "quire/values.hpp"
+#include "quire/view.hpp"
 #include "quire/window.hpp"
 
 #endif

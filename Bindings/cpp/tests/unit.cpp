@@ -1,5 +1,5 @@
-// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with ranks.cpp, windows.cpp and
-// returning.cpp, which does the same with errors returned: both modes meet in one program. unit DIRECTORY
+// What quire.hpp adds to the C API: ownership, ranges, exceptions. Linked with the files of the tests below, and
+// with returning.cpp, which returns errors: so both modes meet in one program. Usage: unit DIRECTORY
 #include <quire.hpp>
 
 #include <algorithm>
@@ -8,9 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
-void test_returning(const std::string &directory, void (*must)(bool, const char *));
-void test_ranks(const std::string &path, void (*must)(bool, const char *));
-void test_windows(const std::string &path, void (*must)(bool, const char *));
+using test = void(const std::string &path, void (*must)(bool, const char *));
+test test_returning, test_ranks, test_windows, test_views;
 
 namespace {
 
@@ -383,11 +382,12 @@ int main(int argc, char **argv)
         {"placeholders", placeholders}, {"files", files},
         {"returning", [] { test_returning(fresh("returning"), must); }},
         {"ranks", [] { test_ranks(fresh("ranks"), must); }},
-        {"windows", [] { test_windows(fresh("windows"), must); }}};
+        {"windows", [] { test_windows(fresh("windows"), must); }},
+        {"views", [] { test_views(fresh("views"), must); }}};
     int passed = 0, failed = 0;
-    for (const auto &[name, test] : tests) {
+    for (const auto &[name, run] : tests) {
         try {
-            test();
+            run();
             passed++;
         } catch (const std::exception &failure) {
             std::printf("FAIL %s: %s\n", name, failure.what());

@@ -25,18 +25,20 @@ from ._snapshot import Snapshot
 from ._values import (
     Budget, Change, Data, Evictions, FeedInfo, FeedOptions, Finding, Id, Limits, Link, Outcome, Page, Post, PostInfo,
     PruneResult, RepairedFeed, RepairReport, Request, RowName, Statistics)
+from ._view import Candidate, Section, Shown, View, ViewInfo, ViewOrder
 from ._window import Difference, Window, WindowInfo
 
 #: The version of the library inside this package.
 __version__: str = _ffi.string(_lib.quire_version_string()).decode()
 
 __all__ = [
-    "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Budget", "Cache", "Change",
+    "Alias", "BadArgumentError", "BadHandleError", "Batch", "BodiesInUseError", "Budget", "Cache", "Candidate", "Change",
     "ChangeKind", "Crawl", "CrawlKind", "Data", "Detail", "Difference", "Doubt", "Durability", "Evictions", "Feed",
     "FeedInfo", "FeedOptions", "Finding", "FindingCode", "ForkedError", "Frontier", "GapRow", "Help", "Id", "Limits",
     "Link", "LinkKind",
     "NotFoundError", "Order", "Outcome", "Page", "Paging", "Place", "Post", "PostInfo", "PostRow",
     "PruneResult", "QuireError", "Refusal", "RepairReport", "RepairedFeed", "Request", "RequestKind",
-    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "SCREENFUL", "Sizes", "Snapshot",
-    "Start", "Statistics", "Status", "Update", "Verdict", "Window", "WindowInfo", "__version__", "compact", "repair", "verify",
+    "ResyncError", "Row", "RowFlag", "RowKind", "RowName", "Rows", "SCREENFUL", "Section", "Shown", "Sizes", "Snapshot",
+    "Start", "Statistics", "Status", "Update", "Verdict", "View", "ViewInfo", "ViewOrder", "Window",
+    "WindowInfo", "__version__", "compact", "repair", "verify",
 ]
