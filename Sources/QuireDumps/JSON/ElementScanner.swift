@@ -59,7 +59,3 @@ struct ElementScanner {
         return nil
     }
 }
-
-func isJSONSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
-}

@@ -95,6 +95,10 @@ final class Scanner {
     }
 }
 
+func isJSONSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+}
+
 /// Returns what a document of HTML or XML calls itself; nil for any other.
 private func pageForPeople(_ document: ArraySlice<UInt8>) -> String? {
     guard document.first(where: { !isJSONSpace($0) }) == UInt8(ascii: "<") else { return nil }
