@@ -48,6 +48,8 @@ mod snapshot;
 #[allow(missing_docs)]
 #[rustfmt::skip] // written by generate-sys
 pub mod sys;
+mod view;
+mod window;
 
 pub use answer::{Answer, Place, Post};
 pub use batch::Batch;
@@ -62,6 +64,8 @@ pub use rows::{
     Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
 };
 pub use snapshot::{FeedInfo, PostInfo, Snapshot};
+pub use view::{View, ViewEntry, ViewInfo, ViewOrder, ViewSection};
+pub use window::{Difference, Merge, MergedRow, Start, Window, WindowInfo};
 
 /// The version of the library that is running, such as "0.1.0".
 pub fn version() -> &'static str {
