@@ -39,7 +39,6 @@ mod cache;
 mod error;
 mod feed;
 mod files;
-mod merge;
 mod options;
 mod outcome;
 #[cfg(feature = "profiles")]
@@ -49,6 +48,7 @@ mod snapshot;
 #[allow(missing_docs)]
 #[rustfmt::skip] // written by generate-sys
 pub mod sys;
+mod view;
 mod window;
 
 pub use answer::{Answer, Place, Post};
@@ -58,14 +58,14 @@ pub use cache::{Cache, CheckLevel, Evictions, Finding, Statistics};
 pub use error::{Error, Status};
 pub use feed::{Crawl, Feed};
 pub use files::{RepairReport, RepairedFeed};
-pub use merge::{Merge, MergedKind, MergedRow};
 pub use options::{Budget, CacheOptions, FeedOptions, Limits, PrunePolicy, Pruned, Sizes};
 pub use outcome::{Alias, Ask, Help, Outcome, Refusal, Request, Update, Verdict};
 pub use rows::{
     Change, ChangeKind, Changes, Doubt, GapRow, Page, Pages, Position, PostRow, Row, RowName, Rows, SCREENFUL,
 };
 pub use snapshot::{FeedInfo, PostInfo, Snapshot};
-pub use window::{Difference, Start, Window, WindowInfo};
+pub use view::{View, ViewEntry, ViewInfo, ViewOrder, ViewSection};
+pub use window::{Difference, Merge, MergedRow, Start, Window, WindowInfo};
 
 /// The version of the library that is running, such as "0.1.0".
 pub fn version() -> &'static str {

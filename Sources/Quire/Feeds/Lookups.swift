@@ -11,17 +11,19 @@ extension Transaction {
         try FeedCounts(startOf: try recordBytes(of: feed), feed)
     }
 
-    /// Changes the totals of a feed in its record, whose other bytes stay.
-    func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws {
+    /// Changes the totals of a feed in its record, whose other bytes stay. Returns true if the feed has views.
+    func changeCounts(of feed: UInt32, _ change: (inout FeedCounts) -> Void) throws -> Bool {
         let value = try recordBytes(of: feed)
+        let hasViews = try FeedRecord.hasViews(value, feed)
         var counts = try FeedCounts(startOf: value, feed)
         let before = counts
         change(&counts)
-        if counts == before { return }
+        if counts == before { return hasViews }
         try put(.record(of: feed), NoKey()) { writer in
             counts.encode(&writer)
             writer.raw(UnsafeRawBufferPointer(rebasing: value.dropLast(Checksum.size)[writer.size...]))
         }
+        return hasViews
     }
 
     private func recordBytes(of feed: UInt32) throws(QuireError) -> UnsafeRawBufferPointer {

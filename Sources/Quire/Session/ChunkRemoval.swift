@@ -112,7 +112,6 @@ struct ChunkRemoval {
             }
         }
         for (record, bytes) in bodies { session.release(bytes, of: record) }
-        session.noteChunks(removed.positions, of: feed)
         try forgetPosts(session)
         session.add([], marks: marks, gone: gone)
         session.counters.entries &-= UInt64(ids.count)

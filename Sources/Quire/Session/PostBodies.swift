@@ -183,11 +183,11 @@ extension WriteSession {
                 let chunk = try chunk(at: position, of: other, with: entry, of: id)
                 try transaction.put(.chunks(of: other), NumberKey(position), chunk)
             }
-            noteChunks(CollectionOfOne(position), of: other)
-            try transaction.changeCounts(of: other) {
+            let hasViews = try transaction.changeCounts(of: other) {
                 $0.add(old, -1)
                 $0.add(entry, 1)
             }
+            if hasViews { noteChunks(CollectionOfOne(position), of: other) }
             if old.showsOther(than: entry) { noteUpdate(of: id, in: other) }
         }
     }

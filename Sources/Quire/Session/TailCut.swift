@@ -21,6 +21,7 @@ extension WriteSession {
         try removal.apply(to: self) { _ in false }
         record.remove(removal.removed, unkeyed: leaving.reduce(0) { $0 + $1.count.unkeyed })
         try transaction.put(.record(of: feed), NoKey(), record.encoded())
+        if record.hasViews { noteChunks(removal.removed.positions, of: feed) }
         note(removal.changes, in: feed)
         note(removal.removed.ranks, of: feed)
         return true

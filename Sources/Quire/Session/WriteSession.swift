@@ -16,7 +16,7 @@ final class WriteSession {
     @exclusivity(unchecked) var plans: [PlannedPlace] = []
     /// What this session changes in the totals of collections.
     @exclusivity(unchecked) var totals: TotalsChange
-    /// Chunks that this session has written or deleted: at least those of the feeds that have views.
+    /// The chunks of feeds with views that this session has written or deleted.
     @exclusivity(unchecked) private(set) var changedChunks: [(feed: UInt32, position: UInt64)] = []
     /// Goes into new tickets.
     @exclusivity(unchecked) var issuer: UInt64 = 0
@@ -365,7 +365,10 @@ final class WriteSession {
         try attachBodies(effect, loader, from: old, to: &new)
         if unwritten?.feed == loader.feed { unwritten = nil }  // the writer writes the record
         try removal?.apply(to: self) { new.pages.contains($0) }
-        if let removal { note(removal.changes, in: loader.feed) }
+        if let removal {
+            note(removal.changes, in: loader.feed)
+            if loader.record.hasViews { noteChunks(removal.removed.positions, of: loader.feed) }
+        }
         let writer = FeedWriter(
             loader, from: old, to: new, layout, removed: removal?.removed ?? RemovedChunks(),
             writesPositions: spreadsAnew || writesPositions)

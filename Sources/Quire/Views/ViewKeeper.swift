@@ -157,9 +157,7 @@ extension WriteSession {
         var positions: [UInt32: Set<UInt64>] = [:]
         for (feed, position) in changedChunks { positions[feed, default: []].insert(position) }
         for (feed, changed) in positions.sorted(by: { $0.key < $1.key }) {
-            guard let value = try transaction.get(.record(of: feed), NoKey()),
-                try FeedRecord.hasViews(value, feed)
-            else { continue }
+            // a feed that was dropped has none
             for (number, view) in try transaction.views(of: feed) {
                 let function = functions.function(of: feed, view)
                 var keeper = ViewKeeper(self, feed, number, view, function)

@@ -64,6 +64,7 @@ struct CallFuzzing {
             let name = "\(order)"
             precondition(
                 Bytes.lending(name) { quire_feed_open(cache, $0, &options, &feed) } == QUIRE_OK, "no feed")
+            ViewCalls.open(feed!)
             return feed!
         }
         return (cache!, feeds)
@@ -279,6 +280,7 @@ struct CallFuzzing {
         var changes: UnsafePointer<quire_change>?
         _ = quire_changes_since(snapshot, UInt64(bitPattern: number()), &changes, &count)
         look(snapshot, feed)
+        ViewCalls.read(snapshot, feed)
     }
 
     /// Opens a window, moves it and reads it.

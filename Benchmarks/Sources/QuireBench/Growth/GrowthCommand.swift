@@ -40,6 +40,7 @@ struct GrowthCommand: ParsableCommand {
         for size in try numbers(posts) {
             note("\(size) posts")
             try inFolder { try PostsGrowth(in: $0, posts: size, seed: seed).measure(into: &result) }
+            try inFolder { try ScreensGrowth(in: $0, posts: size, seed: seed).measure(into: &result) }
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
