@@ -194,13 +194,15 @@ import QuireCluster
         say("\(count) nodes killed: \(text(pauses))")
     }
 
+    /// It comes back when the others have chosen another leader: an empty server that votes before may make one of a
+    /// server that lags behind, and what is acknowledged is lost then.
     private func wipe() async throws {
         let leader = try await leader()
         let longest = try await pause {
             servers.kill(leader)
             try servers.wipe(leader)
-            try servers.start(leader)
         }
+        try servers.start(leader)
         try await waitForServers()
         say("the leader killed and its disk wiped: \(text([longest])); the others have filled it")
     }
