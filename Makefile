@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost cluster-demo torture-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak cost cluster-demo torture-cluster bench-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -61,6 +61,9 @@ cluster-demo: deps          ## three servers of NATS, three nodes, one feed; a l
 
 torture-cluster: deps       ## nodes in Swift, C and Python under killed and cut off servers; 100,000 histories over a log that lies
 	@SWIFT="$(SWIFT)" Scripts/torture-cluster
+
+bench-cluster: deps         ## a commit through the log, pages a second, a new node; Redis with WAIT 1 beside it
+	@SWIFT="$(SWIFT)" Scripts/bench-cluster
 
 cost: deps                  ## instructions and bytes written against the baseline
 	@if command -v python3 >/dev/null; then SWIFT="$(SWIFT)" Scripts/check-cost; \
