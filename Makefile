@@ -3,7 +3,7 @@
 SWIFT ?= swift
 BENCH_POSTS ?= 100000
 
-.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
+.PHONY: help demo screenshots examples test check tidy check-docs docs torture fuzz soak histories cost cluster-demo torture-cluster bench-cluster deps build lib lib-cluster install-node install swift-package sbom test-c bench bench-report bench-growth patterns clean
 
 help:                       ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -59,10 +59,11 @@ cluster-demo: deps          ## three servers of NATS, three nodes, one feed; a l
 	$(SWIFT) build --package-path Cluster --scratch-path .build --product quire-cluster-demo
 	@"$$($(SWIFT) build --package-path Cluster --scratch-path .build --show-bin-path)/quire-cluster-demo"
 
-torture-cluster: deps       ## 100,000 histories over a log that lies; HISTORIES=1000 for fewer
-	@Cluster/install-dependencies
-	@QUIRE_CLUSTER_SEEDS=$${HISTORIES:-100000} QUIRE_OPTIMIZED=1 $(SWIFT) test --package-path Cluster \
-	    --scratch-path .build --disable-xctest --filter LyingHistoryTests
+torture-cluster: deps       ## nodes in Swift, C and Python under killed and cut off servers; 100,000 histories over a log that lies
+	@SWIFT="$(SWIFT)" Scripts/torture-cluster
+
+bench-cluster: deps         ## a commit through the log, pages a second, a new node; Redis with WAIT 1 beside it
+	@SWIFT="$(SWIFT)" Scripts/bench-cluster
 
 histories: deps             ## 100,000 operations on screens, budgets and views beside other processes; HISTORIES=100 for fewer
 	@QUIRE_HISTORIES=$${HISTORIES:-700} QUIRE_OPTIMIZED=1 $(SWIFT) test --disable-xctest --filter ScreenHistoryTests

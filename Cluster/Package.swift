@@ -15,6 +15,7 @@ let package = Package(
         .executable(name: "quire-node", targets: ["QuireNode"]),
         // What `make cluster-demo` runs.
         .executable(name: "quire-cluster-demo", targets: ["QuireClusterDemo"]),
+        .executable(name: "quire-cluster-torture", targets: ["QuireClusterTorture"]),
     ],
     dependencies: [
         .package(name: "quire", path: ".."),
@@ -44,6 +45,11 @@ let package = Package(
             dependencies: [
                 "QuireCluster", "ClusterTesting", .product(name: "QuireTesting", package: "quire"),
             ], swiftSettings: strict),
+        // What `make torture-cluster` runs.
+        .executableTarget(
+            name: "QuireClusterTorture",
+            dependencies: ["QuireCluster", "ClusterTesting", .product(name: "Quire", package: "quire")],
+            swiftSettings: strict),
         // Real servers on loopback, and a log that lies.
         .target(
             name: "ClusterTesting",

@@ -33,7 +33,7 @@ struct Figures {
         return answer
     }
 
-    private struct Times {
+    struct Times {
         var all: [Duration] = []
 
         func text(_ name: String) -> String {
@@ -78,9 +78,64 @@ struct Figures {
         async let right = Self.fill(others.1, from: 200_000, pages: 100)
         let both = try await Times(all: left.all + right.all)
         print(both.text("commit, two nodes write at the same time"))
+        try await shareAFeed(nodes)
         try await newNodes(nodes[0])
         try await readWithoutLeader(nodes[0], feed)
         for node in nodes { await node.close() }
+        for shards in [1, 2, 4] { try await saturate(shards) }
+    }
+
+    /// Both write pages to one feed; who comes second gets a stale answer.
+    private func shareAFeed(_ nodes: [ClusterCache]) async throws {
+        let first = try await nodes[0].feed(named: "both", options: NodeWork.options)
+        try await nodes[1].wait(for: nodes[0].applied().number)
+        let second = try await nodes[1].feed(named: "both", options: NodeWork.options)
+        async let left = Self.fill(first, from: 300_000, pages: 150)
+        async let right = Self.fill(second, from: 300_000, pages: 150)
+        print(try await Times(all: left.all + right.all).text("commit, two nodes write to one feed"))
+    }
+
+    /// Sixteen feeds are written at the same time through one node, two others follow.
+    private func saturate(_ count: Int) async throws {
+        let servers = try NATSServers(3, in: ScratchFolder.made(under: folder.path, "\(count)"))
+        let shards = (0..<count).map { "s\($0)" }
+        var nodes: [ClusterCache] = []
+        for i in 0..<3 {
+            nodes.append(
+                try await ClusterCache.open(
+                    NATSOptions(servers: servers.addresses), folder: "\(folder.path)/many-\(count)-\(i)",
+                    cache: "many", shards: shards))
+        }
+        let node = nodes[0]
+        var feeds: [ClusterFeed] = []
+        for i in 0..<16 {
+            let shard = shards[i % count]
+            feeds.append(try await node.feed(named: "f\(i)", options: NodeWork.options, shard: shard))
+        }
+        let (pages, bytes, began) = (40, Self.bytesOnLoopback(), ContinuousClock.now)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (i, feed) in feeds.enumerated() {
+                group.addTask { _ = try await Self.fill(feed, from: i * 10_000, pages: pages) }
+            }
+            try await group.waitForAll()
+        }
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        for shard in shards {
+            for other in nodes { try await other.wait(for: node.applied(in: shard).number, in: shard) }
+        }
+        let total = pages * feeds.count
+        var text = "\(count) shards, 16 feeds: \(Int(Double(total) / seconds)) pages/s"
+        if let bytes, let after = Self.bytesOnLoopback() {
+            text += ", \((after - bytes) / total) bytes on the wire for a page (three servers, three nodes)"
+        }
+        print(text)
+        for node in nodes { await node.close() }
+    }
+
+    /// What this machine has sent to itself; nil where Linux does not say.
+    private static func bytesOnLoopback() -> Int? {
+        let text = try? String(contentsOfFile: "/sys/class/net/lo/statistics/tx_bytes", encoding: .utf8)
+        return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
     private func newNodes(_ node: ClusterCache) async throws {

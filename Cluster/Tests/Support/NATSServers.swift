@@ -18,6 +18,7 @@ public final class NATSServers: Sendable {
     }()
 
     private struct Server: Sendable {
+        let host: String
         let port: UInt16
         let folder: String
         var process: pid_t?
@@ -27,19 +28,26 @@ public final class NATSServers: Sendable {
 
     private let servers: Mutex<[Server]>
     private let folder: String
+    private let places: [ServerNetwork.Place]
 
     /// Starts servers, and returns when they listen. Their streams have no leaders yet: what uses them waits.
-    /// - Parameter extra: lines for each configuration.
-    public init(_ count: Int = 3, in folder: String, extra: String = "") throws {
+    /// - Parameters:
+    ///   - extra: lines for each configuration.
+    ///   - network: Where they run; nil for loopback.
+    public init(
+        _ count: Int = 3, in folder: String, extra: String = "", network: ServerNetwork? = nil
+    ) throws {
         self.folder = folder
+        let loopback = ServerNetwork.Place(host: "127.0.0.1", command: [])
+        places = network?.places ?? Array(repeating: loopback, count: count)
         let ports = try Self.freePorts(2 * count)
-        let routes = ports[count...].map { "nats://127.0.0.1:\($0)" }.joined(separator: ", ")
+        let routes = zip(places, ports[count...]).map { "nats://\($0.host):\($1)" }.joined(separator: ", ")
         var made: [Server] = []
         for i in 0..<count {
             let place = "\(folder)/nats-\(i)"
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
             var text = """
-                host: 127.0.0.1
+                host: \(places[i].host)
                 port: \(ports[i])
                 server_name: server-\(i)
                 pid_file: "\(place)/pid"
@@ -50,10 +58,11 @@ public final class NATSServers: Sendable {
                 """
             if count > 1 {
                 text +=
-                    "cluster { name: quire, host: 127.0.0.1, port: \(ports[count + i]), routes: [\(routes)] }\n"
+                    "cluster { name: quire, host: \(places[i].host), port: \(ports[count + i]), "
+                    + "routes: [\(routes)] }\n"
             }
             try text.write(toFile: "\(place)/conf", atomically: true, encoding: .utf8)
-            made.append(Server(port: ports[i], folder: place))
+            made.append(Server(host: places[i].host, port: ports[i], folder: place))
         }
         servers = Mutex(made)
         for i in 0..<count { try start(i) }
@@ -65,15 +74,16 @@ public final class NATSServers: Sendable {
     public var count: Int { servers.withLock { $0.count } }
 
     /// What clients connect to.
-    public var addresses: [String] { servers.withLock { $0.map { "nats://127.0.0.1:\($0.port)" } } }
+    public var addresses: [String] { servers.withLock { $0.map { "nats://\($0.host):\($0.port)" } } }
 
     /// Starts a server that does not run, and returns when it listens.
     public func start(_ index: Int) throws {
         guard let program = Self.program else { throw Failure(text: "nats-server is not installed") }
         let server = servers.withLock { $0[index] }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["-c", "\(server.folder)/conf"]
+        let words = places[index].command + [program, "-c", "\(server.folder)/conf"]
+        process.executableURL = URL(fileURLWithPath: words[0])
+        process.arguments = Array(words.dropFirst())
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -86,7 +96,7 @@ public final class NATSServers: Sendable {
             ($0[index].process, $0[index].lifeline) = (process.processIdentifier, pipe.fileHandleForWriting)
         }
         let end = ContinuousClock.now + .seconds(20)
-        while !Self.listens(server.port) {
+        while !Self.listens(server.host, server.port) {
             guard ContinuousClock.now < end else {
                 throw Failure(text: "nats-server \(index) does not start")
             }
@@ -103,6 +113,12 @@ public final class NATSServers: Sendable {
         guard let process else { return }
         Self.signal(process, SIGKILL)
         while Self.signal(process, 0) == 0 { usleep(2000) }
+    }
+
+    /// Stops a server, which keeps its connections, or lets it go on.
+    public func pause(_ index: Int, _ isPaused: Bool) {
+        guard let process = servers.withLock({ $0[index].process }) else { return }
+        Self.signal(process, isPaused ? SIGSTOP : SIGCONT)
     }
 
     /// Empties the disk of a server that does not run.
@@ -137,7 +153,9 @@ public final class NATSServers: Sendable {
         #endif
     }
 
-    private static func withSocket<R>(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>) -> R) -> R {
+    private static func withSocket<R>(
+        _ host: String, _ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>) -> R
+    ) -> R {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -147,14 +165,14 @@ public final class NATSServers: Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_addr.s_addr = inet_addr(host)
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body(descriptor, $0) }
         }
     }
 
-    private static func listens(_ port: UInt16) -> Bool {
-        withSocket(port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
+    private static func listens(_ host: String, _ port: UInt16) -> Bool {
+        withSocket(host, port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
     }
 
     /// Ports that no program uses now. They are below those that the system gives to clients, so that no
@@ -164,7 +182,9 @@ public final class NATSServers: Sendable {
         for _ in 0..<10_000 where ports.count < count {
             let port = UInt16.random(in: 20_000..<32_000)
             let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            if !ports.contains(port), withSocket(port, { bind($0, $1, size) == 0 }) { ports.append(port) }
+            if !ports.contains(port), withSocket("127.0.0.1", port, { bind($0, $1, size) == 0 }) {
+                ports.append(port)
+            }
         }
         guard ports.count == count else { throw Failure(text: "no free ports") }
         return ports

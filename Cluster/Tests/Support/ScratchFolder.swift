@@ -12,5 +12,12 @@ public final class ScratchFolder: Sendable {
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
+    /// A new folder in another one.
+    public static func made(under folder: String, _ name: String) throws -> String {
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+        return "\(folder)/\(name)"
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -7,6 +7,9 @@ struct DocumentedCommandsTests {
     static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../..").standardizedFileURL
 
+    /// Commands that need servers of NATS; the tests of the package Cluster run them.
+    private static let notRun = ["quire node", "quire cluster"]
+
     /// A command of a document, and what the document says that it prints.
     private struct Command {
         var line: String
@@ -59,7 +62,7 @@ struct DocumentedCommandsTests {
     /// Runs a block where all is that documents speak of.
     private static func run(_ block: Block, in world: DocumentedWorld) async throws {
         let folder = try world.copy()
-        for command in block.commands {
+        for command in block.commands where !notRun.contains(where: command.line.hasPrefix) {
             let run = try await world.run(command.line, in: folder)
             let mayFind = command.line.contains("--exit-code")
             #expect(

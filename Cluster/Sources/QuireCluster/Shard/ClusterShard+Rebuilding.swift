@@ -91,14 +91,23 @@ extension ClusterShard {
         }
         var replayed = Replayed(replica: fresh, checkpoint: checkpoint?.position)
         while true {
-            let entries: [LogEntry]
+            var entries: [LogEntry]
+            let last = fresh.last
+            // The log may have lost entries since the last read: each read begins with the newest that is applied.
+            let overlaps = last.position.number > 0 && last.position != checkpoint?.position
             do throws(LogError) {
-                entries = try await log.entries(after: fresh.last.position.number, limit: 64)
+                entries = try await log.entries(after: last.position.number - (overlaps ? 1 : 0), limit: 65)
             } catch {
                 // The checkpoint is ahead of a log that has lost its end: it counts, and the log will pass
                 // it.
                 if case .lost = error, fresh.last.position == checkpoint?.position { break }
                 throw error
+            }
+            if overlaps {
+                guard let first = entries.first, first.number == last.position.number,
+                    first.fingerprint == last.fingerprint
+                else { throw LogError.lost(after: last.position.number - 1) }
+                entries.removeFirst()
             }
             if entries.isEmpty { break }
             for entry in entries {

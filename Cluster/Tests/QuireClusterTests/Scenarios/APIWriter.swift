@@ -1,0 +1,1 @@
+../../../../Tests/QuireTests/Support/APIWriter.swift
