@@ -39,6 +39,9 @@ extension Draft {
         try claim()
     }
 
+    /// Each is a place of its own to load; a window is cheaper than many.
+    private static let strayLimit = 4
+
     /// R25.5. Returns true if only what is new in the page is placed. `staying` are the others then. What of the new
     /// belongs above the border are `strays`; the rest goes below it.
     private mutating func goesBelow(_ border: Int?, _ page: [Int], _ places: EntryMap) throws(Interruption)
@@ -68,7 +71,7 @@ extension Draft {
         if !segment.contains(first) { return false }
         var lacks = rows[first..<at].contains { !($0.entry.map(inPage.contains) ?? false) }
         if let highest = new.first {
-            guard try hasKeys(page) else { return false }
+            guard new.count <= Self.strayLimit, try hasKeys(page) else { return false }
             let top = try state.entry(at: 0, in: [rows[segment.lowerBound]], from: .above)
             if key(highest)! > key(top)! { return false }  // it belongs above the segment
             if !lacks && at > segment.lowerBound {

@@ -77,6 +77,9 @@ struct JSONOutline {
 
     var root: Node { nodes[0] }
 
+    /// True if an array in it has no elements.
+    var hasEmptyList: Bool { nodes.contains { $0.kind == .array && $0.count == 0 } }
+
     // MARK: Reading
 
     /// The numbers of the nodes of the members or elements.
@@ -91,6 +94,30 @@ struct JSONOutline {
         }
         return at
     }
+
+    /// Returns a bit for the first byte of each key of an object, by which a key that is not there is mostly known;
+    /// for an array all bits, since its elements are found by their numbers.
+    func keyBits(of node: Int) -> UInt64 {
+        switch nodes[node].kind {
+        case .array: .max
+        case .object:
+            bytes.withUnsafeBufferPointer { bytes in
+                var (bits, at): (UInt64, Int32) = (0, nodes[node].first)
+                while at >= 0 {
+                    let key = nodes[Int(at)].key
+                    bits |= key.isEmpty ? .max : Self.bit(of: bytes[key.lowerBound])
+                    at = nodes[Int(at)].next
+                }
+                return bits
+            }
+        default: 0
+        }
+    }
+
+    /// The bit of a key, as ``keyBits(of:)`` counts them.
+    static func bit(of key: String) -> UInt64 { key.utf8.first.map(bit) ?? .max }
+
+    private static func bit(of byte: UInt8) -> UInt64 { 1 << UInt64(byte & 63) }
 
     private func child(of node: Int, _ key: String) -> Int? {
         var at = nodes[node].first

@@ -8,6 +8,9 @@ final class KnownAPI: Sendable {
     /// What is at the place of the items.
     let listKind: JSONOutline.Kind
     let id: [String]
+    /// The bits of the first keys of these paths, as ``JSONOutline/keyBits(of:)`` counts them; all if there is none.
+    let itemsBit: UInt64
+    let idBit: UInt64
     let key: [String]?
     /// The object in an item that is the post, if the item is not.
     let post: FieldPath?
@@ -34,6 +37,8 @@ final class KnownAPI: Sendable {
         items = profile.items.keys
         listKind = profile.sequence == nil ? .array : .object
         id = profile.id.path.keys
+        itemsBit = items.first.map(JSONOutline.bit) ?? .max
+        idBit = id.first.map(JSONOutline.bit) ?? .max
         key = profile.key?.path.keys
         post = profile.post.keys.isEmpty ? nil : profile.post
         signs = SignSearch.builtIn.bits(of: profile.signs)

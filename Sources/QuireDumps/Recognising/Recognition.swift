@@ -176,8 +176,10 @@ extension Recognition {
 
     /// Returns the profile whose ids have the name that this item has.
     private static func ofItem(_ item: Int, _ outline: JSONOutline) -> Profile? {
-        KnownAPI.all.first { api in
-            guard !api.profile.isLines, api.post == nil, api.id.count == 1, !api.items.isEmpty,
+        let bits = outline.keyBits(of: item)
+        return KnownAPI.all.first { api in
+            guard bits & api.idBit != 0, !api.profile.isLines, api.post == nil, api.id.count == 1,
+                !api.items.isEmpty,
                 let name = api.id.first, name.utf8.count > 2, outline.find([name], from: item) != nil
             else { return false }
             return api.key.map { outline.find($0, from: item) != nil } ?? true

@@ -35,12 +35,14 @@ final class Recognizer {
     /// Returns the built-in profile that fits best and finds posts.
     func known() -> Found? {
         var trials: [[String]: [UInt8]] = [:]
-        let fits = wished.filter(isPossible).compactMap { api -> ProfileFit? in
+        var fits: [ProfileFit] = []
+        for api in wished where isPossible(api) {
             let bytes = trials[api.items] ?? trial(of: api)
             trials[api.items] = bytes
             let fit = api.fit(bytes, envelope)
-            return fit.fits && fit.posts > 0 ? fit : nil
+            if fit.fits && fit.posts > 0 { fits.append(fit) }
         }
+        if fits.isEmpty { return nil }
         guard let best = ProfileFit.ranked(fits).first else { return nil }
         let (items, id) = (best.profile.items, best.profile.id.path)
         let place = items.keys.isEmpty ? "it is a list" : "\"\(items)\" is a list"
@@ -64,6 +66,8 @@ final class Recognizer {
 
     /// Compares an API with the outline. That is much cheaper than trying its profile.
     private func isPossible(_ api: KnownAPI) -> Bool {
+        if rootBits & api.itemsBit == 0 { return false }
+        if api.items.isEmpty, !api.id.isEmpty, itemBits & api.idBit == 0 { return false }
         guard let items = outline.find(api.items), outline.nodes[items].kind == api.listKind,
             !api.profile.isLines,
             let (first, id) = outline.children(of: items).lazy.compactMap({ [outline] item in
@@ -82,6 +86,10 @@ final class Recognizer {
         if api.items.isEmpty && api.id.isEmpty { return true }
         return api.signs == 0 || hasSign(api)
     }
+
+    private lazy var rootBits = outline.keyBits(of: 0)
+    /// Those of the elements of the document.
+    private lazy var itemBits = outline.children(of: 0).reduce(0) { $0 | outline.keyBits(of: $1) }
 
     private func hasSign(_ api: KnownAPI) -> Bool { signs & api.signs != 0 }
 
@@ -240,7 +248,7 @@ final class Recognizer {
             return "no \(printable(wish)), which --items names"
         }
         let isFrame = outline.root.kind == .array || outline.root.count <= 6
-        if isFrame, let path = emptyLists(0, []).last {
+        if isFrame, outline.hasEmptyList, let path = emptyLists(0, []).last {
             let name = path.isEmpty ? "it" : "\"\(printable(path))\""
             return "the page is empty: \(name) is a list without items, so nothing tells which API this is; "
                 + "--profile names it"
@@ -255,8 +263,13 @@ final class Recognizer {
     }
 
     private var memberNames: String {
-        let names = outline.children(of: 0).prefix(4).map { "\"\(printable(outline.key($0), limit: 30))\"" }
-        return names.isEmpty ? "nothing in it" : names.joined(separator: ", ")
+        var names = ""
+        for member in outline.children(of: 0).prefix(4) {
+            names += names.isEmpty ? "\"" : ", \""
+            names += printable(outline.key(member), limit: 30)
+            names += "\""
+        }
+        return names.isEmpty ? "nothing in it" : names
     }
 
     private func emptyLists(_ node: Int, _ keys: [String]) -> [String] {
@@ -269,12 +282,16 @@ final class Recognizer {
         }
     }
 
+    private static let errorBits = ["error", "status_code", "message"].reduce(0) {
+        $0 | JSONOutline.bit(of: $1)
+    }
+
     /// Throws if the document is what servers send in place of a page.
     private func refuseErrors() throws(DumpError) {
-        guard outline.root.kind == .object, places.isEmpty else { return }
+        guard outline.root.kind == .object, outline.root.count <= 6, places.isEmpty else { return }
         let names = ["error", "errors", "errcode", "error_id", "status_code", "message"]
-        guard let name = names.first(where: { outline.find([$0]) != nil }),
-            outline.root.count <= 6, let node = outline.find([name]),
+        guard rootBits & Self.errorBits != 0, let name = names.first(where: { outline.find([$0]) != nil }),
+            let node = outline.find([name]),
             outline.nodes[node].kind != .null, outline.text(node) != "false"
         else { return }
         let texts = ["error", "error_name", "errcode", "error_message", "message", "detail"].compactMap {

@@ -75,7 +75,7 @@ class Recorded:
             return []
         stays = [id for id in known if where[id] < where[border]]
         strays = [id for id in page if id not in where and (self.key(id) or 0) > limit]
-        if not set(stays) <= set(above) or strays and not self.has_keys(page):
+        if not set(stays) <= set(above) or strays and not (len(strays) <= 4 and self.has_keys(page)):
             return []
         first = min(stays, key=where.get, default=border)
         lacks = not set(above[above.index(first):-1]) <= set(page)
@@ -117,6 +117,8 @@ class Recorded:
                 del self.rows[at + 1]
             if id != page[0] and isinstance(self.rows[at - 1], Gap):
                 del self.rows[at - 1]
+            at = self.rows.index(id)
+            self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in self.rows[max(0, at - 1):at + 2])
         self.answer = answer
         self.accepted = [id for id in page if id not in stays]
 

@@ -24,7 +24,10 @@ struct FitExplanation {
             candidates = ProfileFit.of(profiles, to: bytes, envelope: envelope)
         case .list(let documents):
             // The first sound one stands for all; messages of a relay are read line by line.
-            let sound = documents.first { !ArrayPlace.list(in: $0).isEmpty } ?? documents.first ?? []
+            let sound =
+                documents.first { !ArrayPlace.list(in: $0).isEmpty }
+                ?? documents.first { $0.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "{") }
+                ?? documents.first ?? []
             bytes = sound
             candidates = ProfileFit.of(profiles, to: sound, envelope: nil)
         }

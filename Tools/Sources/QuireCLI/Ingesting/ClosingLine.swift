@@ -58,10 +58,16 @@ struct ClosingLine: Encodable {
     var isFine: Bool { inSequence && againstOrder == 0 && unplacedCount == 0 }
 
     /// Returns the lines for people.
-    func summary(feed name: String, _ continuity: Continuity, _ recognition: Recognition?) -> [String] {
+    func summary(_ info: FeedInfo, _ recognition: Recognition?) -> [String] {
+        let (name, continuity) = (info.name, Continuity(info))
         let dryRun = dryRun ? ["nothing was changed; this is what would happen"] : []
+        let bodies =
+            info.placeholders == 0
+            ? [] : ["  \(counted(info.placeholders, "post has no body", "posts have no body")) yet"]
         let end =
-            (recognition.map { ["  " + $0.sentence] } ?? []) + evidence + ["  now \(continuity.sentence)"]
+            (recognition.map { ["  " + $0.sentence] } ?? []) + evidence + bodies + [
+                "  now \(continuity.sentence)"
+            ]
         if received + updated + moved + removed + gapsOpened + gapsClosed + pagesFailed == 0 {
             return dryRun + ["\(shown(name)): \(counted(pages, "page"))", "  nothing new"] + end
         }

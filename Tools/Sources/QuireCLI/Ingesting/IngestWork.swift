@@ -148,7 +148,7 @@ struct IngestWork {
         if runOptions.json.isOn {
             try JSONLines(output).print(line)
         } else if let info {
-            for text in line.summary(feed: destination.name, Continuity(info), destination.recognition) {
+            for text in line.summary(info, destination.recognition) {
                 try output.line(text)
             }
         } else {
