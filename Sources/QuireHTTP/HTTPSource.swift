@@ -80,7 +80,8 @@ public struct HTTPSource: PagingSource {
 
     /// Requests a page.
     /// - Throws: ``PageFailure``, transient for lost connections, timeouts, answers that are not JSON and
-    ///   statuses that mean "later", lasting for other statuses, error documents and responses that do not match the profile.
+    ///   statuses that mean "later", lasting for other statuses, error documents and responses that do not
+    ///   match the profile.
     ///   ``HTTPSourceError`` for a request that the template cannot express.
     public func page(for request: PageRequest) async throws -> PageResponse {
         let (url, body, profile) = try question(Question(request))

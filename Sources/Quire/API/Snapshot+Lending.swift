@@ -24,7 +24,7 @@ extension Snapshot {
         return _overrideLifetime(cursor, borrowing: self)
     }
 
-    /// Returns a cursor over the rows that ``rows(of:after:limit:)`` returns.
+    /// Returns a cursor over the rows that ``rows(of:after:limit:)-(Feed,_,_)`` returns.
     ///
     ///     var cursor = try snapshot.cursor(of: feed, limit: 50)
     ///     repeat {
@@ -65,7 +65,7 @@ extension Snapshot {
         while let post = try cursor.next() { try body(post) }
     }
 
-    /// Calls `post` or `gap` with each of the rows that ``rows(of:after:limit:)`` returns.
+    /// Calls `post` or `gap` with each of the rows that ``rows(of:after:limit:)-(Feed,_,_)`` returns.
     /// - Parameters:
     ///   - feed: The feed. One that was dropped has no rows.
     ///   - position: Begin below this row; nil is the top.

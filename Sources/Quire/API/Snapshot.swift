@@ -90,7 +90,7 @@ public struct Snapshot: ~Copyable {
     }
 
     /// Reads rows upwards: up to `limit` rows above a position (nil: from the bottom), the nearest first.
-    /// Else as ``rows(of:after:limit:)``.
+    /// Else as ``rows(of:after:limit:)-(Feed,_,_)``.
     public func rows(of feed: Feed, before position: RowPosition?, limit: Int) throws -> [FeedRow] {
         try readerOfRows(feed).rows(before: position, limit: max(0, limit))
     }
