@@ -17,7 +17,7 @@ final class KnownAPI: Sendable {
     /// Its signs, as ``SignSearch`` counts them; none if it has none.
     let signs: UInt64
     /// The paths around a list: those from the document, and those from the object around the list.
-    let frame: (inDocument: [[String]], aroundList: [[String]])
+    let frame: (inDocument: [Path], aroundList: [Path])
     /// True if its frame may be around another list.
     let hasFrame: Bool
     private let idle = Mutex<[IdleParser]>([])
@@ -45,10 +45,21 @@ final class KnownAPI: Sendable {
         let ofErrors = profile.error?.paths.map(\.text) ?? []
         let paths = Set(profile.outsidePaths).filter { !ofErrors.contains($0.text) }
         frame = (
-            paths.filter { $0.keys.first != "^" }.map(\.keys),
-            paths.filter { $0.keys.first == "^" }.map { Array($0.keys.dropFirst()) }
+            paths.filter { $0.keys.first != "^" }.map { Path($0.keys) },
+            paths.filter { $0.keys.first == "^" }.map { Path($0.keys.dropFirst()) }
         )
         hasFrame = !profile.isLines && profile.sequence == nil && profile.mark?.texts.isEmpty ?? true
+    }
+
+    /// A path, and the bit of its first key.
+    struct Path: Sendable {
+        let keys: [String]
+        let bit: UInt64
+
+        init(_ keys: some Sequence<String>) {
+            self.keys = Array(keys)
+            bit = self.keys.first.map(JSONOutline.bit) ?? .max
+        }
     }
 
     /// Tries the profile on a response.
@@ -103,8 +114,12 @@ struct SignSearch: Sendable {
             var found: UInt64 = 0
             var at = 0
             while at &+ 2 < bytes.count {
-                var near = tables[Int(bytes[at])] & tables[256 &+ Int(bytes[at &+ 1])]
-                near &= tables[512 &+ Int(bytes[at &+ 2])] & ~found
+                var near = tables[Int(bytes[at])] & ~found
+                if near == 0 {  // most bytes begin no text
+                    at &+= 1
+                    continue
+                }
+                near &= tables[256 &+ Int(bytes[at &+ 1])] & tables[512 &+ Int(bytes[at &+ 2])]
                 while near != 0 {
                     let number = near.trailingZeroBitCount
                     near &= near &- 1

@@ -119,12 +119,13 @@ final class Recognizer {
         if places.isEmpty { return nil }
         var relations: [Relation] = []
         let apis = KnownAPI.all.filter { $0.hasFrame && ($0.signs == 0 || hasSign($0)) }
-        let inDocument = apis.map { api in api.frame.inDocument.count { isThere($0) } }
+        let inDocument = apis.map { api in api.frame.inDocument.count { isThere($0, from: 0, rootBits) } }
         for place in places.prefix(6) {
             guard let id = wishes.id ?? place.id?.path, let paths = place.paths(id) else { continue }
             let around = outline.find(Array(place.keys.dropLast())) ?? 0
+            let bits = outline.keyBits(of: around)
             for (api, inDocument) in zip(apis, inDocument) {
-                let frame = inDocument + api.frame.aroundList.count { isThere($0, from: around) }
+                let frame = inDocument + api.frame.aroundList.count { isThere($0, from: around, bits) }
                 guard let score = score(api, frame, place, paths.id) else { continue }
                 relations.append(Relation(api: api, place: place, paths: paths, score: score))
             }
@@ -157,8 +158,10 @@ final class Recognizer {
         return all.filter { $0.path == wish }
     }()
 
-    private func isThere(_ path: [String], from node: Int = 0) -> Bool {
-        outline.find(path, from: node).map { outline.nodes[$0].kind != .null } ?? false
+    /// `bits` are those of the node.
+    private func isThere(_ path: KnownAPI.Path, from node: Int, _ bits: UInt64) -> Bool {
+        if bits & path.bit == 0 { return false }
+        return outline.find(path.keys, from: node).map { outline.nodes[$0].kind != .null } ?? false
     }
 
     /// Returns how much of the profile's frame is there; nil if too little. Its signs are there, if it has any, and
