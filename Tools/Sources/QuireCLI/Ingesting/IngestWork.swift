@@ -152,9 +152,12 @@ struct IngestWork {
                 try output.line(text)
             }
         } else {
+            let failed = line.pagesFailed
             let pages =
-                line.pagesFailed == 0 ? "no page" : "only \(counted(line.pagesFailed, "page")) that failed"
-            try output.line("\(shown(destination.name)): there was \(pages), so there is no feed")
+                failed == 0
+                ? "was no page"
+                : "\(failed == 1 ? "was" : "were") only \(counted(failed, "page")) that failed"
+            try output.line("\(shown(destination.name)): there \(pages), so there is no feed")
         }
         return line
     }
