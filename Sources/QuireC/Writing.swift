@@ -27,7 +27,8 @@ package final class SharedFeed: Sendable {
     /// The feed to read from, in the replica of the moment.
     let feed: @Sendable () -> Feed
     private let write: @Sendable ([CacheOperation]) throws -> [CacheReply]
-    /// Who issued the tickets that C holds as numbers. One that is not here is stale: the oldest are forgotten.
+    /// The issuers of the tickets that C holds as numbers. A ticket that is not here is stale: the oldest are
+    /// forgotten.
     private let issuers = Mutex<[UInt64: UInt64]>([:])
     private static let issuerLimit = 4_096
 

@@ -19,7 +19,7 @@ import Synchronization
 public final class ClusterCache: Sendable {
     private let shards: [ClusterShard]
     private let follower: Task<Void, Never>
-    /// Answers who asks how this node is.
+    /// Answers questions about this node: ``NodeReport``.
     private let reporting = Mutex<NATSConnection.Subscription?>(nil)
 
     /// Opens the node of a folder: its replicas, and the connection to the log.

@@ -7,7 +7,7 @@ public final class ClusterFeed: Sendable {
     public let name: String
     let shard: ClusterShard
     private let known: Mutex<Feed>
-    /// Who issued the tickets of the newest plans that were written here.
+    /// The issuers of the tickets of the newest plans that were written here.
     private let issuers = Mutex<[UInt64]>([])
 
     init(_ feed: Feed, in shard: ClusterShard) {

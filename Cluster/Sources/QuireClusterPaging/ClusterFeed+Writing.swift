@@ -6,5 +6,5 @@ import QuirePaging
 ///
 ///     let pager = Pager(try await cluster.feed(named: "home"), source: Questions())
 ///
-/// Who needs a page that another node is asking for waits for its answer.
+/// A caller that needs a page waits, if another node is asking for the same page already.
 extension ClusterFeed: FeedWriting {}

@@ -47,7 +47,7 @@ final class Environment: @unchecked Sendable {
     /// The thread that runs the body of a write; a second write there would wait for itself.
     private let writer = Mutex<pthread_t?>(nil)
     let queue = WriteQueue()
-    private let mark = WriteProgress()
+    private let mark = WriteProgress()  // of the body that runs: only one does
 
     /// Only by ``open(_:_:)``.
     init(

@@ -133,7 +133,7 @@ class View:
     ) -> None:
         """Opens a view, and makes it if there is none.
 
-        choose: None opens it for reading, whoever keeps it; NotFoundError if there is none.
+        choose: None opens it for reading, even if another process keeps it; NotFoundError if there is none.
         version: another number for each function that says something else.
         """
         out = ffi.new("quire_view **")

@@ -54,8 +54,8 @@ final class FollowingReplica {
     }
 
     /// Applies the entry that follows.
-    /// - Parameter isTrue: The history of this replica is known to be that of the log: who has another one is
-    ///   wrong.
+    /// - Parameter isTrue: The history of this replica is known to be that of the log: a node with
+    ///   another one is wrong.
     func apply(_ logEntry: LogEntry, isTrue: Bool) throws -> (entry: OperationEntry?, effect: Effect) {
         let fingerprint = logEntry.fingerprint
         let next = LastEntry(last.position.next(fingerprint), fingerprint: fingerprint)

@@ -13,7 +13,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// What a node says of itself to whom asks: see ``ClusterCache/reports(_:cache:within:)``.
+/// What a node says of itself when it is asked: see ``ClusterCache/reports(_:cache:within:)``.
 public struct NodeReport: Codable, Sendable, Hashable {
     /// One of its shards.
     public struct Shard: Codable, Sendable, Hashable {
@@ -56,7 +56,7 @@ public struct NodeReport: Codable, Sendable, Hashable {
 }
 
 extension JetStreamLog {
-    /// Answers who asks how the nodes are, until the subscription ends.
+    /// Answers questions about this node, until the subscription ends.
     func answerReports(
         of cache: String, _ report: @escaping @Sendable () -> NodeReport?
     ) throws(LogError) -> NATSConnection.Subscription {
@@ -79,6 +79,7 @@ extension ClusterCache {
     public static func reports(
         _ nats: NATSOptions, cache: String, within time: Duration = .seconds(1)
     ) async throws(LogError) -> [NodeReport] {
+        try JetStreamLog.requireNames([cache])
         let connection = try NATSConnection(nats)
         defer { connection.close() }
         let found = Mutex<[NodeReport]>([])

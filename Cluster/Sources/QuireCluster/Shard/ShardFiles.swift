@@ -73,7 +73,7 @@ final class ShardFiles: Sendable {
         }
     }
 
-    /// From now on this file counts, and the others go. Who has them open may go on reading.
+    /// From now on this file counts, and the others go. Programs that have them open may go on reading.
     func use(_ number: Int) throws(QuireError) {
         do {
             try String(number).write(toFile: "\(folder)/\(shard).current", atomically: true, encoding: .utf8)

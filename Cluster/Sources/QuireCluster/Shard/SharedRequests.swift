@@ -1,7 +1,7 @@
 import Quire
 
-/// Requests that nodes have planned and not answered yet: who needs the same page waits for the node that
-/// fetches it.
+/// Requests that nodes have planned and not answered yet: a caller that needs the same page waits for
+/// the node that fetches it.
 struct SharedRequests {
     struct Name: Hashable {
         let feed: UInt32
