@@ -1,3 +1,4 @@
+import ClusterTesting
 import Foundation
 import Synchronization
 
@@ -17,8 +18,7 @@ final class EndFlag: Sendable {
 /// A node in a process of its own, in one of three languages, with what it was told.
 final class WorkerProcess: Sendable {
     /// What is remembered of a node, also of its earlier processes.
-    struct State {
-        var line: [UInt8] = []
+    private struct State {
         /// Pages that were acknowledged, by feed.
         var pages: [String: Set<Int>] = [:]
         var count = 0
@@ -30,7 +30,7 @@ final class WorkerProcess: Sendable {
     let name: String
     let folder: String
     private let command: [String]
-    private let running = Mutex<(process: Process, lifeline: Pipe)?>(nil)
+    private let running = Mutex<ChildProcess?>(nil)
     private let state = Mutex(State())
 
     /// - Parameter command: The program and its first arguments.
@@ -46,69 +46,53 @@ final class WorkerProcess: Sendable {
     func resetPause() { state.withLock { ($0.longest, $0.newest) = (.zero, .now) } }
 
     func start() throws {
-        let (process, output, lifeline) = (Process(), Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.standardOutput = output
-        process.standardInput = lifeline
-        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let bytes = handle.availableData
-            if bytes.isEmpty { handle.readabilityHandler = nil }
-            self?.state.withLock { $0.take(bytes) }
-        }
-        try process.run()
-        running.withLock { $0 = (process, lifeline) }
+        let program = ChildProcess(command)
+        state.withLock { $0.hasEnded = false }
+        try program.start { [weak self] in self?.take($0) }
+        running.withLock { $0 = program }
     }
 
     func kill() {
-        guard let process = running.withLock({ $0?.process }) else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        state.withLock { $0.line = [] }
+        running.withLock { $0 }?.kill()
         running.withLock { $0 = nil }
     }
 
     /// Lets it end by itself.
     func end() async throws {
-        guard let (process, lifeline) = running.withLock({ $0 }) else { return }
-        try lifeline.fileHandleForWriting.close()
+        guard let program = running.withLock({ $0 }) else { return }
+        try program.letEnd()
         let end = ContinuousClock.now + .seconds(60)
-        while process.isRunning, .now < end { try await Task.sleep(for: .milliseconds(50)) }
-        if process.isRunning || process.terminationStatus != 0 || !state.withLock(\.hasEnded) {
+        while program.isRunning || !state.withLock(\.hasEnded), .now < end {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        if program.isRunning || !program.hasSucceeded || !state.withLock(\.hasEnded) {
             throw Trouble("the node in \(name) does not end as it should")
         }
         running.withLock { $0 = nil }
     }
 
-    /// Waits until so many more pages were acknowledged.
+    /// Waits until `more` further pages were acknowledged.
     func wait(for more: Int, within time: Duration = .seconds(120)) async throws {
         let (goal, end) = (count + more, ContinuousClock.now + time)
         while count < goal {
-            guard let process = running.withLock({ $0?.process }), process.isRunning else {
+            guard let program = running.withLock({ $0 }), program.isRunning else {
                 throw Trouble("the node in \(name) has ended")
             }
             if .now > end { throw Trouble("the node in \(name) does not go on") }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
-}
 
-extension WorkerProcess.State {
-    fileprivate mutating func take(_ bytes: Data) {
-        for byte in bytes {
-            guard byte == UInt8(ascii: "\n") else {
-                line.append(byte)
-                continue
-            }
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            line = []
-            if words.first == "end" { hasEnded = true }
-            if words.first == "note" { print("          \(words.dropFirst().joined(separator: " "))") }
-            guard words.count == 3, words[0] == "page", let page = Int(words[2]) else { continue }
-            pages[String(words[1]), default: []].insert(page)
-            count += 1
-            longest = max(longest, .now - newest)
-            newest = .now
+    /// - Parameter words: Of a line that it printed.
+    private func take(_ words: [Substring]) {
+        if words.first == "note" { print("          \(name): \(words.dropFirst().joined(separator: " "))") }
+        state.withLock { state in
+            if words.first == "end" { state.hasEnded = true }
+            guard words.count == 3, words[0] == "page", let page = Int(words[2]) else { return }
+            state.pages[String(words[1]), default: []].insert(page)
+            state.count += 1
+            state.longest = max(state.longest, .now - state.newest)
+            state.newest = .now
         }
     }
 }
