@@ -6,26 +6,7 @@ cd "$(dirname "$0")/../.."
 root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-
-# test NAME COMMAND...: its output is shown only when it fails, its last line always.
-check() {
-    name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        passed=$((passed + 1))
-        printf 'passed   %-34s %s\n' "$name" "$(tail -1 "$work/log")"
-    else
-        failed=$((failed + 1))
-        printf 'FAILED   %s\n' "$name"
-        cat "$work/log"
-    fi
-}
-
-skip() {
-    skipped=$((skipped + 1))
-    printf 'skipped  %-34s %s\n' "$1" "$2"
-}
+. Tests/C/check.sh
 
 # fresh COMMAND...: runs it with an empty folder as its last argument.
 fresh() {
@@ -128,5 +109,4 @@ else
     skip "a C and a Swift process" "QUIRE_SWIFT_TESTS names the program of the tests: make test"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -88,10 +88,7 @@ private final class ScreenHistory {
         operations += 1
         let name = random.pick(world.names)
         let held = try world.rows(name).compactMap(\.self)
-        let gaps = try world.gaps(name)
-        let place =
-            gaps.isEmpty || random.chance(0.6)
-            ? random.pick([Place.head, .tail]) : .gap(random.pick(gaps).id)
+        let place = try world.place(name, &random)
         var (came, inUse): (Set<PostID>, String?) = ([], nil)
         let lost = try world.lostVisible {
             switch random.below(20) {

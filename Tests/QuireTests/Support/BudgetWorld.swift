@@ -43,6 +43,13 @@ final class BudgetWorld {
 
     // MARK: Steps
 
+    /// An end of the feed, or one of its gaps.
+    func place(_ name: String, _ random: inout SplitMix64) throws -> Place {
+        let gaps = try gaps(name)
+        if gaps.isEmpty || random.chance(0.6) { return random.pick([Place.head, .tail]) }
+        return .gap(random.pick(gaps).id)
+    }
+
     /// Asks for a page and takes the answer in, in two commits. Returns its posts.
     @discardableResult
     func load(_ name: String, _ place: Place) throws -> [PostID] {
