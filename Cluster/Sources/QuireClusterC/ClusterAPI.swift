@@ -55,9 +55,7 @@ private func blocking<R: Sendable>(_ work: @escaping @Sendable () async throws -
         done.signal()
     }
     done.wait()
-    guard let found = result.withLock({ $0 }) else {
-        throw Failure(QUIRE_UNAVAILABLE, "the cluster was closed")
-    }
+    let found = result.withLock { $0! }  // the work has ended
     return try translating { try found.get() }
 }
 

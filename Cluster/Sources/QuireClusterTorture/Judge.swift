@@ -6,6 +6,30 @@ import QuireCluster
 struct Judge {
     let address: String
     let judge: ClusterCache
+    let servers: [String]
+
+    /// Servers that keep different entries under one number: the first number at which one differs from the first
+    /// server. Then nodes that read from different servers apply different histories.
+    func differences() async throws -> [String] {
+        var kept: [[UInt64: UInt64]] = []
+        for server in servers {
+            let log = try await JetStreamLog.open(NATSOptions(servers: [server]), cache: "torture", shard: "0")
+            defer { log.close() }
+            var (found, next): ([UInt64: UInt64], UInt64) = ([:], try await log.bounds().first - 1)
+            while true {
+                let entries = try await log.entries(after: next, limit: 65)
+                for entry in entries { found[entry.number] = entry.stamp }
+                guard let last = entries.last else { break }
+                next = last.number
+            }
+            kept.append(found)
+        }
+        return kept.indices.dropFirst().compactMap { i in
+            let different = kept[0].filter { kept[i][$0.key] != $0.value }.keys.sorted()
+            guard let first = different.first, let last = different.last else { return nil }
+            return "\(different.count) entries of \(first) to \(last) are others on server \(i) than on server 0"
+        }
+    }
 
     func run(_ nodes: [WorkerProcess], lists: [String: Int]) async throws {
         _ = try await judge.submit([.setAttribute("judge", to: [1])])
@@ -38,6 +62,7 @@ struct Judge {
             wanted = hash
             if node != nil { await cluster.close() }
         }
+        troubles += try await differences()
         if !troubles.isEmpty { throw Trouble(troubles.joined(separator: "; ")) }
     }
 

@@ -104,7 +104,7 @@ import QuireCluster
         say(
             "the nodes have ended: \(nodes.map { "\($0.name) \($0.count)" }.joined(separator: ", ")) acknowledged pages"
         )
-        try await Judge(address: address, judge: judge).run(nodes, lists: Self.lists)
+        try await Judge(address: address, judge: judge, servers: servers.addresses).run(nodes, lists: Self.lists)
         await judge.close()
         say("0 acknowledged pages lost, equal hashes, check clean")
     }

@@ -152,6 +152,10 @@ struct JetStreamLogTests {
                 _ = try await JetStreamLog.open(
                     NATSOptions(servers: ["nats://127.0.0.1:1"]), cache: name, shard: "0")
             }
+            await expectRefusal("cannot be in the name") { () throws(LogError) in
+                _ = try await ClusterCache.reports(
+                    NATSOptions(servers: ["nats://127.0.0.1:1"]), cache: name)
+            }
         }
     }
 

@@ -63,9 +63,7 @@ public final class JetStreamLog: SharedLog {
     convenience init(
         _ options: NATSOptions, cache: String, shard: String, _ requirements: LogRequirements
     ) throws(LogError) {
-        for name in [cache, shard] where !Self.isName(name) {
-            throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
-        }
+        try Self.requireNames([cache, shard])
         self.init(try NATSConnection(options), cache: cache, shard: shard, requirements)
     }
 
@@ -75,8 +73,12 @@ public final class JetStreamLog: SharedLog {
         unmet.withLock { $0 = nil }
     }
 
-    private static func isName(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !".*>/\\".utf8.contains($0) }
+    /// Names are parts of subjects and of names of streams.
+    static func requireNames(_ names: [String]) throws(LogError) {
+        for name in names
+        where name.isEmpty || name.utf8.contains(where: { $0 <= 32 || $0 >= 127 || ".*>/\\".utf8.contains($0) }) {
+            throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
+        }
     }
 
     public func close() { connection.close() }
@@ -140,9 +142,6 @@ public final class JetStreamLog: SharedLog {
     /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
     private func entry(_ number: UInt64) async throws(LogError) -> LogEntry {
         let request = JetStream.MessageRequest(seq: number)
-        if let message = try await connection.directMessage(stream, request), message.sequence == number {
-            return LogEntry(number: number, stamp: try stamp(message.time), bytes: message.body)
-        }
         switch try await connection.call(
             "STREAM.MSG.GET.\(stream)", request, as: JetStream.StoredMessage.self)
         {
