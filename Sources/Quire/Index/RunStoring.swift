@@ -49,7 +49,7 @@ extension PostIndex {
         if new.isEmpty { return }
         let counts = stored.map(\.run.count) + [new.count]
         var range = merge(counts)
-        if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { range = 0..<counts.count }
+        if UInt64(counts.reduce(0, +)) > 3 * live + 1 << 16 { range = 0..<counts.count }
         let number = (stored.last?.number ?? 0) + 1
         let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
         let isNewMerged = range.upperBound > stored.count
