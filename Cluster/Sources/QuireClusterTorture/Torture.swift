@@ -235,10 +235,20 @@ import QuireCluster
         guard let last = nodes.last else { return }
         last.kill()
         if let first = nodes.first, first !== last { try await first.wait(for: 40) }
-        try await judge.checkpoint()
+        try await storeCheckpoint()
         try last.start()
         try await last.wait(for: 5)
         say("the node in \(last.name) was behind the trim, and writes again")
+    }
+
+    private func storeCheckpoint() async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do { return try await judge.checkpoint() } catch let error as LogError {
+                if ContinuousClock.now > end { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
     }
 
     /// The disk of a node is full for ten seconds.

@@ -45,6 +45,8 @@ enum JetStream {
         }
 
         let leader: String?
+        /// Since when; servers before 2.12 do not say.
+        let leader_since: String?
         let replicas: [Peer]?
     }
 

@@ -20,8 +20,9 @@ public final class JetStreamLog: SharedLog {
     private let shard: String
     /// What must be looked at before the log is used.
     private let unmet: Mutex<LogRequirements?>
+    private let leaders = Mutex(Leaders())
     /// Messages asked for at the same time.
-    private static let window = 64
+    static let window = 64
 
     init(_ connection: NATSConnection, cache: String, shard: String, _ requirements: LogRequirements? = nil) {
         self.connection = connection
@@ -83,6 +84,24 @@ public final class JetStreamLog: SharedLog {
 
     public func close() { connection.close() }
 
+    // MARK: Who is in charge
+
+    /// The server that leads the log, as it was heard last, and how often that was another one.
+    private struct Leaders {
+        var newest: String?
+        var changes: UInt64 = 0
+
+        mutating func note(_ cluster: JetStream.StreamCluster?) {
+            // a server that is in no cluster leads for ever
+            guard let leader = cluster?.leader else { return }
+            let name = "\(leader) \(cluster?.leader_since ?? "")"
+            if let newest, newest != name { changes += 1 }
+            newest = name
+        }
+    }
+
+    public var changes: UInt64 { leaders.withLock(\.changes) + connection.reconnections }
+
     // MARK: Entries
 
     public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
@@ -104,6 +123,7 @@ public final class JetStreamLog: SharedLog {
     public func bounds() async throws(LogError) -> LogBounds {
         try await requirePrepared()
         let info = try await connection.require("STREAM.INFO.\(stream)", as: JetStream.StreamInfo.self)
+        leaders.withLock { $0.note(info.cluster) }
         let state = info.state
         return LogBounds(
             first: state.messages == 0 ? state.last_seq + 1 : state.first_seq, last: state.last_seq)
@@ -139,7 +159,7 @@ public final class JetStreamLog: SharedLog {
         } catch { return Asked(number: number, entry: .failure(error)) }
     }
 
-    /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
+    /// The leader answers. Another server may lag behind, or keep an entry that the leader does not have.
     private func entry(_ number: UInt64) async throws(LogError) -> LogEntry {
         let request = JetStream.MessageRequest(seq: number)
         switch try await connection.call(
@@ -155,7 +175,7 @@ public final class JetStreamLog: SharedLog {
 
     /// When the leader stored it, to the nanosecond: the text without the zeros at its end that servers leave
     /// out.
-    private func stamp(_ time: String?) throws(LogError) -> UInt64 {
+    func stamp(_ time: String?) throws(LogError) -> UInt64 {
         guard let time, time.hasSuffix("Z") else {
             throw .refused("\(stream): the servers do not say when they stored a message")
         }

@@ -17,6 +17,9 @@ public struct NATSOptions: Sendable, Hashable {
     /// What servers list this connection as.
     public var name = "quire"
 
+    /// Connects to no other servers that these tell of.
+    var staysThere = false
+
     /// Creates options for these servers.
     public init(servers: [String]) { self.servers = servers }
 }
