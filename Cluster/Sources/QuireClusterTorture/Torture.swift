@@ -49,8 +49,9 @@ import QuireCluster
             network = nil
         }
         servers = try NATSServers(3, in: folder.path, network: network)
+        // also servers that lose are tried
         let hosts = servers.addresses.map { $0.replacing("nats://", with: "") }.joined(separator: ",")
-        address = "nats://\(hosts)/torture?timeout=60"
+        address = "nats://\(hosts)/torture?timeout=60&old-servers=yes"
         var options = ClusterOptions()
         options.checkpointInterval = 0
         options.margin = 4
@@ -86,7 +87,8 @@ import QuireCluster
         defer { for node in nodes { node.kill() } }
         for node in nodes { try node.start() }
         for node in nodes { try await node.wait(for: 20) }
-        say("three servers, \(nodes.count) nodes write: \(nodes.map(\.name).joined(separator: ", "))")
+        let version = try await kept().version ?? "before 2.11"
+        say("three servers of version \(version), \(nodes.count) nodes write: \(nodes.map(\.name).joined(separator: ", "))")
         try await killLeaders(counts[0])
         try await killAll(counts[1])
         try await killNodes(counts[2])
@@ -124,8 +126,9 @@ import QuireCluster
     }
 
     private func kept() async throws -> LogServers {
-        let log = try await JetStreamLog.open(
-            NATSOptions(servers: servers.addresses), cache: "torture", shard: "0")
+        var options = NATSOptions(servers: servers.addresses)
+        options.allowsOldServers = true
+        let log = try await JetStreamLog.open(options, cache: "torture", shard: "0")
         defer { log.close() }
         return try await log.servers()
     }

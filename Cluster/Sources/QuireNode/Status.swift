@@ -31,7 +31,9 @@ struct Status: AsyncParsableCommand {
             let checkpoint = try await stream.newestCheckpoint()
             print("shard \(shard)")
             print("  entries     \(bounds.first) to \(bounds.last), \(servers.bytes) bytes")
-            print("  leader      \(servers.leader ?? "none: the servers choose one")")
+            print(
+                "  leader      \(servers.leader ?? "none: the servers choose one"), "
+                    + "version \(servers.version ?? "before 2.11")")
             for follower in servers.followers {
                 let state = follower.isAway ? "away" : follower.isCurrent ? "current" : "behind"
                 if state != "current" { isWell = false }

@@ -28,6 +28,10 @@ enum JetStream {
         var allow_rollup_hdrs: Bool? = false
         var deny_delete: Bool? = true
         var republish: Republish?
+        var metadata: [String: String]?
+
+        /// The version of the server that leads the stream; those before 2.11 do not say.
+        var version: String? { metadata?["_nats.ver"] }
     }
 
     struct StreamState: Codable, Sendable {

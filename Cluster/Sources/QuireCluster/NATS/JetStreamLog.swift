@@ -52,7 +52,9 @@ public final class JetStreamLog: SharedLog {
     ) async throws(LogError) -> JetStreamLog {
         let log = try JetStreamLog(
             options, cache: cache, shard: shard,
-            LogRequirements(replicas: replicas, allowsOneReplica: allowsOneReplica, creates: creates))
+            LogRequirements(
+                replicas: replicas, allowsOneReplica: allowsOneReplica,
+                allowsOldServers: options.allowsOldServers, creates: creates))
         do throws(LogError) { try await log.requirePrepared() } catch {
             log.close()
             throw error
@@ -219,7 +221,7 @@ public final class JetStreamLog: SharedLog {
         }
         // a server that is in no cluster does not speak of leaders
         let leader = info.cluster.map(\.leader) ?? "a server alone"
-        return LogServers(leader: leader, followers: followers, bytes: info.state.bytes)
+        return LogServers(leader: leader, followers: followers, version: info.config.version, bytes: info.state.bytes)
     }
 
     // MARK: Checkpoints

@@ -19,12 +19,14 @@ extension JetStreamLog {
     public static func copies(
         _ options: NATSOptions, cache: String, shard: String
     ) async throws(LogError) -> [ServerCopy] {
-        let leader = try await open(options, cache: cache, shard: shard, allowsOneReplica: true)
+        var any = options
+        any.allowsOldServers = true
+        let leader = try await open(any, cache: cache, shard: shard, allowsOneReplica: true)
         defer { leader.close() }
         var servers: [(copy: ServerCopy, log: JetStreamLog)] = []
         defer { for server in servers { server.log.close() } }
         for address in options.servers {
-            var alone = options
+            var alone = any
             (alone.servers, alone.staysThere) = ([address], true)
             let log = JetStreamLog(try NATSConnection(alone), cache: cache, shard: shard)
             servers.append((ServerCopy(server: address), log))
