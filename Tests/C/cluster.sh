@@ -33,7 +33,8 @@ python() {
     QUIRE_CLUSTER=1 "$work/venv/bin/pip" install --quiet --disable-pip-version-check './Bindings/python[test]'
     built=$?
     rm -rf Bindings/python/build
-    [ $built = 0 ] &&
+    [ $built = 0 ] && NATS_SERVER=$(Cluster/install-dependencies server) &&
+        export NATS_SERVER &&
         "$work/venv/bin/python" -m pytest -q -p no:cacheprovider Bindings/python/tests/test_cluster.py
 }
 
