@@ -88,7 +88,10 @@ import QuireCluster
         for node in nodes { try node.start() }
         for node in nodes { try await node.wait(for: 20) }
         let version = try await kept().version ?? "before 2.11"
-        say("three servers of version \(version), \(nodes.count) nodes write: \(nodes.map(\.name).joined(separator: ", "))")
+        say(
+            "three servers of version \(version), \(nodes.count) nodes write: "
+                + nodes.map(\.name).joined(separator: ", ")
+        )
         try await killLeaders(counts[0])
         try await killAll(counts[1])
         try await killNodes(counts[2])
@@ -106,7 +109,8 @@ import QuireCluster
         say(
             "the nodes have ended: \(nodes.map { "\($0.name) \($0.count)" }.joined(separator: ", ")) acknowledged pages"
         )
-        try await Judge(address: address, judge: judge, servers: servers.addresses).run(nodes, lists: Self.lists)
+        try await Judge(address: address, judge: judge, servers: servers.addresses).run(
+            nodes, lists: Self.lists)
         await judge.close()
         say("0 acknowledged pages lost, equal hashes, check clean")
     }

@@ -27,7 +27,10 @@ struct LogArguments: ParsableArguments {
     @Flag(help: "Accept a log that one server keeps: what it acknowledged is lost with that server.")
     var allowOneReplica = false
 
-    @Flag(help: "Accept servers before 2.12, which lose what they acknowledged when one is cut off from the others.")
+    @Flag(
+        help:
+            "Accept servers before 2.12: they lose acknowledged writes when one is cut off from the others."
+    )
     var allowOldServers = false
 
     @Option(help: ArgumentHelp("A file with credentials, as nsc writes it.", valueName: "file"))

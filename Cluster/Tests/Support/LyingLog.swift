@@ -4,7 +4,8 @@ import QuireSimulator
 import Synchronization
 
 /// A log in memory that does what a log on many machines may do at its worst. Everything follows from its
-/// seed. Three servers keep it; each reader (``view(_:)``) is answered by one of them, and by another one later.
+/// seed. Three servers keep it; each reader (``view(_:)``) is answered by one of them, and by another one
+/// later.
 public final class LyingLog: SharedLog {
     /// How often it does what, 0 to 1, in each call.
     public struct Faults: Sendable {

@@ -9,8 +9,8 @@ import Synchronization
 
 /// Real servers of NATS on loopback, which form one cluster. They end with this value.
 public final class NATSServers: Sendable {
-    /// Where `nats-server` is, nil if it is not installed: `NATS_SERVER`, or the one that Cluster/install-dependencies
-    /// has put under `build`, or the first on `PATH`.
+    /// Where `nats-server` is, nil if it is not installed: `NATS_SERVER`, or the one that
+    /// Cluster/install-dependencies has put under `build`, or the first on `PATH`.
     public static let program: String? = {
         if let path = ProcessInfo.processInfo.environment["NATS_SERVER"] { return path }
         let folders =

@@ -79,7 +79,9 @@ public final class JetStreamLog: SharedLog {
     /// Names are parts of subjects and of names of streams.
     static func requireNames(_ names: [String]) throws(LogError) {
         for name in names
-        where name.isEmpty || name.utf8.contains(where: { $0 <= 32 || $0 >= 127 || ".*>/\\".utf8.contains($0) }) {
+        where name.isEmpty
+            || name.utf8.contains(where: { $0 <= 32 || $0 >= 127 || ".*>/\\".utf8.contains($0) })
+        {
             throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
         }
     }
@@ -221,7 +223,8 @@ public final class JetStreamLog: SharedLog {
         }
         // a server that is in no cluster does not speak of leaders
         let leader = info.cluster.map(\.leader) ?? "a server alone"
-        return LogServers(leader: leader, followers: followers, version: info.config.version, bytes: info.state.bytes)
+        return LogServers(
+            leader: leader, followers: followers, version: info.config.version, bytes: info.state.bytes)
     }
 
     // MARK: Checkpoints

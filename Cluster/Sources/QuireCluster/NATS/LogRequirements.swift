@@ -24,8 +24,8 @@ struct LogRequirements: Sendable {
         if config.num_replicas > 1, !allowsOldServers, !Self.isNew(config.version) {
             let version = config.version ?? "before 2.11"
             throw .misconfigured(
-                "\(name) is kept by servers of version \(version), which lose what they acknowledged when one is "
-                    + "cut off from the others. \(Self.version.0).\(Self.version.1) or later is wanted; "
+                "\(name) is kept by servers of version \(version), which lose acknowledged writes when one "
+                    + "is cut off from the others. \(Self.version.0).\(Self.version.1) or later is wanted; "
                     + "allowsOldServers accepts that")
         }
         if config.storage != "file" {

@@ -14,8 +14,8 @@ public struct NATSOptions: Sendable, Hashable {
     public var key: String?
     /// The name that the servers' certificates must have; nil if it is not tested.
     public var hostname: String?
-    /// Accepts a log on servers that are older than 2.12. After one of them was cut off from the others, they have kept
-    /// different entries under one number, and lost acknowledged ones.
+    /// Accepts a log on servers that are older than 2.12. After one of them was cut off from the others, they
+    /// have kept different entries under one number, and lost acknowledged ones.
     public var allowsOldServers = false
     /// What servers list this connection as.
     public var name = "quire"

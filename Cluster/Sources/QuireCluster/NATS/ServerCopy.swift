@@ -1,8 +1,8 @@
 /// What one server keeps of a log, compared with what the leader keeps.
 ///
-/// Servers that keep different entries under one number have not agreed, which a log on several machines promises. Some
-/// versions of NATS do so after a server was cut off. Nodes read from the leader only; they compare what they have
-/// applied when another server leads, and are made anew if it has another history.
+/// Servers that keep different entries under one number have not agreed, which a log on several machines
+/// promises. Some versions of NATS do so after a server was cut off. Nodes read from the leader only; they
+/// compare what they have applied when another server leads, and are made anew if it has another history.
 public struct ServerCopy: Sendable, Hashable {
     /// The address of the server.
     public let server: String
@@ -13,8 +13,8 @@ public struct ServerCopy: Sendable, Hashable {
 }
 
 extension JetStreamLog {
-    /// Reads a whole log from each of the servers, and compares. What a server does not have yet is not compared, nor is
-    /// one whose answers another server gives.
+    /// Reads a whole log from each of the servers, and compares. What a server does not have yet is not
+    /// compared, nor is one whose answers another server gives.
     /// - Parameter options: Their addresses: each is asked alone.
     public static func copies(
         _ options: NATSOptions, cache: String, shard: String

@@ -1,9 +1,9 @@
 import Quire
 
 extension ClusterShard {
-    /// Servers may keep different entries under one number, and a new leader may have lost some in the middle. So where
-    /// the log may have changed, all that is applied is compared with it before anything follows. Returns false if the
-    /// replica was made anew instead.
+    /// Servers may keep different entries under one number, and a new leader may have lost some in the
+    /// middle. So where the log may have changed, all that is applied is compared with it before anything
+    /// follows. Returns false if the replica was made anew instead.
     func compareAfterChange() async throws -> Bool {
         let changes = log.changes
         if compared == changes { return true }
@@ -18,8 +18,8 @@ extension ClusterShard {
 
     /// Whether the log has what this replica has applied, from the newest checkpoint or what was confirmed
     /// since.
-    /// - Parameter mayLag: One that has not reached the checkpoint is compared from the oldest entry that it and the log
-    ///   know. Else it is not true.
+    /// - Parameter mayLag: One that has not reached the checkpoint is compared from the oldest entry that it
+    ///   and the log know. Else it is not true.
     func isTrue(mayLag: Bool = false) async throws -> Bool {
         let mine = following.last.position
         var at = LogPosition.beginning

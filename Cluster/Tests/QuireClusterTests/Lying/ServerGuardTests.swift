@@ -7,11 +7,13 @@ import Testing
 
 /// The guard against servers that keep different entries under one number.
 @Suite struct ServerGuardTests {
-    /// A server that leads anew keeps another entry in the middle, and the same at the end. No node may go on with what
-    /// it has from the old one.
+    /// A server that leads anew keeps another entry in the middle, and the same at the end. No node may go on
+    /// with what it has from the old one.
     @Test func aLeaderWithOthersInTheMiddleIsNoticed() async throws {
         let world = try ClusterWorld(seed: 3, faults: LyingLog.Faults())
-        for i in 0..<4 as Range<UInt8> { _ = try await world.write([.setAttribute("a", to: [i])], through: 0) }
+        for i in 0..<4 as Range<UInt8> {
+            _ = try await world.write([.setAttribute("a", to: [i])], through: 0)
+        }
         try await world.settle()
         world.log.diverge(0, 2...2)
         _ = try await world.write([.setAttribute("b", to: [1])], through: 1)
@@ -24,11 +26,13 @@ import Testing
         #expect(try cache.withSnapshot { try $0.attribute("b") } == [2])
     }
 
-    /// Nodes that are answered by servers with different entries have different histories as long as that lasts. One of
-    /// them is that of the log in the end: the others say what they lost.
+    /// Nodes that are answered by servers with different entries have different histories as long as that
+    /// lasts. One of them is that of the log in the end: the others say what they lost.
     @Test func serversThatKeepOthersAreToldApart() async throws {
         let world = try ClusterWorld(seed: 3, faults: LyingLog.Faults())
-        for i in 0..<4 as Range<UInt8> { _ = try await world.write([.setAttribute("a", to: [i])], through: 0) }
+        for i in 0..<4 as Range<UInt8> {
+            _ = try await world.write([.setAttribute("a", to: [i])], through: 0)
+        }
         try await world.settle()
         world.log.diverge(1, 2...3)
         world.log.change(1, to: 1)
