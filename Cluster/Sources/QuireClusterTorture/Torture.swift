@@ -9,7 +9,7 @@ import QuireCluster
 ///
 /// Environment: QUIRE_TORTURE_C, QUIRE_TORTURE_PYTHON name the programs (Scripts/torture-cluster builds them).
 /// Arguments: how many leaders, all servers and nodes are killed: 20 3 20; and which accidents happen then: wipe
-/// partition trim disk.
+/// partition trim disk; also wipe-and-return.
 @main struct Torture {
     static let lists = ["swift": 1, "c": 2, "python": 3, "shared": 9]
 
@@ -98,6 +98,7 @@ import QuireCluster
         for accident in accidents {
             switch accident {
             case "wipe": try await wipe()
+            case "wipe-and-return": try await wipe(returnsAtOnce: true)
             case "partition": try await partitions()
             case "trim": try await leaveBehind()
             case "disk": try await fillDisk()
@@ -201,17 +202,20 @@ import QuireCluster
         say("\(count) nodes killed: \(text(pauses))")
     }
 
-    /// It comes back when the others have chosen another leader: an empty server that votes before may make one of a
-    /// server that lags behind, and what is acknowledged is lost then.
-    private func wipe() async throws {
+    /// It comes back when the others have chosen another leader, or at once: then it may vote before it knows what it
+    /// has lost.
+    private func wipe(returnsAtOnce: Bool = false) async throws {
         let leader = try await leader()
         let longest = try await pause {
             servers.kill(leader)
             try servers.wipe(leader)
+            if returnsAtOnce { try servers.start(leader) }
         }
-        try servers.start(leader)
+        if !returnsAtOnce { try servers.start(leader) }
         try await waitForServers()
-        say("the leader killed and its disk wiped: \(text([longest])); the others have filled it")
+        say(
+            "the leader killed and its disk wiped\(returnsAtOnce ? ", started at once" : ""): \(text([longest])); "
+                + "the others have filled it")
     }
 
     private func partitions() async throws {

@@ -104,8 +104,16 @@ enum JetStream {
         let success: Bool
     }
 
-    private struct Answer: Codable {
-        let error: Failure?
+    /// Read at once: an answer may have a page in it.
+    private struct Answer<Value: Decodable>: Decodable {
+        private enum Key: CodingKey { case error }
+        let reply: Reply<Value>
+
+        init(from decoder: any Decoder) throws {
+            let failure = try? decoder.container(keyedBy: Key.self).decodeIfPresent(
+                Failure.self, forKey: .error)
+            reply = if let failure { .failure(failure) } else { .value(try Value(from: decoder)) }
+        }
     }
 
     /// What an answer says.
@@ -117,12 +125,10 @@ enum JetStream {
     static func read<Value: Decodable>(
         _ type: Value.Type, _ message: NATSMessage, of subject: String
     ) throws(LogError) -> Reply<Value> {
-        let data = Data(message.body)
-        if let error = (try? JSONDecoder().decode(Answer.self, from: data))?.error { return .failure(error) }
-        guard let value = try? JSONDecoder().decode(type, from: data) else {
+        guard let answer = try? JSONDecoder().decode(Answer<Value>.self, from: Data(message.body)) else {
             throw .refused("\(subject): the answer is not understood")
         }
-        return .value(value)
+        return answer.reply
     }
 }
 
