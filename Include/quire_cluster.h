@@ -49,7 +49,8 @@ typedef struct quire_cluster quire_cluster;
  * Opens this machine's part: its replicas in a folder, and the connection to the log.
  * address: nats://HOST[:PORT][,HOST...]/NAME, or tls://. A user and a password may stand before the first host.
  * Options follow a question mark: shards=a,b; replicas=1 allows a log that one server keeps; create=no;
- * timeout=SECONDS of a write; credentials, ca, certificate, key are paths; hostname.
+ * timeout=SECONDS of a write; credentials, ca, certificate, key are paths; hostname;
+ * old-servers=yes allows servers before 2.12, which lose acknowledged writes when one is cut off.
  * folder: one program at a time may use it; else QUIRE_BUSY.
  * That no server answers is no error: what was applied can be read. [any] Since 0.1
  */

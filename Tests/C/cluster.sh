@@ -10,7 +10,7 @@ trap 'if [ -n "$pid" ]; then kill -9 $pid 2>/dev/null; fi; rm -rf "$work"' EXIT
 
 # The server chooses a free port and writes it down.
 start() {
-    server=$(command -v nats-server || echo /usr/sbin/nats-server)
+    server=$(Cluster/install-dependencies server) || return 1
     "$server" -a 127.0.0.1 -p -1 -js -sd "$work/store" --ports_file_dir "$work" >"$work/server-log" 2>&1 &
     pid=$!
     until port=$(grep -hoE 'nats://127\.0\.0\.1:[0-9]+' "$work"/nats-server_*.ports 2>/dev/null |
@@ -33,7 +33,8 @@ python() {
     QUIRE_CLUSTER=1 "$work/venv/bin/pip" install --quiet --disable-pip-version-check './Bindings/python[test]'
     built=$?
     rm -rf Bindings/python/build
-    [ $built = 0 ] &&
+    [ $built = 0 ] && NATS_SERVER=$(Cluster/install-dependencies server) &&
+        export NATS_SERVER &&
         "$work/venv/bin/python" -m pytest -q -p no:cacheprovider Bindings/python/tests/test_cluster.py
 }
 

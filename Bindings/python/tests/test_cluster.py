@@ -16,7 +16,7 @@ import quire
 
 cluster = pytest.importorskip("quire.cluster", exc_type=ImportError)
 
-SERVER = shutil.which("nats-server") or "/usr/sbin/nats-server"
+SERVER = os.environ.get("NATS_SERVER") or shutil.which("nats-server") or "/usr/sbin/nats-server"
 
 
 @pytest.fixture

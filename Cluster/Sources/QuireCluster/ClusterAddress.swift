@@ -8,6 +8,7 @@
 /// | `shards` | their names, divided by commas | `0` |
 /// | `replicas` | how many servers keep what is made; `1` allows one | 3 |
 /// | `create` | `no` makes no stream that is missing | `yes` |
+/// | `old-servers` | `yes` allows servers before 2.12, see ``NATSOptions/allowsOldServers`` | `no` |
 /// | `timeout` | how many seconds a write waits | 20 |
 /// | `credentials`, `ca`, `certificate`, `key` | paths of files, see ``NATSOptions`` | |
 /// | `hostname` | the name that the servers' certificates must have | |
@@ -68,6 +69,11 @@ public struct ClusterAddress: Sendable, Hashable {
                     throw .misconfigured("create is yes or no, not \(value)")
                 }
                 creates = value == "yes"
+            case "old-servers":
+                guard value == "yes" || value == "no" else {
+                    throw .misconfigured("old-servers is yes or no, not \(value)")
+                }
+                nats.allowsOldServers = value == "yes"
             case "credentials": nats.credentials = value
             case "ca": nats.certificateAuthority = value
             case "certificate": nats.certificate = value

@@ -43,7 +43,9 @@ public final class ClusterCache: Sendable {
             for shard in shards {
                 let log = try JetStreamLog(
                     nats, cache: cache, shard: shard,
-                    LogRequirements(replicas: replicas, allowsOneReplica: allowsOneReplica, creates: creates))
+                    LogRequirements(
+                        replicas: replicas, allowsOneReplica: allowsOneReplica,
+                        allowsOldServers: nats.allowsOldServers, creates: creates))
                 logs.append((shard, log))
                 do throws(LogError) { try await log.requirePrepared() } catch {
                     switch error {

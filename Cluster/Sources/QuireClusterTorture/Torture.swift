@@ -9,7 +9,7 @@ import QuireCluster
 ///
 /// Environment: QUIRE_TORTURE_C, QUIRE_TORTURE_PYTHON name the programs (Scripts/torture-cluster builds them).
 /// Arguments: how many leaders, all servers and nodes are killed: 20 3 20; and which accidents happen then: wipe
-/// partition trim disk.
+/// partition trim disk; also wipe-and-return.
 @main struct Torture {
     static let lists = ["swift": 1, "c": 2, "python": 3, "shared": 9]
 
@@ -49,8 +49,9 @@ import QuireCluster
             network = nil
         }
         servers = try NATSServers(3, in: folder.path, network: network)
+        // also servers that lose are tried
         let hosts = servers.addresses.map { $0.replacing("nats://", with: "") }.joined(separator: ",")
-        address = "nats://\(hosts)/torture?timeout=60"
+        address = "nats://\(hosts)/torture?timeout=60&old-servers=yes"
         var options = ClusterOptions()
         options.checkpointInterval = 0
         options.margin = 4
@@ -86,13 +87,18 @@ import QuireCluster
         defer { for node in nodes { node.kill() } }
         for node in nodes { try node.start() }
         for node in nodes { try await node.wait(for: 20) }
-        say("three servers, \(nodes.count) nodes write: \(nodes.map(\.name).joined(separator: ", "))")
+        let version = try await kept().version ?? "before 2.11"
+        say(
+            "three servers of version \(version), \(nodes.count) nodes write: "
+                + nodes.map(\.name).joined(separator: ", ")
+        )
         try await killLeaders(counts[0])
         try await killAll(counts[1])
         try await killNodes(counts[2])
         for accident in accidents {
             switch accident {
             case "wipe": try await wipe()
+            case "wipe-and-return": try await wipe(returnsAtOnce: true)
             case "partition": try await partitions()
             case "trim": try await leaveBehind()
             case "disk": try await fillDisk()
@@ -104,7 +110,8 @@ import QuireCluster
         say(
             "the nodes have ended: \(nodes.map { "\($0.name) \($0.count)" }.joined(separator: ", ")) acknowledged pages"
         )
-        try await Judge(address: address, judge: judge, servers: servers.addresses).run(nodes, lists: Self.lists)
+        try await Judge(address: address, judge: judge, servers: servers.addresses).run(
+            nodes, lists: Self.lists)
         await judge.close()
         say("0 acknowledged pages lost, equal hashes, check clean")
     }
@@ -124,8 +131,9 @@ import QuireCluster
     }
 
     private func kept() async throws -> LogServers {
-        let log = try await JetStreamLog.open(
-            NATSOptions(servers: servers.addresses), cache: "torture", shard: "0")
+        var options = NATSOptions(servers: servers.addresses)
+        options.allowsOldServers = true
+        let log = try await JetStreamLog.open(options, cache: "torture", shard: "0")
         defer { log.close() }
         return try await log.servers()
     }
@@ -194,17 +202,20 @@ import QuireCluster
         say("\(count) nodes killed: \(text(pauses))")
     }
 
-    /// It comes back when the others have chosen another leader: an empty server that votes before may make one of a
-    /// server that lags behind, and what is acknowledged is lost then.
-    private func wipe() async throws {
+    /// It comes back when the others have chosen another leader, or at once: then it may vote before it knows what it
+    /// has lost.
+    private func wipe(returnsAtOnce: Bool = false) async throws {
         let leader = try await leader()
         let longest = try await pause {
             servers.kill(leader)
             try servers.wipe(leader)
+            if returnsAtOnce { try servers.start(leader) }
         }
-        try servers.start(leader)
+        if !returnsAtOnce { try servers.start(leader) }
         try await waitForServers()
-        say("the leader killed and its disk wiped: \(text([longest])); the others have filled it")
+        say(
+            "the leader killed and its disk wiped\(returnsAtOnce ? ", started at once" : ""): \(text([longest])); "
+                + "the others have filled it")
     }
 
     private func partitions() async throws {
@@ -235,10 +246,20 @@ import QuireCluster
         guard let last = nodes.last else { return }
         last.kill()
         if let first = nodes.first, first !== last { try await first.wait(for: 40) }
-        try await judge.checkpoint()
+        try await storeCheckpoint()
         try last.start()
         try await last.wait(for: 5)
         say("the node in \(last.name) was behind the trim, and writes again")
+    }
+
+    private func storeCheckpoint() async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do { return try await judge.checkpoint() } catch let error as LogError {
+                if ContinuousClock.now > end { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
     }
 
     /// The disk of a node is full for ten seconds.

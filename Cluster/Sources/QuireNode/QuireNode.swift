@@ -27,6 +27,12 @@ struct LogArguments: ParsableArguments {
     @Flag(help: "Accept a log that one server keeps: what it acknowledged is lost with that server.")
     var allowOneReplica = false
 
+    @Flag(
+        help:
+            "Accept servers before 2.12: they lose acknowledged writes when one is cut off from the others."
+    )
+    var allowOldServers = false
+
     @Option(help: ArgumentHelp("A file with credentials, as nsc writes it.", valueName: "file"))
     var credentials: String?
 
@@ -49,7 +55,7 @@ struct LogArguments: ParsableArguments {
 
     var options: NATSOptions {
         var options = NATSOptions(servers: servers)
-        options.credentials = credentials
+        (options.credentials, options.allowsOldServers) = (credentials, allowOldServers)
         options.isSecure = tls
         options.certificateAuthority = certificateAuthority
         (options.certificate, options.key, options.hostname) = (certificate, key, hostname)

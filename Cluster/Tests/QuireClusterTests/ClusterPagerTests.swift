@@ -115,7 +115,7 @@ import Testing
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func aPagerIsNotDisturbedByALogThatLies(seed: UInt64) async throws {
         var faults = LyingLog.Faults.some
-        (faults.forks, faults.forgets) = (0, 0)
+        (faults.forks, faults.forgets, faults.diverges) = (0, 0, 0)
         let log = LyingLog(seed: seed, faults: faults, in: folder.path)
         try await page(try node("a", log), try node("b", log))
     }

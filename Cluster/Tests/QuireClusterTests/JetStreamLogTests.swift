@@ -195,6 +195,48 @@ struct JetStreamLogTests {
         await expectRefusal("one replica") { () throws(LogError) in try await log.prepare(LogRequirements()) }
     }
 
+    /// Servers of old versions lose what they acknowledged when one is cut off from the others.
+    @Test func refusesOldServers() async throws {
+        var requirements = LogRequirements()
+        let accept: @Sendable (String?, Int, LogRequirements) throws(LogError) -> Void = {
+            version, replicas, requirements throws(LogError) in
+            var config = JetStream.StreamConfig(name: "QUIRE_test_0", num_replicas: replicas)
+            config.metadata = version.map { ["_nats.ver": $0] }
+            try requirements.accept(config, isLog: true, payload: nil)
+        }
+        for version in ["2.11.9", "2.9.10", "1.99", "x", nil] {
+            let error = #expect(throws: LogError.self) { try accept(version, 3, requirements) }
+            #expect(error?.description.contains("2.12 or later is wanted") == true)
+        }
+        for version in ["2.12.0", "2.15.1-RC.1", "3.0.0"] { try accept(version, 3, requirements) }
+        requirements.allowsOldServers = true
+        try accept(nil, 3, requirements)
+        // one server agrees with itself
+        (requirements.allowsOldServers, requirements.allowsOneReplica) = (false, true)
+        try accept(nil, 1, requirements)
+    }
+
+    /// Two servers that never agreed stand in for two that do not agree any more.
+    @Test func comparesWhatServersKeep() async throws {
+        let servers = try (0..<2).map { try NATSServers(1, in: "\(folder.path)/\($0)") }
+        for (i, server) in servers.enumerated() {
+            let connection = try connect(server)
+            defer { connection.close() }
+            let log = JetStreamLog(connection, cache: "test", shard: "0")
+            let requirements = LogRequirements(replicas: 1, allowsOneReplica: true, creates: true)
+            try await retried { () throws(LogError) in try await log.prepare(requirements) }
+            for n in 0..<70 as Range<UInt8> { _ = try await log.append([UInt8(i), n]) }
+        }
+        let same = try await JetStreamLog.copies(
+            NATSOptions(servers: servers[0].addresses), cache: "test", shard: "0")
+        #expect(same.map(\.compared) == [70] && same.map(\.different) == [[]])
+        let nowhere = "nats://127.0.0.1:1"
+        let copies = try await JetStreamLog.copies(
+            NATSOptions(servers: servers.flatMap(\.addresses) + [nowhere]), cache: "test", shard: "0")
+        #expect(copies.map(\.compared) == [70, 70, 0])
+        #expect(copies.map(\.different.count).sorted() == [0, 0, 70])
+    }
+
     @Test func refusesServersWithSmallMessages() async throws {
         let servers = try NATSServers(1, in: folder.path, extra: "max_payload: 65536")
         let connection = try connect(servers)

@@ -9,12 +9,16 @@ import Synchronization
 
 /// Real servers of NATS on loopback, which form one cluster. They end with this value.
 public final class NATSServers: Sendable {
-    /// Where `nats-server` is, nil if it is not installed: `NATS_SERVER`, or the first on `PATH`.
+    /// Where `nats-server` is, nil if it is not installed: `NATS_SERVER`, or the one that
+    /// Cluster/install-dependencies has put under `build`, or the first on `PATH`.
     public static let program: String? = {
         if let path = ProcessInfo.processInfo.environment["NATS_SERVER"] { return path }
         let folders =
             (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
-        return folders.map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }
+        var checkout = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { checkout.deleteLastPathComponent() }
+        let own = checkout.appendingPathComponent("build/nats-server/bin").path
+        return ([own] + folders).map { "\($0)/nats-server" }.first { access($0, X_OK) == 0 }
     }()
 
     private struct Server: Sendable {

@@ -46,6 +46,8 @@ public struct LogServers: Sendable, Hashable {
     public let leader: String?
     /// The others.
     public let followers: [Follower]
+    /// The version of the leader; nil if it does not say.
+    public let version: String?
     /// The size of the entries that are kept, in bytes.
     public let bytes: UInt64
 }

@@ -4,6 +4,10 @@
 /// It may lose what it acknowledged, show an entry twice, or come back with another history: what reads it
 /// must notice that (``LogPosition``).
 public protocol SharedLog: Sendable {
+    /// How often the log may have got another history since it was opened: another server is in charge of it,
+    /// or the connection was interrupted. What was read before is compared with the log then. Reads find out.
+    var changes: UInt64 { get }
+
     /// Appends an entry, and returns its number once the log has promised to keep it.
     /// - Throws: `.unavailable`, `.refused` (a full log) or `.tooLarge` if it certainly was not appended,
     ///   `.unknown` if it may have been, or may be later.

@@ -28,6 +28,10 @@ enum JetStream {
         var allow_rollup_hdrs: Bool? = false
         var deny_delete: Bool? = true
         var republish: Republish?
+        var metadata: [String: String]?
+
+        /// The version of the server that leads the stream; those before 2.11 do not say.
+        var version: String? { metadata?["_nats.ver"] }
     }
 
     struct StreamState: Codable, Sendable {
@@ -45,6 +49,8 @@ enum JetStream {
         }
 
         let leader: String?
+        /// Since when; servers before 2.12 do not say.
+        let leader_since: String?
         let replicas: [Peer]?
     }
 
@@ -98,8 +104,16 @@ enum JetStream {
         let success: Bool
     }
 
-    private struct Answer: Codable {
-        let error: Failure?
+    /// Read at once: an answer may have a page in it.
+    private struct Answer<Value: Decodable>: Decodable {
+        private enum Key: CodingKey { case error }
+        let reply: Reply<Value>
+
+        init(from decoder: any Decoder) throws {
+            let failure = try? decoder.container(keyedBy: Key.self).decodeIfPresent(
+                Failure.self, forKey: .error)
+            reply = if let failure { .failure(failure) } else { .value(try Value(from: decoder)) }
+        }
     }
 
     /// What an answer says.
@@ -111,12 +125,10 @@ enum JetStream {
     static func read<Value: Decodable>(
         _ type: Value.Type, _ message: NATSMessage, of subject: String
     ) throws(LogError) -> Reply<Value> {
-        let data = Data(message.body)
-        if let error = (try? JSONDecoder().decode(Answer.self, from: data))?.error { return .failure(error) }
-        guard let value = try? JSONDecoder().decode(type, from: data) else {
+        guard let answer = try? JSONDecoder().decode(Answer<Value>.self, from: Data(message.body)) else {
             throw .refused("\(subject): the answer is not understood")
         }
-        return .value(value)
+        return answer.reply
     }
 }
 

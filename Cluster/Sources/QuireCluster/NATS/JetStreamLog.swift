@@ -20,8 +20,9 @@ public final class JetStreamLog: SharedLog {
     private let shard: String
     /// What must be looked at before the log is used.
     private let unmet: Mutex<LogRequirements?>
+    private let leaders = Mutex(Leaders())
     /// Messages asked for at the same time.
-    private static let window = 64
+    static let window = 64
 
     init(_ connection: NATSConnection, cache: String, shard: String, _ requirements: LogRequirements? = nil) {
         self.connection = connection
@@ -51,7 +52,9 @@ public final class JetStreamLog: SharedLog {
     ) async throws(LogError) -> JetStreamLog {
         let log = try JetStreamLog(
             options, cache: cache, shard: shard,
-            LogRequirements(replicas: replicas, allowsOneReplica: allowsOneReplica, creates: creates))
+            LogRequirements(
+                replicas: replicas, allowsOneReplica: allowsOneReplica,
+                allowsOldServers: options.allowsOldServers, creates: creates))
         do throws(LogError) { try await log.requirePrepared() } catch {
             log.close()
             throw error
@@ -76,12 +79,32 @@ public final class JetStreamLog: SharedLog {
     /// Names are parts of subjects and of names of streams.
     static func requireNames(_ names: [String]) throws(LogError) {
         for name in names
-        where name.isEmpty || name.utf8.contains(where: { $0 <= 32 || $0 >= 127 || ".*>/\\".utf8.contains($0) }) {
+        where name.isEmpty
+            || name.utf8.contains(where: { $0 <= 32 || $0 >= 127 || ".*>/\\".utf8.contains($0) })
+        {
             throw .misconfigured("\"\(name)\" cannot be in the name of a stream")
         }
     }
 
     public func close() { connection.close() }
+
+    // MARK: Who is in charge
+
+    /// The server that leads the log, as it was heard last, and how often that was another one.
+    private struct Leaders {
+        var newest: String?
+        var changes: UInt64 = 0
+
+        mutating func note(_ cluster: JetStream.StreamCluster?) {
+            // a server that is in no cluster leads for ever
+            guard let leader = cluster?.leader else { return }
+            let name = "\(leader) \(cluster?.leader_since ?? "")"
+            if let newest, newest != name { changes += 1 }
+            newest = name
+        }
+    }
+
+    public var changes: UInt64 { leaders.withLock(\.changes) + connection.reconnections }
 
     // MARK: Entries
 
@@ -104,6 +127,7 @@ public final class JetStreamLog: SharedLog {
     public func bounds() async throws(LogError) -> LogBounds {
         try await requirePrepared()
         let info = try await connection.require("STREAM.INFO.\(stream)", as: JetStream.StreamInfo.self)
+        leaders.withLock { $0.note(info.cluster) }
         let state = info.state
         return LogBounds(
             first: state.messages == 0 ? state.last_seq + 1 : state.first_seq, last: state.last_seq)
@@ -139,7 +163,7 @@ public final class JetStreamLog: SharedLog {
         } catch { return Asked(number: number, entry: .failure(error)) }
     }
 
-    /// Any of the servers may answer. One that lags behind does not have it yet; the leader has.
+    /// The leader answers. Another server may lag behind, or keep an entry that the leader does not have.
     private func entry(_ number: UInt64) async throws(LogError) -> LogEntry {
         let request = JetStream.MessageRequest(seq: number)
         switch try await connection.call(
@@ -155,7 +179,7 @@ public final class JetStreamLog: SharedLog {
 
     /// When the leader stored it, to the nanosecond: the text without the zeros at its end that servers leave
     /// out.
-    private func stamp(_ time: String?) throws(LogError) -> UInt64 {
+    func stamp(_ time: String?) throws(LogError) -> UInt64 {
         guard let time, time.hasSuffix("Z") else {
             throw .refused("\(stream): the servers do not say when they stored a message")
         }
@@ -199,7 +223,8 @@ public final class JetStreamLog: SharedLog {
         }
         // a server that is in no cluster does not speak of leaders
         let leader = info.cluster.map(\.leader) ?? "a server alone"
-        return LogServers(leader: leader, followers: followers, bytes: info.state.bytes)
+        return LogServers(
+            leader: leader, followers: followers, version: info.config.version, bytes: info.state.bytes)
     }
 
     // MARK: Checkpoints

@@ -7,8 +7,12 @@ struct LogRequirements: Sendable {
     var replicas = 3
     /// One copy is enough: for tests, and for a machine on a desk.
     var allowsOneReplica = false
+    /// ``NATSOptions/allowsOldServers``.
+    var allowsOldServers = false
     /// Makes streams that are missing.
     var creates = false
+    /// The oldest version of the servers with which nothing was lost in a partition.
+    static let version = (2, 12)
 
     func accept(_ config: JetStream.StreamConfig, isLog: Bool, payload: Int?) throws(LogError) {
         let name = config.name
@@ -16,6 +20,13 @@ struct LogRequirements: Sendable {
             throw .misconfigured(
                 "\(name) has one replica: what it acknowledged is lost with its server. Three are wanted; "
                     + "allowsOneReplica accepts that")
+        }
+        if config.num_replicas > 1, !allowsOldServers, !Self.isNew(config.version) {
+            let version = config.version ?? "before 2.11"
+            throw .misconfigured(
+                "\(name) is kept by servers of version \(version), which lose acknowledged writes when one "
+                    + "is cut off from the others. \(Self.version.0).\(Self.version.1) or later is wanted; "
+                    + "allowsOldServers accepts that")
         }
         if config.storage != "file" {
             throw .misconfigured(
@@ -36,6 +47,13 @@ struct LogRequirements: Sendable {
         if config.allow_direct != true {
             throw .misconfigured("\(name) does not allow direct access (allow_direct)")
         }
+        try accept(sizes: config, isLog: isLog, payload: payload)
+    }
+
+    private func accept(
+        sizes config: JetStream.StreamConfig, isLog: Bool, payload: Int?
+    ) throws(LogError) {
+        let name = config.name
         guard isLog else { return }
         let wanted = Self.entrySize
         if let size = config.max_msg_size, size > 0, size < wanted {
@@ -46,5 +64,10 @@ struct LogRequirements: Sendable {
             throw .misconfigured(
                 "the servers take messages of \(payload) bytes (max_payload); \(wanted) are wanted")
         }
+    }
+
+    private static func isNew(_ version: String?) -> Bool {
+        let parts = (version ?? "").split(separator: ".").prefix(2).compactMap { Int($0) }
+        return parts.count == 2 && (parts[0], parts[1]) >= Self.version
     }
 }

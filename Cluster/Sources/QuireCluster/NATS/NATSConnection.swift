@@ -21,6 +21,7 @@ final class NATSConnection: Sendable {
         var inbox: Subscription?
         var isClosed = false
         var interrupted: [UInt64: @Sendable () -> Void] = [:]
+        var reconnections: UInt64 = 0
     }
 
     private let queue = DispatchQueue(label: "quire.nats")
@@ -74,6 +75,21 @@ final class NATSConnection: Sendable {
     var isConnected: Bool {
         guard let connection = open else { return false }
         return natsConnection_Status(connection.value) == NATS_CONN_STATUS_CONNECTED
+    }
+
+    /// How often it was made.
+    var reconnections: UInt64 { state.withLock(\.reconnections) }
+
+    /// Waits until there is a connection.
+    /// - Throws: `.unavailable` if there is none in time.
+    func connected(within time: Duration) async throws(LogError) {
+        let end = ContinuousClock.now + time
+        while !isConnected {
+            if ContinuousClock.now >= end || Task.isCancelled {
+                throw .unavailable("no connection to \(servers)")
+            }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     /// The largest message that the server takes, nil while there is no connection.
@@ -230,6 +246,11 @@ final class NATSConnection: Sendable {
         closure.map { Unmanaged<NATSConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    func didConnect() {
+        state.withLock { $0.reconnections += 1 }
+        wasInterrupted()
+    }
+
     func wasInterrupted() {
         for body in state.withLock({ Array($0.interrupted.values) }) { body() }
     }
@@ -244,5 +265,4 @@ final class NATSConnection: Sendable {
             continuation.resume(returning: .failure(.unknown("the connection to \(servers) was lost")))
         }
     }
-
 }

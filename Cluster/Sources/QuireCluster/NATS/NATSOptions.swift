@@ -14,8 +14,14 @@ public struct NATSOptions: Sendable, Hashable {
     public var key: String?
     /// The name that the servers' certificates must have; nil if it is not tested.
     public var hostname: String?
+    /// Accepts a log on servers that are older than 2.12. After one of them was cut off from the others, they
+    /// have kept different entries under one number, and lost acknowledged ones.
+    public var allowsOldServers = false
     /// What servers list this connection as.
     public var name = "quire"
+
+    /// Connects to no other servers that these tell of.
+    var staysThere = false
 
     /// Creates options for these servers.
     public init(servers: [String]) { self.servers = servers }

@@ -20,6 +20,7 @@ enum NATSSettings {
             natsOptions_SetServers(settings, $0.baseAddress, Int32($0.count))
         }
         try require(status, "the servers \(options.servers.joined(separator: ", "))")
+        try require(natsOptions_SetIgnoreDiscoveredServers(settings, options.staysThere), "the servers")
         try require(natsOptions_SetName(settings, options.name), "the name")
         if let path = options.credentials {
             try require(
@@ -60,12 +61,12 @@ enum NATSSettings {
         natsOptions_SetReconnectedCB(
             settings,
             { _, closure in
-                NATSConnection.held(by: closure)?.wasInterrupted()
+                NATSConnection.held(by: closure)?.didConnect()
             }, closure)
         natsOptions_SetRetryOnFailedConnect(
             settings, true,
             { _, closure in
-                NATSConnection.held(by: closure)?.wasInterrupted()
+                NATSConnection.held(by: closure)?.didConnect()
             }, closure)
         natsOptions_SetErrorHandler(
             settings,

@@ -91,11 +91,7 @@ extension ClusterCache {
             found.withLock { $0.append(report) }
         }
         defer { subscription.end() }
-        let end = ContinuousClock.now + .seconds(2)
-        while !connection.isConnected {
-            if ContinuousClock.now >= end { throw .unavailable("no connection to \(connection.servers)") }
-            try? await Task.sleep(for: .milliseconds(10))
-        }
+        try await connection.connected(within: .seconds(2))
         connection.publish(NodeReport.subject(cache), answersTo: inbox)
         try? await Task.sleep(for: time)
         return found.withLock(\.self).sorted { $0.node < $1.node }

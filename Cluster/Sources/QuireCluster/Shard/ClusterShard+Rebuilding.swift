@@ -1,17 +1,39 @@
 import Quire
 
 extension ClusterShard {
+    /// Servers may keep different entries under one number, and a new leader may have lost some in the
+    /// middle. So where the log may have changed, all that is applied is compared with it before anything
+    /// follows. Returns false if the replica was made anew instead.
+    func compareAfterChange() async throws -> Bool {
+        let changes = log.changes
+        if compared == changes { return true }
+        confirmed = nil
+        if try await !isTrue(mayLag: true) {
+            try await rebuild(.otherHistory)
+            return false
+        }
+        compared = changes
+        return true
+    }
+
     /// Whether the log has what this replica has applied, from the newest checkpoint or what was confirmed
     /// since.
-    func isTrue() async throws -> Bool {
+    /// - Parameter mayLag: One that has not reached the checkpoint is compared from the oldest entry that it
+    ///   and the log know. Else it is not true.
+    func isTrue(mayLag: Bool = false) async throws -> Bool {
         let mine = following.last.position
         var at = LogPosition.beginning
-        if let checkpoint = try await log.newestCheckpoint()?.position {
-            if checkpoint.number > mine.number { return false }
-            if let digest = try following.digest(after: checkpoint.number), digest != checkpoint.digest {
-                return false
+        let checkpoint = try await log.newestCheckpoint()?.position
+        if let checkpoint {
+            if checkpoint.number > mine.number {
+                guard mayLag, let oldest = try await oldestCommon() else { return false }
+                at = oldest
+            } else {
+                if let digest = try following.digest(after: checkpoint.number), digest != checkpoint.digest {
+                    return false
+                }
+                at = checkpoint
             }
-            at = checkpoint
         }
         if let confirmed, at.number < confirmed.number, confirmed.number <= mine.number { at = confirmed }
         do throws(LogError) {
@@ -23,12 +45,24 @@ extension ClusterShard {
             }
         } catch {
             switch error {
-            case .lost, .trimmed: return false
+            case .trimmed:
+                // with a checkpoint that was stored meanwhile
+                if try await log.newestCheckpoint()?.position == checkpoint { return false }
+                return try await isTrue(mayLag: mayLag)
+            case .lost: return false
             default: throw error
             }
         }
         if at == mine { confirmed = mine }
         return at == mine
+    }
+
+    /// The oldest place that this replica knows and from which the log has all entries; nil if it has none.
+    private func oldestCommon() async throws -> LogPosition? {
+        let mine = following.last.position.number
+        let number = max(try await log.bounds().first - 1, DigestBlocks.oldest(at: mine))
+        if number > mine { return nil }
+        return try following.digest(after: number).map { LogPosition(number: number, digest: $0) }
     }
 
     /// Compares the history with the newest checkpoint. One that was made before the log lost its end is not
@@ -46,12 +80,12 @@ extension ClusterShard {
     /// Makes the replica anew from the newest checkpoint and the log. Until it is done the old one is there
     /// to be read.
     func rebuild(_ reason: RebuildReason) async throws {
-        let number = files.unused
+        let (number, changes) = (files.unused, log.changes)
         do {
             let replayed = try await replay(to: files.path(number))
             try files.use(number)
             following = replayed.replica
-            (confirmed, anchor) = (nil, replayed.checkpoint)
+            (confirmed, compared, anchor) = (nil, changes, replayed.checkpoint)
             requests.endAll()
             // An effect in the old history that its writer has not been told yet counts for nothing.
             for counter in waiting.keys { waiting[counter] = .some(nil) }
@@ -164,6 +198,9 @@ extension ClusterShard {
             guard let entry, entry.number == number, entry.fingerprint == last.fingerprint else {
                 throw LogError.lost(after: number - 1)
             }
+        }
+        if compared != log.changes {
+            throw LogError.unavailable("shard \(name) is compared with the log before a checkpoint is stored")
         }
         try await log.putCheckpoint(
             path, Checkpoint(position: last.position, rules: CacheOperation.rules, size: size))

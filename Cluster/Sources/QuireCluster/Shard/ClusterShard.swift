@@ -35,6 +35,8 @@ actor ClusterShard {
     var requests = SharedRequests()
     /// This history is known to be that of the log.
     var confirmed: LogPosition?
+    /// ``SharedLog/changes`` when all that is applied was compared with the log; nil before the first time.
+    var compared: UInt64?
     /// The checkpoint with which the replica began. The log need not have its entry.
     var anchor: LogPosition?
     /// A checkpoint is being made.
@@ -172,6 +174,7 @@ actor ClusterShard {
         let last = following.last
         let read = try await entries(with: last)
         guard var entries = read else { return true }
+        if try await !compareAfterChange() { return true }
         if last.position.number > 0, last.position != anchor, let first = entries.first {
             if first.number != last.position.number
                 || first.fingerprint != last.fingerprint

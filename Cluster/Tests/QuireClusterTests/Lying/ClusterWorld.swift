@@ -53,13 +53,16 @@ actor ClusterWorld {
     private(set) var counts = Counts()
 
     struct Counts {
-        var accepted = 0, stale = 0, rebuilds = 0, lost = 0, forks = 0, refused = 0, acknowledged = 0
+        var accepted = 0, stale = 0, rebuilds = 0, lost = 0, forks = 0, divergences = 0, refused = 0
+        var acknowledged = 0
+
         static func += (a: inout Counts, b: Counts) {
             a.accepted += b.accepted
             a.stale += b.stale
             a.rebuilds += b.rebuilds
             a.lost += b.lost
             a.forks += b.forks
+            a.divergences += b.divergences
             a.refused += b.refused
             a.acknowledged += b.acknowledged
         }
@@ -82,7 +85,7 @@ actor ClusterWorld {
             options.timeout = .milliseconds(300)
             options.margin = 4
             let folder = "\(folder.path)/node-\(i)"
-            let shard = try ClusterShard("0", log, in: folder, options)
+            let shard = try ClusterShard("0", log.view(i), in: folder, options)
             nodes.append(Node(shard: shard, folder: folder, options: options))
         }
         for _ in 0..<random.number(in: 10...40) { server.insertOnTop() }
@@ -138,7 +141,7 @@ actor ClusterWorld {
         note("\(node): restarts")
         await count(nodes[node].shard)
         closed.insert(nodes[node].shard.writer)
-        let (log, folder, options) = (log, nodes[node].folder, nodes[node].options)
+        let (log, folder, options) = (log.view(node), nodes[node].folder, nodes[node].options)
         // the files are locked until it is gone
         nodes[node].shard = try ClusterShard("none", log, in: folder + "-none", options)
         nodes[node].shard = try ClusterShard("0", log, in: folder, options)
@@ -286,7 +289,7 @@ actor ClusterWorld {
         }
         for node in nodes { try await node.shard.audit() }
         let model = try await Model(of: log, in: folder.path)
-        counts.forks = log.forks
+        (counts.forks, counts.divergences) = (log.forks, log.divergences)
         counts.acknowledged = acknowledged.count
         for node in nodes.indices {
             let shard = nodes[node].shard

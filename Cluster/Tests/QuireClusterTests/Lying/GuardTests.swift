@@ -380,6 +380,7 @@ private final class HookedLog: SharedLog {
         return entries
     }
 
+    var changes: UInt64 { log.changes }
     func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 { try await log.append(entry) }
     func bounds() async throws(LogError) -> LogBounds { try await log.bounds() }
     func tail() -> AsyncStream<LogSignal> { log.tail() }

@@ -35,6 +35,6 @@ import Testing
         // a test that meets nothing proves nothing
         guard Self.seeds >= 100 else { return }
         #expect(counts.accepted > 0 && counts.stale > 0 && counts.forks > 0 && counts.lost > 0)
-        #expect(counts.rebuilds > 0 && counts.refused > 0)
+        #expect(counts.rebuilds > 0 && counts.refused > 0 && counts.divergences > 0)
     }
 }
