@@ -20,6 +20,12 @@ final class AddedLocations {
         if !marks.isEmpty { self.marks.add(marks) }
     }
 
+    /// Makes all that was added visible to look-ups.
+    func settle() {
+        posts.settle()
+        marks.settle()
+    }
+
     var contents: RunContents { RunContents(posts: posts.sorted(), marks: marks.sorted(), gone: gone) }
 }
 
@@ -30,15 +36,24 @@ struct LocationTable: ~Copyable {
     /// and at least every second slot is free.
     private var slots = UnsafeMutableBufferPointer<Location>(start: nil, count: 0)
     private(set) var count = 0
+    /// What was added last, and is not in the slots: most sessions add once, and look nothing up then.
+    private var last: [Location] = []
 
     deinit { slots.deallocate() }
 
     private var mask: Int { slots.count &- 1 }
 
-    /// Adds locations, in place of those of the same post in the same feed.
+    /// Adds locations, in place of those of the same post in the same feed. No place occurs twice among them.
     mutating func add(_ locations: [Location]) {
-        reserve(count + locations.count)
-        for location in locations { put(location) }
+        settle()
+        last = locations
+    }
+
+    mutating func settle() {
+        if last.isEmpty { return }
+        reserve(count + last.count)
+        for location in last { put(location) }
+        last = []
     }
 
     private mutating func reserve(_ wanted: Int) {
@@ -68,6 +83,7 @@ struct LocationTable: ~Copyable {
 
     /// Notes that what was added before at these positions is gone.
     mutating func remove(_ ranges: [GoneRange]) {
+        settle()
         for slot in slots.indices where slots[slot].feed != 0 {
             let location = slots[slot]
             if ranges.contains(where: { $0.feed == location.feed && $0.contains(location.position) }) {
@@ -95,8 +111,9 @@ struct LocationTable: ~Copyable {
     }
 
     /// Returns all locations, ordered as in a run.
-    func sorted() -> [Location] {
-        if count == 0 { return [] }
+    mutating func sorted() -> [Location] {
+        if count == 0 { return last.isEmpty ? [] : Location.sorted(last) }
+        settle()
         return Location.sorted(
             [Location](unsafeUninitializedCapacity: count) { all, initialized in
                 for slot in slots where slot.feed != 0 {

@@ -17,7 +17,8 @@ struct SessionIndex {
 
     /// Returns the index of a collection's posts, including what was added.
     mutating func of(_ collection: UInt32) throws -> PostIndex {
-        try PostIndex(stored(), added, of: collection, transaction.file.seed)
+        added.settle()
+        return try PostIndex(stored(), added, of: collection, transaction.file.seed)
     }
 
     /// Adds changes. Ranges concern only the locations that were added before.
