@@ -110,19 +110,19 @@ import Testing
     @Test func everyMerge() {
         let (oldest, newer) = (Self.worlds([nil, 3]), Self.worlds([nil, 1, Location.gone]))
         for (i, one) in oldest.enumerated() where one.range == nil {
-            let first = FreshRun(one.contents)
+            let first = MemoryRun(one.contents)
             for two in newer {
-                let second = FreshRun(two.contents)
+                let second = MemoryRun(two.contents)
                 let below = two.follow(one.follow([nil, nil]))
                 let merged = RunContents().merged(over: [second.run, first.run], isOldest: true)
                 if merged.posts.contains(where: { $0.position == Location.gone }) || !merged.gone.isEmpty {
                     Issue.record("the oldest run keeps what is gone: \(merged)")
                 }
                 for three in newer[(i % 5)...] where (three.a ?? 0) != 2 {
-                    let third = FreshRun(three.contents)
+                    let third = MemoryRun(three.contents)
                     let expected = three.follow(below)
-                    let lower = FreshRun(merged)
-                    let upper = FreshRun(
+                    let lower = MemoryRun(merged)
+                    let upper = MemoryRun(
                         RunContents().merged(over: [third.run, second.run], isOldest: false))
                     for (runs, what) in [
                         ([third.run, second.run, first.run], "apart"), ([third.run, lower.run], "lower"),
@@ -174,6 +174,6 @@ import Testing
             _ = index.positions(withHash: location.hash)
             _ = index.isMarked(location.address)
         }
-        _ = FreshRun(RunContents().merged(over: [run, run], isOldest: false))
+        _ = MemoryRun(RunContents().merged(over: [run, run], isOldest: false))
     }
 }

@@ -51,6 +51,7 @@ import Testing
             let drops = random.chance(0.3)
             try storage.cache.write { session in
                 for _ in 0..<random.number(in: 1...4) {
+                    if random.chance(0.2) { session.add([], gone: [prune()]) }
                     session.add(locations(size, drops: drops, try session.index(of: 0)))
                     try look(try session.index(of: 0), at: 6)
                 }
@@ -65,6 +66,18 @@ import Testing
                     throw Mistake(what: "commit \(commits): \(counts.count) runs: \(counts)")
                 }
             }
+        }
+
+        /// A range of positions of a feed that leaves as a whole; the model learns it.
+        private mutating func prune() -> GoneRange {
+            let feed = random.pick([1, 2, 3, UInt32.max])
+            let first = random.pick([1, random.next() | 1])
+            let last = first + min(.max - first, random.pick([0, 1 << 50, 1 << 60]))
+            let range = GoneRange(feed: feed, first...last)
+            for id in model.keys {
+                if let position = model[id]![feed], range.contains(position) { model[id]![feed] = nil }
+            }
+            return range
         }
 
         /// What the session adds, each place once; the model learns it.

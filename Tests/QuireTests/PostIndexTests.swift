@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    private static func runs(of places: [Location]) -> [FreshRun] {
+    private static func runs(of places: [Location]) -> [MemoryRun] {
         var worlds: [[Location]] = [[]]
         for (i, place) in places.enumerated() {
             worlds = worlds.flatMap { world in
@@ -99,10 +99,10 @@ import Testing
                 }
             }
         }
-        return worlds.map { FreshRun(RunContents(posts: $0)) }
+        return worlds.map { MemoryRun(RunContents(posts: $0)) }
     }
 
-    private static func merge(_ newestFirst: [FreshRun], _ what: String) {
+    private static func merge(_ newestFirst: [MemoryRun], _ what: String) {
         var model: [Place] = []
         for run in newestFirst {
             for place in list(run.run.posts) where !model.contains(where: { $0.isAt(place) }) {
@@ -116,7 +116,7 @@ import Testing
         if living.map(Place.init) != model.filter({ $0.position != 0 }) {
             Issue.record("\(what): \(living) keeps what is gone")
         }
-        let again = FreshRun(RunContents(posts: all))
+        let again = MemoryRun(RunContents(posts: all))
         if list(again.run.posts) != model { Issue.record("\(what) is not written as merged") }
     }
 
@@ -186,7 +186,7 @@ import Testing
             _ = run.first(hash: location.hash)
         }
         let locations = run.merged(under: []) { _ in false }
-        _ = FreshRun(RunContents(posts: run.merged(under: locations) { _ in true }))
+        _ = MemoryRun(RunContents(posts: run.merged(under: locations) { _ in true }))
     }
 
     @Test func damagedBytesNeverTrap() {

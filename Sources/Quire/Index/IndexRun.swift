@@ -103,8 +103,8 @@ struct RunContents {
     }
 }
 
-/// A run in memory, which a write session has not stored yet.
-final class FreshRun {
+/// A run that is not stored.
+final class MemoryRun {
     private let bytes: UnsafeMutableRawBufferPointer
     let run: IndexRun
 

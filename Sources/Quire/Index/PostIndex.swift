@@ -14,21 +14,28 @@ struct PostIndex {
     private(set) var marks: [SortedRun] = []
     private let seed: UInt64
     let collection: UInt32
-    /// Keeps the bytes of runs that are not stored yet alive.
-    private var fresh: [FreshRun] = []
+    /// What a write session has added, which is newer than the runs; nil outside a session.
+    private var added: AddedLocations?
+    /// Keeps the bytes of ranges that are not stored yet alive.
+    private var goneRun: MemoryRun?
 
     /// Opens the index of a transaction. Valid until the next commit, and in a write transaction until the
     /// next write.
     init(_ transaction: Transaction, of collection: UInt32) throws {
-        try self.init(Self.stored(transaction), [], of: collection, transaction.file.seed)
+        self.init(try Self.stored(transaction), of: collection, transaction.file.seed)
     }
 
-    /// The index of these stored runs, oldest first, and of those that follow them.
-    init(_ stored: [Stored], _ fresh: [FreshRun], of collection: UInt32, _ seed: UInt64) {
-        self.init(seed, collection, capacity: stored.count + fresh.count)
-        for run in fresh.reversed() { add(run.run) }
+    private init(_ stored: [Stored], of collection: UInt32, _ seed: UInt64) {
+        self.init(seed, collection, capacity: stored.count)
         for run in stored.reversed() { add(run.run) }
-        self.fresh = fresh
+    }
+
+    /// The index of these stored runs, oldest first, and of what a session has added.
+    init(_ stored: [Stored], _ added: AddedLocations, of collection: UInt32, _ seed: UInt64) {
+        self.init(seed, collection, capacity: stored.count)
+        if let gone = added.goneRun { add(gone.run) }
+        for run in stored.reversed() { add(run.run) }
+        (self.added, goneRun) = (added, added.goneRun)
     }
 
     /// The index of these runs, newest first.
@@ -51,7 +58,7 @@ struct PostIndex {
 
     private init(_ other: PostIndex, of collection: UInt32) {
         (runs, marks, gone) = (other.runs, other.marks, other.gone)
-        (seed, fresh) = (other.seed, other.fresh)
+        (seed, added, goneRun) = (other.seed, other.added, other.goneRun)
         self.collection = collection
     }
 
@@ -118,12 +125,29 @@ struct PostIndex {
                 (open + rest).initialize(to: Wanted(address: address, bits: bits, number: rest))
                 rest &+= 1
             }
+            if let added, added.posts.count > 0 { rest = lookUp(open, rest, in: added, body) }
             withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { likely in
                 for run in runs.indices where rest > 0 {
                     rest = lookUp(open, rest, likely.baseAddress!, in: run, body)
                 }
             }
         }
+    }
+
+    /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first ones then.
+    private func lookUp(
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: AddedLocations,
+        _ body: (Int, Location) -> Bool
+    ) -> Int {
+        var rest = count
+        for at in (0..<count).reversed() {
+            let wanted = open[at].number
+            if added.posts.search(at: open[at].address, { body(wanted, $0) }) {
+                rest &-= 1
+                open[at] = open[rest]
+            }
+        }
+        return rest
     }
 
     /// Looks `count` ids up in one run. Returns how many remain to be asked for; they are the first ones then.
@@ -216,6 +240,10 @@ struct PostIndex {
         let bits = SortedRun.bits(address.hash)
         for run in runs { run.prefetchFilter(address.hash) }
         var known: [(feed: UInt32, position: UInt64)] = []
+        added?.posts.search(at: address) { location in
+            known.append((location.feed, location.position))
+            return false
+        }
         for (i, run) in runs.enumerated() where run.mayHave(address.hash, bits) {
             run.search(at: address) { location in
                 if !known.contains(where: { $0.feed == location.feed }) {
@@ -231,6 +259,10 @@ struct PostIndex {
     /// Returns the locations of all posts with this hash, in any collection.
     func positions(withHash hash: UInt64) -> [(feed: UInt32, position: UInt64)] {
         var known: [Location] = []
+        added?.posts.search(hash: hash) { location in
+            known.append(location)
+            return false
+        }
         for (i, run) in runs.enumerated() {
             guard var slot = run.first(hash: hash) else { continue }
             while let location = run.location(slot), location.hash == hash {
@@ -244,7 +276,7 @@ struct PostIndex {
     }
 
     /// Calls `body` with the newest location of each post in each feed, until it returns false. Visits all
-    /// runs in one pass, in the order of hashes.
+    /// stored runs in one pass, in the order of hashes.
     func forEachPlace(_ body: (Location) -> Bool) {
         SortedRun.forEach(ofNewestFirst: runs) { body(current($0, in: $1)) }
     }
@@ -255,7 +287,7 @@ struct PostIndex {
     /// makes a prune cheap.
     func areShared(_ ids: PostIDs) -> [Bool] {
         var found = [Bool](repeating: false, count: ids.count)
-        if marks.isEmpty { return found }
+        if marks.isEmpty && (added?.marks.count ?? 0) == 0 { return found }
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ids.count * 2) { words in
             let (hashes, bits) = (words.baseAddress!, words.baseAddress! + ids.count)
             for i in ids.indices {
@@ -274,6 +306,13 @@ struct PostIndex {
                     }
                 }
             }
+            guard let added, added.marks.count > 0 else { return }
+            for i in ids.indices {
+                added.marks.search(at: address(of: ids[i])) {
+                    found[i] = $0.position != Location.gone
+                    return true
+                }
+            }
         }
         return found
     }
@@ -283,7 +322,7 @@ struct PostIndex {
         Location(address(of: id), feed: 1, position: isShared ? 1 : Location.gone)
     }
 
-    /// Returns true if the post at this address is marked: several feeds hold it.
+    /// Returns true if the post at this address is marked in the stored runs: several feeds hold it.
     func isMarked(_ address: PostAddress) -> Bool {
         for run in marks {
             var mark: Location?
@@ -296,7 +335,7 @@ struct PostIndex {
         return false
     }
 
-    /// Returns the number of marked posts.
+    /// Returns the number of posts that are marked in the stored runs.
     func marked() -> Int {
         var count = 0
         SortedRun.forEach(ofNewestFirst: marks) { mark, _ in
@@ -304,76 +343,5 @@ struct PostIndex {
             return true
         }
         return count
-    }
-
-    // MARK: Keeping few runs
-
-    /// How many runs of similar size are merged. With 4 instead of 8, a look-up visits half as many runs, and
-    /// a location is written 7 instead of 5 times before it is in the largest one.
-    private static let fanOut = 4
-    private static let smallest = 32
-    /// How many locations a merge may move, which bounds the time and the memory of one commit.
-    static let mergeLimit = 1 << 19
-
-    /// Returns which adjacent runs to merge when a new one, the last of `counts`, joins. A range of one run
-    /// means none. Runs that were too large together may fit later, when nothing else is to be merged.
-    static func merge(_ counts: [Int]) -> Range<Int> {
-        for end in stride(from: counts.count, to: 1, by: -1) {
-            let start = mergeStart(counts[..<end])
-            if start < end - 1 { return start..<end }
-        }
-        return counts.count - 1..<counts.count
-    }
-
-    /// Returns the start of the suffix of `counts` to merge.
-    private static func mergeStart(_ counts: ArraySlice<Int>) -> Int {
-        var start = counts.count - 1
-        var total = counts[start]
-        while true {
-            var first = start
-            var sum = total
-            while first > 0, tier(counts[first - 1]) <= tier(total), sum + counts[first - 1] <= mergeLimit {
-                first -= 1
-                sum += counts[first]
-            }
-            let isFull = first > 0 && tier(counts[first - 1]) <= tier(total) && sum > mergeLimit / 2
-            if first == start || start - first + 1 < fanOut && !isFull { return start }
-            (start, total) = (first, sum)
-        }
-    }
-
-    private static func tier(_ count: Int) -> Int {
-        var (tier, size) = (0, smallest * fanOut)
-        while count >= size { (tier, size) = (tier + 1, size * fanOut) }
-        return tier
-    }
-
-    /// Stores the changes of a session as one new run, merged with older ones if there are many. `live` is the
-    /// number of entries in all feeds; any further locations in the runs are outdated.
-    static func store(
-        _ new: RunContents, after stored: [Stored], in transaction: Transaction, live: UInt64
-    ) throws {
-        if new.isEmpty { return }
-        let counts = stored.map(\.run.count) + [new.count]
-        var range = merge(counts)
-        if UInt64(counts.reduce(0, +)) > 2 * live + 1 << 16 { range = 0..<counts.count }
-        let number = (stored.last?.number ?? 0) + 1
-        let older = stored[range.lowerBound..<min(range.upperBound, stored.count)]
-        let isNewMerged = range.upperBound > stored.count
-        if older.isEmpty {
-            return try put(new.merged(over: [], isOldest: stored.isEmpty), number, in: transaction)
-        }
-        // a write may move what the runs lend, so all of them are read before
-        let merged = (isNewMerged ? new : RunContents()).merged(
-            over: older.reversed().map(\.run), isOldest: range.lowerBound == 0)
-        for (number, _) in older { try transaction.delete(.locations, NumberKey(number)) }
-        if isNewMerged { return try put(merged, number, in: transaction) }
-        try put(merged, older.last!.number, in: transaction)
-        try put(new, number, in: transaction)
-    }
-
-    private static func put(_ contents: RunContents, _ number: UInt64, in transaction: Transaction) throws {
-        if contents.isEmpty { return }
-        try transaction.put(.locations, NumberKey(number), count: contents.size) { contents.write(into: $0) }
     }
 }
