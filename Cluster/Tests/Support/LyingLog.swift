@@ -87,8 +87,8 @@ public final class LyingLog: SharedLog {
             diverge(random.below(copies.count), from..<min(end, from + 1 + random.below(4)))
         }
 
-        /// The same entries backwards, as if they were stored later, or others. It was away, so who reads it
-        /// hears of it.
+        /// The same entries backwards, as if they were stored later, or others. The server was away, so its
+        /// readers hear of it.
         mutating func diverge(_ server: Int, _ range: Range<Int>) {
             let old = copies[server][range].map(\.bytes)
             for (i, bytes) in zip(range, old.reversed()) {
@@ -141,7 +141,7 @@ public final class LyingLog: SharedLog {
     }
 
     /// The log as one reader sees it.
-    public func view(_ number: Int) -> any SharedLog { LyingView(log: self, number: number) }
+    public func view(_ number: Int) -> LyingView { LyingView(self, number) }
 
     /// Puts bytes where the next entry would stand.
     public func appendForeign(_ bytes: [UInt8]) { state.withLock { $0.store(bytes) } }
@@ -165,7 +165,7 @@ public final class LyingLog: SharedLog {
 
     public var changes: UInt64 { changes(0) }
 
-    fileprivate func changes(_ view: Int) -> UInt64 { state.withLock { $0.views[view].changes } }
+    func changes(_ view: Int) -> UInt64 { state.withLock { $0.views[view].changes } }
 
     public func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 {
         let result: Result<UInt64, LogError> = state.withLock { state in
@@ -196,7 +196,7 @@ public final class LyingLog: SharedLog {
         try entries(after: number, limit: limit, seenBy: 0)
     }
 
-    fileprivate func entries(
+    func entries(
         after number: UInt64, limit: Int, seenBy view: Int
     ) throws(LogError) -> [LogEntry] {
         let result: Result<[LogEntry], LogError> = state.withLock { state in
@@ -266,27 +266,4 @@ public final class LyingLog: SharedLog {
     }
 
     public func close() {}
-}
-
-private struct LyingView: SharedLog {
-    let log: LyingLog
-    let number: Int
-
-    var changes: UInt64 { log.changes(number) }
-    func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry] {
-        try log.entries(after: number, limit: limit, seenBy: self.number)
-    }
-
-    func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 { try await log.append(entry) }
-    func bounds() async throws(LogError) -> LogBounds { try await log.bounds() }
-    func tail() -> AsyncStream<LogSignal> { log.tail() }
-    func trim(through number: UInt64) async throws(LogError) { try await log.trim(through: number) }
-    func newestCheckpoint() async throws(LogError) -> Checkpoint? { try await log.newestCheckpoint() }
-    func putCheckpoint(_ path: String, _ checkpoint: Checkpoint) async throws(LogError) {
-        try await log.putCheckpoint(path, checkpoint)
-    }
-    func fetchCheckpoint(to path: String) async throws(LogError) -> Checkpoint? {
-        try await log.fetchCheckpoint(to: path)
-    }
-    func close() {}
 }

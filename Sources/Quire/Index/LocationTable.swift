@@ -1,39 +1,8 @@
-/// What a write session has added to the id index and not stored yet.
-///
-/// It belongs to one thread, like the session.
-final class AddedLocations {
-    @exclusivity(unchecked) var posts = LocationTable()
-    @exclusivity(unchecked) var marks = LocationTable()
-    /// Positions that are gone in the stored runs, in order and apart from each other.
-    private(set) var gone: [GoneRange] = []
-    /// The same as a run: look-ups read it like a stored one.
-    private(set) var goneRun: MemoryRun?
-
-    /// Adds changes. Ranges concern only the locations that were added before.
-    func add(_ locations: [Location], marks: [Location], gone: [GoneRange]) {
-        if !gone.isEmpty {
-            posts.remove(gone)
-            self.gone = GoneRange.union(self.gone + gone)
-            goneRun = MemoryRun(RunContents(gone: self.gone))
-        }
-        if !locations.isEmpty { posts.add(locations) }
-        if !marks.isEmpty { self.marks.add(marks) }
-    }
-
-    /// Makes all that was added visible to look-ups.
-    func settle() {
-        posts.settle()
-        marks.settle()
-    }
-
-    var contents: RunContents { RunContents(posts: posts.sorted(), marks: marks.sorted(), gone: gone) }
-}
-
-/// Locations in memory, by the address of their post: those that a write session has not stored yet. Of the locations
-/// of a post in a feed it has the one that was added last.
+/// Locations in memory, by the address of their post: those that a write session has not stored yet. Of the
+/// locations of a post in a feed it has the one that was added last.
 struct LocationTable: ~Copyable {
-    /// Open addressing: a location is in the slot of its hash, or in the next free one. `feed` is 0 where there is none,
-    /// and at least every second slot is free.
+    /// Open addressing: a location is in the slot of its hash, or in the next free one. `feed` is 0 where there is
+    /// none, and at least every second slot is free.
     private var slots = UnsafeMutableBufferPointer<Location>(start: nil, count: 0)
     private(set) var count = 0
     /// What was added last, and is not in the slots: most sessions add once, and look nothing up then.
@@ -49,6 +18,7 @@ struct LocationTable: ~Copyable {
         last = locations
     }
 
+    /// Puts what was added last into the slots. Only then look-ups find it.
     mutating func settle() {
         if last.isEmpty { return }
         reserve(count + last.count)
@@ -92,7 +62,8 @@ struct LocationTable: ~Copyable {
         }
     }
 
-    /// Calls `body` with each location with this hash, of any post, until it returns true. Returns whether `body` did.
+    /// Calls `body` with each location with this hash, of any post, until it returns true. Returns whether `body`
+    /// did.
     @inline(__always) @discardableResult
     func search(hash: UInt64, _ body: (Location) -> Bool) -> Bool {
         if count == 0 { return false }

@@ -22,20 +22,15 @@ struct PostIndex {
     /// Opens the index of a transaction. Valid until the next commit, and in a write transaction until the
     /// next write.
     init(_ transaction: Transaction, of collection: UInt32) throws {
-        self.init(try Self.stored(transaction), of: collection, transaction.file.seed)
-    }
-
-    private init(_ stored: [Stored], of collection: UInt32, _ seed: UInt64) {
-        self.init(seed, collection, capacity: stored.count)
-        for run in stored.reversed() { add(run.run) }
+        self.init(try Self.stored(transaction), nil, of: collection, transaction.file.seed)
     }
 
     /// The index of these stored runs, oldest first, and of what a session has added.
-    init(_ stored: [Stored], _ added: AddedLocations, of collection: UInt32, _ seed: UInt64) {
+    init(_ stored: [Stored], _ added: AddedLocations?, of collection: UInt32, _ seed: UInt64) {
         self.init(seed, collection, capacity: stored.count)
-        if let gone = added.goneRun { add(gone.run) }
+        (self.added, goneRun) = (added, added?.goneRun)
+        if let goneRun { add(goneRun.run) }
         for run in stored.reversed() { add(run.run) }
-        (self.added, goneRun) = (added, added.goneRun)
     }
 
     /// The index of these runs, newest first.

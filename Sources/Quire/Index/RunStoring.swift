@@ -41,12 +41,11 @@ extension PostIndex {
         return tier
     }
 
-    /// Stores the changes of a session as one new run, merged with older ones if there are many. `live` is the
+    /// Stores the changes of a session, at least one, as one new run, merged with older ones if there are many. `live` is the
     /// number of entries in all feeds; any further locations in the runs are outdated.
     static func store(
         _ new: RunContents, after stored: [Stored], in transaction: Transaction, live: UInt64
     ) throws {
-        if new.isEmpty { return }
         let counts = stored.map(\.run.count) + [new.count]
         var range = merge(counts)
         if UInt64(counts.reduce(0, +)) > 3 * live + 1 << 16 { range = 0..<counts.count }

@@ -28,6 +28,38 @@ struct SessionIndex {
 
     /// Writes what was added, as the last step of the session.
     mutating func store(live: UInt64) throws {
-        try PostIndex.store(added.contents, after: stored(), in: transaction, live: live)
+        let new = added.contents
+        if !new.isEmpty { try PostIndex.store(new, after: stored(), in: transaction, live: live) }
     }
+}
+
+/// What a write session has added to the id index and not stored yet.
+///
+/// It belongs to one thread, like the session.
+final class AddedLocations {
+    @exclusivity(unchecked) var posts = LocationTable()
+    @exclusivity(unchecked) var marks = LocationTable()
+    /// Positions that are gone in the stored runs, in order and apart from each other.
+    private(set) var gone: [GoneRange] = []
+    /// The same as a run: look-ups read it like a stored one.
+    private(set) var goneRun: MemoryRun?
+
+    /// Adds changes. Ranges concern only the locations that were added before.
+    func add(_ locations: [Location], marks: [Location], gone: [GoneRange]) {
+        if !gone.isEmpty {
+            posts.remove(gone)
+            self.gone = GoneRange.union(self.gone + gone)
+            goneRun = MemoryRun(RunContents(gone: self.gone))
+        }
+        if !locations.isEmpty { posts.add(locations) }
+        if !marks.isEmpty { self.marks.add(marks) }
+    }
+
+    /// Makes all that was added visible to look-ups.
+    func settle() {
+        posts.settle()
+        marks.settle()
+    }
+
+    var contents: RunContents { RunContents(posts: posts.sorted(), marks: marks.sorted(), gone: gone) }
 }

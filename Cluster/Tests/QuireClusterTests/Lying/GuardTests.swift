@@ -68,7 +68,7 @@ import Testing
         let (world, folder) = (try world(), ScratchFolder())
         var options = await world.nodes[2].options
         options.lossesBelieved = 1
-        let log = HookedLog(world.log)
+        let log = world.log.view(0)
         let shard = try ClusterShard("0", log, in: folder.path + "/other", options)
         _ = try await world.write([.setAttribute("a", to: [1])], through: 0)
         #expect(try await shard.advance())
@@ -92,7 +92,7 @@ import Testing
         for _ in 0..<10 { _ = try? await shard.advance() }
         let model = try await Model(of: world.log, in: folder.path)
         #expect(await shard.position == model.position)
-        #expect(log.isDone)
+        #expect(log.afterRead == nil)
     }
 
     /// The log loses an entry after its effect was seen, and before its writer heard of it.
@@ -354,43 +354,4 @@ extension ClusterWorld {
         _ = try await body(nodes[node].shard)
         return try feed(of: node)
     }
-}
-
-/// A log with which something happens after a read.
-private final class HookedLog: SharedLog {
-    private let log: LyingLog
-    private let hook = Mutex<(@Sendable ([LogEntry]) -> Bool)?>(nil)
-    private let done = Mutex(false)
-
-    init(_ log: LyingLog) { self.log = log }
-
-    /// Called after each read until it returns true.
-    var afterRead: (@Sendable ([LogEntry]) -> Bool)? {
-        get { hook.withLock(\.self) }
-        set { hook.withLock { $0 = newValue } }
-    }
-    var isDone: Bool { done.withLock(\.self) }
-
-    func entries(after number: UInt64, limit: Int) async throws(LogError) -> [LogEntry] {
-        let entries = try await log.entries(after: number, limit: limit)
-        if let afterRead, afterRead(entries) {
-            done.withLock { $0 = true }
-            self.afterRead = nil
-        }
-        return entries
-    }
-
-    var changes: UInt64 { log.changes }
-    func append(_ entry: [UInt8]) async throws(LogError) -> UInt64 { try await log.append(entry) }
-    func bounds() async throws(LogError) -> LogBounds { try await log.bounds() }
-    func tail() -> AsyncStream<LogSignal> { log.tail() }
-    func trim(through number: UInt64) async throws(LogError) { try await log.trim(through: number) }
-    func newestCheckpoint() async throws(LogError) -> Checkpoint? { try await log.newestCheckpoint() }
-    func putCheckpoint(_ path: String, _ checkpoint: Checkpoint) async throws(LogError) {
-        try await log.putCheckpoint(path, checkpoint)
-    }
-    func fetchCheckpoint(to path: String) async throws(LogError) -> Checkpoint? {
-        try await log.fetchCheckpoint(to: path)
-    }
-    func close() {}
 }

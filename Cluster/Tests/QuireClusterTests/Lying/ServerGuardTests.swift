@@ -7,14 +7,20 @@ import Testing
 
 /// The guard against servers that keep different entries under one number.
 @Suite struct ServerGuardTests {
-    /// A server that leads anew keeps another entry in the middle, and the same at the end. No node may go on
-    /// with what it has from the old one.
-    @Test func aLeaderWithOthersInTheMiddleIsNoticed() async throws {
+    /// Three nodes that have applied four entries of the first.
+    private func world() async throws -> ClusterWorld {
         let world = try ClusterWorld(seed: 3, faults: LyingLog.Faults())
         for i in 0..<4 as Range<UInt8> {
             _ = try await world.write([.setAttribute("a", to: [i])], through: 0)
         }
         try await world.settle()
+        return world
+    }
+
+    /// A server that leads anew keeps another entry in the middle, and the same at the end. No node may go on
+    /// with what it has from the old one.
+    @Test func aLeaderWithOthersInTheMiddleIsNoticed() async throws {
+        let world = try await world()
         world.log.diverge(0, 2...2)
         _ = try await world.write([.setAttribute("b", to: [1])], through: 1)
         _ = try await world.write([.setAttribute("b", to: [2])], through: 0)
@@ -29,11 +35,7 @@ import Testing
     /// Nodes that are answered by servers with different entries have different histories as long as that
     /// lasts. One of them is that of the log in the end: the others say what they lost.
     @Test func serversThatKeepOthersAreToldApart() async throws {
-        let world = try ClusterWorld(seed: 3, faults: LyingLog.Faults())
-        for i in 0..<4 as Range<UInt8> {
-            _ = try await world.write([.setAttribute("a", to: [i])], through: 0)
-        }
-        try await world.settle()
+        let world = try await world()
         world.log.diverge(1, 2...3)
         world.log.change(1, to: 1)
         world.log.change(2, to: 2)
