@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire doctor", .timeLimit(.minutes(2)))
+@Suite("quire doctor", .timeLimit(.minutes(10)))
 struct DoctorTests {
     @Test("What it says compact would free is about what compact frees")
     func compact() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Runs what README.md, Docs/*.md and the help tell people to type.
-@Suite("Commands in documents and help", .timeLimit(.minutes(5)))
+@Suite("Commands in documents and help", .timeLimit(.minutes(10)))
 struct DocumentedCommandsTests {
     static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../..").standardizedFileURL

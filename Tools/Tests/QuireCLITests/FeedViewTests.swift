@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `quire show` on a terminal. Each test waits for a picture; the time limit ends one that never comes.
-@Suite("quire show as a view that scrolls", .timeLimit(.minutes(2)))
+@Suite("quire show as a view that scrolls", .timeLimit(.minutes(10)))
 struct FeedViewTests {
     private let box: Sandbox
     private let terminal: PseudoTerminal

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What `Packaging/install-tool` puts where, and what it makes of the help.
-@Suite("The installed tool, its manual and its completions", .timeLimit(.minutes(5)))
+@Suite("The installed tool, its manual and its completions", .timeLimit(.minutes(10)))
 struct InstallTests {
     private let box: Sandbox
     private let commands: [String]

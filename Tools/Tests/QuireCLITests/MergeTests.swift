@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire merge", .timeLimit(.minutes(2)))
+@Suite("quire merge", .timeLimit(.minutes(10)))
 struct MergeTests {
     /// Two feeds whose posts have other ids, so that they share none.
     private func makeFeeds() throws -> Sandbox {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What the tool says when something is wrong", .timeLimit(.minutes(5)))
+@Suite("What the tool says when something is wrong", .timeLimit(.minutes(10)))
 struct MessageTests {
     private func objects(_ text: String) throws -> [JSONObject] {
         try text.split(separator: "\n").map {

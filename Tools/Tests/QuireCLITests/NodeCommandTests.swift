@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `quire node` and `quire cluster` become the program quire-node.
-@Suite("Commands of a cluster", .timeLimit(.minutes(5)))
+@Suite("Commands of a cluster", .timeLimit(.minutes(10)))
 struct NodeCommandTests {
     private let box: Sandbox
 

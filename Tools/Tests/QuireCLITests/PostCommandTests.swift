@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("get, export, delete, pin, and bodies of show", .timeLimit(.minutes(5)))
+@Suite("get, export, delete, pin, and bodies of show", .timeLimit(.minutes(10)))
 struct PostCommandTests {
     private let box: Sandbox
 

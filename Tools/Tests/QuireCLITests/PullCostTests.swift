@@ -4,7 +4,7 @@ import LoopbackServers
 import Testing
 
 /// How many requests a mirror takes. `Scripts/pull-figures` measures the same with time.
-@Suite("what quire pull asks for", .timeLimit(.minutes(5)), .serialized)
+@Suite("what quire pull asks for", .timeLimit(.minutes(10)), .serialized)
 struct PullCostTests {
     private func requests(_ url: String, asked: () -> Int) async throws -> Int {
         let box = try Sandbox()

@@ -15,7 +15,7 @@ final class Signalled: Sendable {
     func release() { held.withLock { $0 = nil } }
 }
 
-@Suite("quire pull and servers that fail", .timeLimit(.minutes(5)), .serialized)
+@Suite("quire pull and servers that fail", .timeLimit(.minutes(10)), .serialized)
 struct PullFaultTests {
     @Test("cut answers, lost servers and 429 are asked for again, as the server wants it")
     func faults() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(
     "quire pull from servers that play recorded pages", .enabled(if: Shared.fixtures != nil),
-    .timeLimit(.minutes(5)), .serialized)
+    .timeLimit(.minutes(10)), .serialized)
 struct PullFixtureTests {
     @Test("no flag is needed, and the mirror is the list", arguments: PlayedAPI.all)
     func played(api: PlayedAPI) async throws {

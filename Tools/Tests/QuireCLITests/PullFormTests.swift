@@ -7,7 +7,7 @@ import Testing
 @testable import QuireCLI
 
 /// Lists whose requests or answers are not JSON pages: RSS and Atom, GraphQL, lists of ids.
-@Suite("quire pull of feeds, GraphQL and lists of ids", .timeLimit(.minutes(5)), .serialized)
+@Suite("quire pull of feeds, GraphQL and lists of ids", .timeLimit(.minutes(10)), .serialized)
 struct PullFormTests {
     // MARK: RSS and Atom
 

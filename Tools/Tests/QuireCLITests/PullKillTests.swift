@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `quire pull` killed at any moment.
-@Suite("quire pull, killed", .timeLimit(.minutes(5)), .serialized)
+@Suite("quire pull, killed", .timeLimit(.minutes(10)), .serialized)
 struct PullKillTests {
     /// When a request arrives: before the answer, beside it, or some moments after it left.
     private enum Moment: Int, CaseIterable { case before, beside, later }

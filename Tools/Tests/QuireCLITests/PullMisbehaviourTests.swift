@@ -7,7 +7,7 @@ import Testing
 @testable import QuireCLI
 
 /// What people reported of paged APIs: each of these servers was somebody's.
-@Suite("quire pull and servers that misbehave", .timeLimit(.minutes(5)), .serialized)
+@Suite("quire pull and servers that misbehave", .timeLimit(.minutes(10)), .serialized)
 struct PullMisbehaviourTests {
     private static let count = 35
     private static let all = (1...count).reversed().map(String.init)

@@ -3,7 +3,7 @@ import Foundation
 import LoopbackServers
 import Testing
 
-@Suite("what quire pull sees in the first answer", .timeLimit(.minutes(5)), .serialized)
+@Suite("what quire pull sees in the first answer", .timeLimit(.minutes(10)), .serialized)
 struct PullRecognitionTests {
     private func found(
         _ path: String, _ items: [String], _ arguments: String...

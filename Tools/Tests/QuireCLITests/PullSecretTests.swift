@@ -3,7 +3,7 @@ import Foundation
 import LoopbackServers
 import Testing
 
-@Suite("quire pull and secrets", .timeLimit(.minutes(5)), .serialized)
+@Suite("quire pull and secrets", .timeLimit(.minutes(10)), .serialized)
 struct PullSecretTests {
     private static let secret = "s3cr3t/+&key"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QuireCLI
 
-@Suite("quire pull", .timeLimit(.minutes(5)), .serialized)
+@Suite("quire pull", .timeLimit(.minutes(10)), .serialized)
 struct PullTests {
     @Test("a new feed is mirrored without flags, and the line says what was found")
     func whole() async throws {

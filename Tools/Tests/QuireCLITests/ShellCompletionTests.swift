@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The installed completions in real shells, at a terminal, as a person types.
-@Suite("Completions at a terminal", .timeLimit(.minutes(3)), .serialized)
+@Suite("Completions at a terminal", .timeLimit(.minutes(10)), .serialized)
 struct ShellCompletionTests {
     /// True if the shell is installed, and what gives it a terminal of its own.
     private static func has(_ shell: String) -> Bool {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("quire watch", .timeLimit(.minutes(2)))
+@Suite("quire watch", .timeLimit(.minutes(10)))
 struct WatchTests {
     /// Applies the changes of a line to the rows of a feed.
     private static func apply(_ line: [String: Any], to rows: inout [String]) throws {
