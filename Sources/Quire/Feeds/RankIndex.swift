@@ -21,6 +21,7 @@ struct RankIndex {
     ) throws -> [(number: UInt64, run: RankRun)] {
         try transaction.withCursor(table) { cursor in
             var runs: [(number: UInt64, run: RankRun)] = []
+            runs.reserveCapacity(8)
             var found = try cursor.first()
             while let (key, value) = found {
                 guard let key = NumberKey(ofRun: key), let run = RankRun(value) else {

@@ -42,6 +42,7 @@ struct PostIndex {
     private init(_ seed: UInt64, _ collection: UInt32, capacity: Int) {
         (self.seed, self.collection) = (seed, collection)
         runs.reserveCapacity(capacity)
+        marks.reserveCapacity(capacity)
     }
 
     /// Adds a run below the others.
