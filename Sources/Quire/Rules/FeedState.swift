@@ -142,6 +142,10 @@ struct FeedState: ~Copyable {
     var mayHideEndsInDoubt: Bool
     var mayHideOverlaps: Bool
 
+    /// Always nil. The compiler copies a large value to the stack for each call of a method that does not
+    /// change it, unless it holds something like this, whose type is not known.
+    private let staysInPlace: Any? = nil
+
     /// Creates an empty feed.
     init(options: FeedOptions) {
         self.options = options
