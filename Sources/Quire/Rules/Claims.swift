@@ -29,7 +29,7 @@ extension Draft {
 
     /// R26.9. Returns true if, in a feed whose links are positions, the answer contradicts the cache: the
     /// page numbers had misplaced something, or they have shifted.
-    func isElsewhere(_ page: [Int], _ at: Int) throws(Interruption) -> Bool {
+    mutating func isElsewhere(_ page: [Int], _ at: Int) throws(Interruption) -> Bool {
         // R10: that gap must be filled first
         if !ticket.mayClaim || rows[..<at].contains(where: \.isGap) { return false }
         let border = try border(above: at)
@@ -49,7 +49,7 @@ extension Draft {
 
     /// R26.10. Returns true if a keyless answer shows, above the last entry it shares with the segment,
     /// something that is cached below that entry, or the other way round.
-    func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {
+    mutating func isMisplaced(_ page: [Int], _ last: Int, _ at: Int) -> Bool {
         if state.options.order != .keyless { return false }
         let places = places()
         let cut = page.firstIndex(of: last)!
@@ -70,7 +70,7 @@ extension Draft {
         guard let first = accepted.first, let last = accepted.last else { return }
         var at = rows.firstIndex(of: .entry(last))! + 1
         if at < rows.count, rows[at].isGap {
-            let below = try state.entry(at: at + 1, in: rows, from: .above)
+            let below = try state.entry(of: rows[at + 1], from: .above)
             if try hadProvenNeighbour(.above, below) {
                 rows.remove(at: at)
             } else if state.page(of: below)?.own == answer.next && !state.options.isStrict {
@@ -80,7 +80,7 @@ extension Draft {
         }
         at = rows.firstIndex(of: .entry(first))! - 1
         if at > 0, case .gap(let gap) = rows[at] {
-            let above = try state.entry(at: at - 1, in: rows, from: .below)
+            let above = try state.entry(of: rows[at - 1], from: .below)
             let leadsHere =
                 state.gaps[gap].down.link == ticket.own
                 || state.page(of: above)?.next == ticket.own
@@ -102,12 +102,12 @@ extension Draft {
         rows = state.mergeGaps(rows)  // a post that rose may have stood alone between two gaps
         var at = rows.firstIndex(of: .entry(last))! + 1
         if answer.next == .unknown, at < rows.count, rows[at].isGap {
-            let below = try state.entry(at: at + 1, in: rows, from: .above)
+            let below = try state.entry(of: rows[at + 1], from: .above)
             if try hadProvenNeighbour(.above, below) { rows.remove(at: at) }
         }
         at = rows.firstIndex(of: .entry(first))! - 1
         if answer.previous == .unknown, at > 0, rows[at].isGap {
-            let above = try state.entry(at: at - 1, in: rows, from: .below)
+            let above = try state.entry(of: rows[at - 1], from: .below)
             if try hadProvenNeighbour(.below, above) { rows.remove(at: at) }
         }
         if !updateFarGap(first, last) { for entry in accepted { insideRun.insert(entry) } }
@@ -139,7 +139,7 @@ extension Draft {
             return at > 0 && !before[at - 1].isGap && unverified[entry] == nil
         case .below:
             guard at + 1 < before.count, !before[at + 1].isGap else { return false }
-            return unverified[try state.entry(at: at + 1, in: before, from: .above)] == nil
+            return unverified[try state.entry(of: before[at + 1], from: .above)] == nil
         }
     }
 }

@@ -176,7 +176,7 @@ extension FeedState {
         }
         if case .head(page: number) = crawl.start {
             record.isAtHead = true
-        } else if end.flatMap({ cached($0) }).map({ entries[$0].isDetached }) ?? true, !serverRows.isEmpty,
+        } else if end.flatMap({ cached($0) }).map({ entries[$0].isDetached }) ?? true, firstServerRow() != nil,
             head.link == record.own
         {
             record.isAboveHead = true
@@ -196,7 +196,7 @@ extension FeedState {
         var first = options.firstPage
         if case .head(let page) = crawl.start { first = page }
         let topmost = answer.posts.first { cached($0.id) != nil }
-        guard head.link == .unknown, number > first, case .entry(let top)? = serverRows.first,
+        guard head.link == .unknown, number > first, case .entry(let top)? = firstServerRow(),
             topmost?.id == id(of: top)
         else { return }
         head = newEdge(crawl.link(to: number - 1))
@@ -225,7 +225,7 @@ extension FeedState {
         }
         let start = isInSequence(earlier).flatMap { rows.firstIndex(of: .entry($0)) }
         let bottom = start.flatMap { rows[$0...].firstIndex(where: \.isGap) } ?? rows.count
-        return (try entry(at: bottom - 1, in: rows, from: .below), tail.link)
+        return (try entry(of: rows[bottom - 1], from: .below), tail.link)
     }
 }
 

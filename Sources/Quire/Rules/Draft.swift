@@ -9,7 +9,8 @@ struct Draft: ~Copyable {
     /// feed, so `answer.next` is unknown.
     let endsRange: Bool
 
-    var rows: [Row]
+    var rows: [Row] { didSet { knownPlaces = nil } }
+    private var knownPlaces: EntryMap?
     var head: Edge
     var tail: Edge
     let gapsBefore: [Gap]
@@ -77,25 +78,20 @@ struct Draft: ~Copyable {
     var ignored: [Int] = []
     var sticky: [Int] = []
 
-    init(_ before: consuming FeedState, _ ticket: TicketRecord, _ answer: Answer) {
+    init(_ before: consuming FeedState, _ ticket: consuming TicketRecord, _ answer: consuming Answer) {
         state = before
-        // The entries are shared with the old state; copy them once, with room for the answer.
-        let count = state.entries.count + answer.posts.count
-        state.entries.reserveCapacity(count)
-        state.index.reserveCapacity(count)
-        var numbers: [Int] = []
-        numbers.reserveCapacity(answer.posts.count)
-        for post in answer.posts { numbers.append(state.number(of: post.id)) }
-        self.numbers = numbers
-        self.ticket = ticket
+        numbers = state.numbers(of: answer.posts)
         endsRange = ticket.isBounded && answer.next == .end
+        if endsRange { answer.next = .unknown }
+        self.ticket = ticket
         self.answer = answer
         head = state.head
         tail = state.tail
         rows = state.serverRows
-        shownPost = [Int](repeating: -1, count: state.entries.count)
+        shownPost = []
+        shownPost.append(contentsOf: repeatElement(-1, count: state.entries.count))
         gapsBefore = state.gapRows.map { [gaps = state.gaps] in gaps[$0] }
-        if endsRange { self.answer.next = .unknown }
+        if gapsBefore.isEmpty { return }
         for i in rows.indices {
             if case .gap(let gap) = rows[i] { rows[i] = state.newGap(state.gaps[gap]) }
         }
@@ -129,7 +125,7 @@ struct Draft: ~Copyable {
         }
         try requireDeclaredOrder(page)
         if state.options.order == .bump { page = compareKeys(page) }
-        duplicates = page.filter { isEntry($0) }
+        for entry in page where isEntry(entry) { duplicates.append(entry) }
         rowsSeen = position
         rowsWithout(moved)
         return page
@@ -220,11 +216,13 @@ struct Draft: ~Copyable {
     }
 
     /// Returns the row of each entry; nil for an entry without a row.
-    func places() -> EntryMap {
+    mutating func places() -> EntryMap {
+        if let knownPlaces { return knownPlaces }
         var places = EntryMap(entries: state.entries.count)
         for (i, row) in rows.enumerated() {
             if case .entry(let entry) = row { places[entry] = i }
         }
+        knownPlaces = places
         return places
     }
 

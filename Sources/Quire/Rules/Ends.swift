@@ -13,7 +13,7 @@ extension Draft {
     /// Returns the entry above a gap or the tail.
     func border(above at: Int) throws(Interruption) -> Int {
         let row = rows[..<at].lastIndex(where: { !$0.isGap })!
-        return try state.entry(at: row, in: rows, from: .below)
+        return try state.entry(of: rows[row], from: .below)
     }
 
     /// Handles an answer with nothing below the border: moves the link on, or treats it as a possible end.
@@ -86,7 +86,7 @@ extension Draft {
     mutating func doubtBelow(_ entry: Int) throws(Interruption) {
         let at = rows.firstIndex(of: .entry(entry))! + 1
         if state.options.trustsEnd, try !isOutrun(at) { return try cutBelow(at) }
-        let below = try state.entry(at: at, in: rows, from: .above)
+        let below = try state.entry(of: rows[at], from: .above)
         let down = state.newEdge(.confirmEnd)
         let up = state.linkAbove(below)
         rows.insert(state.newGap(down: down, up: up, why: .endInDoubt), at: at)

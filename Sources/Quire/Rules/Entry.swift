@@ -140,6 +140,18 @@ struct Entry {
         set { flags[.checked] = newValue }
     }
 
+    /// Puts it into the server's sequence.
+    mutating func place(at clock: UInt64, isPlaceholder: Bool) {
+        if !isCached { (isCached, self.isPlaceholder, confirmed) = (true, isPlaceholder, clock) }
+        isDetached = false
+    }
+
+    /// Notes that an answer that was requested then showed it, with this key.
+    mutating func confirm(at clock: UInt64, asked: UInt64, key: Int64? = nil) {
+        (confirmed, self.asked) = (clock, asked)
+        if let key { self.key = key }
+    }
+
     /// Returns true if the entry is the same in two states, in every field.
     func isSame(as other: Entry) -> Bool {
         flags == other.flags && confirmed == other.confirmed && page == other.page && asked == other.asked

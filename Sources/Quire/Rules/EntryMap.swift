@@ -5,7 +5,10 @@ struct EntryMap {
 
     private static let none = Int.min
 
-    init(entries count: Int) { values = Array(repeating: Self.none, count: count) }
+    init(entries count: Int) {
+        values = []  // filling it is cheaper than to create it full
+        values.append(contentsOf: repeatElement(Self.none, count: count))
+    }
 
     subscript(entry: Int) -> Int? {
         get {
@@ -101,6 +104,15 @@ struct EntryIndex {
         slots[slot] = Int32(truncatingIfNeeded: number)
         ids.append(id)
         return number
+    }
+
+    /// Returns the numbers of the posts' ids, as ``number(of:)`` does for each.
+    mutating func numbers(of posts: [Post]) -> [Int] {
+        reserveCapacity(ids.count + posts.count)
+        var numbers: [Int] = []
+        numbers.reserveCapacity(posts.count)
+        for post in posts { numbers.append(number(of: post.id)) }
+        return numbers
     }
 
     mutating func reserveCapacity(_ count: Int) {

@@ -142,6 +142,10 @@ struct FeedState: ~Copyable {
     var mayHideEndsInDoubt: Bool
     var mayHideOverlaps: Bool
 
+    /// Always nil. The compiler copies a large value to the stack for each call of a method that does not
+    /// change it, unless it holds something like this, whose type is not known.
+    private let staysInPlace: Any? = nil
+
     /// Creates an empty feed.
     init(options: FeedOptions) {
         self.options = options
@@ -218,6 +222,14 @@ extension FeedState {
         return entry
     }
 
+    /// Does the same for the posts of an answer, in order.
+    mutating func numbers(of posts: [Post]) -> [Int] {
+        let numbers = index.numbers(of: posts)
+        let new = index.ids.count - entries.count
+        entries.append(contentsOf: repeatElement(Entry(isCached: false), count: new))
+        return numbers
+    }
+
     /// Returns the number of a cached entry, including detached entries.
     func cached(_ id: PostID) -> Int? {
         guard let entry = index[id], entries[entry].isCached else { return nil }
@@ -232,12 +244,19 @@ extension FeedState {
         }
     }
 
-    /// The rows of the server's sequence.
-    var serverRows: [Row] {
-        let hasDetached =
-            unloaded.contains(where: \.isDetached) || entries.contains { $0.isDetached && $0.isCached }
-        return hasDetached ? rows.filter { !isDetached($0) } : rows
+    /// True if a row is detached.
+    var hasDetached: Bool {
+        unloaded.contains(where: \.isDetached) || entries.contains { $0.isDetached && $0.isCached }
     }
+
+    /// The rows of the server's sequence.
+    var serverRows: [Row] { hasDetached ? rows.filter { !isDetached($0) } : rows }
+
+    /// Returns the first row of the server's sequence, from an index on; nil if there is none.
+    func firstServerRow(from at: Int = 0) -> Row? { rows[at...].first { !isDetached($0) } }
+
+    /// Returns the last row of the server's sequence, above an index.
+    func lastServerRow(above at: Int) -> Row? { rows[..<at].last { !isDetached($0) } }
 
     /// The gaps that are not in an unloaded span.
     var gapRows: [Int] { gaps.isEmpty ? [] : rows.compactMap(\.gap) }
@@ -274,9 +293,9 @@ extension FeedState {
         entries[entry].isCached ? pages[entries[entry].page] : nil
     }
 
-    /// Returns the entry at this row. `side` says from which side to read an unloaded span.
-    func entry(at row: Int, in rows: [Row], from side: Side) throws(Interruption) -> Int {
-        switch rows[row] {
+    /// Returns the entry at a row. `side` says from which side to read an unloaded span.
+    func entry(of row: Row, from side: Side) throws(Interruption) -> Int {
+        switch row {
         case .entry(let entry): return entry
         case .unloaded(let run): throw .needs(side == .above ? .top(run) : .bottom(run))
         case .gap: preconditionFailure("gaps must not be adjacent")

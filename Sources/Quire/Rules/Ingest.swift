@@ -40,25 +40,27 @@ extension FeedState {
 
     /// Places an answer. `isLesson`: the state has learned something that a refusal must not undo.
     mutating func judge(
-        _ answer: Answer, _ ticket: TicketRecord, isLesson: Bool
+        _ answer: consuming Answer, _ ticket: consuming TicketRecord, isLesson: Bool
     ) throws(Interruption) -> Judgement {
         var draft = Draft(copy(), ticket, answer)
         draft.disorder = draft.shownAgainstOrder()
         if !draft.disorder.isEmpty { draft.state.answersAgainstOrder += 1 }
-        var judgement: Judgement
+        var judgement = Judgement(outcome: Outcome())
         do {
             try draft.place()
-            judgement = Judgement(outcome: try draft.commit(), isAccepted: true)
+            try draft.commit(&judgement.outcome)
+            judgement.isAccepted = true
             judgement.placements = draft.placements
             if !draft.staying.isEmpty { judgement.placed = draft.accepted.map { draft.state.id(of: $0) } }
         } catch .refused(let verdict, let help) {
-            judgement = Judgement(outcome: Outcome(verdict, help: help), isLesson: isLesson)
+            judgement.outcome = Outcome(verdict, help: help)
+            judgement.isLesson = isLesson
             judgement.outcome.duplicatesInPage = draft.duplicatesInPage
             if !draft.disorder.isEmpty {
                 answersAgainstOrder += 1
                 judgement.isLesson = true
             }
-            if ticket.operation == .refresh && head.search != nil {
+            if draft.ticket.operation == .refresh && head.search != nil {
                 head.search = nil  // R7: the next search begins at the first page
                 judgement.isLesson = true
             }
@@ -108,8 +110,8 @@ extension Draft {
 }
 
 extension Draft {
-    /// Writes the draft into the state and returns the outcome.
-    mutating func commit() throws(Interruption) -> Outcome {
+    /// Writes the draft into the state and fills the outcome.
+    mutating func commit(_ outcome: inout Outcome) throws(Interruption) {
         try keepUnplaced()
         let spots = try learnPositions()
         let doubted = try doubtedJoins()
@@ -117,7 +119,8 @@ extension Draft {
         // a push changes nothing that could make a jump stale
         if ticket.operation != .push { state.changed = now }
         let (oldRows, borders) = (state.rows, state.borders())
-        state.forgetBorders((removed + moved).filter { state.entries[$0].isCached })
+        let gone = removed + moved
+        state.forgetBorders(gone.filter { state.entries[$0].isCached })
         applyPlacement(now)
         var page: UInt64?
         if !accepted.isEmpty { page = storePage() }
@@ -142,9 +145,10 @@ extension Draft {
         try addClaims(now)
         try recordPositions(spots)
         for gap in state.gapRows where state.gaps[gap].since == 0 { state.gaps[gap].since = now }
-        try state.rederive(from: borders, gone: EntrySet(moved + removed))
+        try state.rederive(from: borders, gone: EntrySet(gone))
         try putStickyOnTop(now)
-        return outcome(page: page)
+        outcome.page = page
+        fill(&outcome)
     }
 
     /// R6. Puts back entries that this answer shows elsewhere but does not place. They have not moved: they
@@ -166,7 +170,7 @@ extension Draft {
                 if place < rows.count, !rows[place].isGap {
                     let run = old[at...].prefix { !$0.isGap }
                     if !run.contains(rows[place]) {
-                        let below = try state.entry(at: place, in: rows, from: .above)
+                        let below = try state.entry(of: rows[place], from: .above)
                         let down = try state.linkBelow(entry)
                         rows.insert(state.newGap(down: down, up: state.linkAbove(below)), at: place)
                     }
@@ -214,29 +218,21 @@ extension Draft {
     }
 
     private mutating func applyPlacement(_ now: UInt64) {
+        let (isSnapshot, issued) = (ticket.operation == .snapshot, ticket.issued)
         new.reserveCapacity(accepted.count)
         for entry in accepted where !isEntry(entry) || state.entries[entry].isPlaceholder {
             new.append(entry)
         }
         for row in rows {
             guard case .entry(let entry) = row else { continue }
-            if !state.entries[entry].isCached {
-                state.entries[entry].isCached = true
-                state.entries[entry].isPlaceholder = ticket.operation == .snapshot
-                state.entries[entry].confirmed = now
-            }
-            state.entries[entry].isDetached = false
+            state.entries[entry].place(at: now, isPlaceholder: isSnapshot)
         }
-        for entry in shown {
-            state.entries[entry].confirmed = now
-            state.entries[entry].asked = ticket.issued
-        }
+        for entry in shown { state.entries[entry].confirm(at: now, asked: issued) }
         let hasTombstones = !state.tombstones.isEmpty
         for entry in accepted {
-            state.entries[entry].confirmed = now
-            state.entries[entry].asked = ticket.issued
+            let key = shownKey(entry)
+            state.entries[entry].confirm(at: now, asked: issued, key: key)
             state.entries[entry].isPlaceholder = false
-            if let key = shownKey(entry) { state.entries[entry].key = key }
             if hasTombstones { state.tombstones[state.id(of: entry)] = nil }
         }
         if ticket.operation == .delta {
@@ -273,15 +269,15 @@ extension Draft {
             if isComplete { page.next = answer.next }
         case .snapshot, .bodies, .verify, .push, .delta: if isComplete { page.next = answer.next }
         }
-        state.pages[page.number] = page
+        state.pages.append(page.number, page)
         for entry in accepted { state.entries[entry].page = page.number }
         return page.number
     }
 
     /// R25. Ends the claims of joins that this answer proves by showing both neighbours.
     private mutating func carryClaims(_ oldRows: [Row]) throws(Interruption) {
+        if !state.hasClaims { return }
         var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
-        if carried.isEmpty { return state.setClaims([:]) }
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,
@@ -321,10 +317,9 @@ extension Draft {
         }
     }
 
-    private mutating func outcome(page: UInt64?) -> Outcome {
+    private mutating func fill(_ outcome: inout Outcome) {
         let (opened, closed) = state.assignGapIDs(since: gapsBefore)
         func ids(_ entries: [Int]) -> [PostID] { entries.map { state.id(of: $0) } }
-        var outcome = Outcome()
         outcome.new = ids(new)
         outcome.duplicates = ids(duplicates)
         outcome.duplicatesInPage = duplicatesInPage
@@ -337,7 +332,6 @@ extension Draft {
         outcome.sticky = ids(sticky)
         outcome.gapsClosed = closed
         outcome.gapsOpened = opened
-        outcome.page = page
         outcome.changedEstimates = note == .discontinuity
         if let note {
             outcome.verdict = note
@@ -347,6 +341,5 @@ extension Draft {
         } else if outcome.gapsClosed > 0 {
             outcome.verdict = .joined
         }
-        return outcome
     }
 }

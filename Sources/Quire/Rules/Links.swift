@@ -84,17 +84,17 @@ extension FeedState {
 
     /// Returns the row that each edge borders on.
     func borders() -> Borders {
-        let rows = serverRows
         var borders = Borders()
-        guard let first = rows.first, let last = rows.last else { return borders }
+        guard let first = firstServerRow(), let last = lastServerRow(above: rows.count) else {
+            return borders
+        }
         borders.head = (head.number, first)
         borders.tail = (tail.number, last)
         if gaps.isEmpty { return borders }
-        for (i, row) in rows.enumerated() {
-            if case .gap(let gap) = row {
-                borders.gaps[gaps[gap].down.number] = rows[i - 1]
-                borders.gaps[gaps[gap].up.number] = rows[i + 1]
-            }
+        for (at, row) in rows.enumerated() {
+            guard case .gap(let gap) = row else { continue }
+            borders.gaps[gaps[gap].down.number] = lastServerRow(above: at)
+            borders.gaps[gaps[gap].up.number] = firstServerRow(from: at + 1)
         }
         return borders
     }
@@ -114,19 +114,19 @@ extension FeedState {
         }
         var ends = PageEnds()
         if let row = mustChange(head) {
-            head = linkAbove(try entry(at: 0, in: [row], from: .above))
+            head = linkAbove(try entry(of: row, from: .above))
         }
         if let row = mustChange(tail) {
-            tail = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
+            tail = try linkBelow(try entry(of: row, from: .below), &ends)
         }
-        tail = asTail(tail)
+        if tail.link == .confirmEnd { tail = asTail(tail) }
         // an overlapping link may begin anywhere
         for gap in gone.isEmpty || !mayHideOverlaps ? gapRows : try allGaps() {
             if let row = mustChange(gaps[gap].down) {
-                gaps[gap].down = try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
+                gaps[gap].down = try linkBelow(try entry(of: row, from: .below), &ends)
             }
             if let row = mustChange(gaps[gap].up) {
-                gaps[gap].up = linkAbove(try entry(at: 0, in: [row], from: .above))
+                gaps[gap].up = linkAbove(try entry(of: row, from: .above))
             }
         }
     }

@@ -22,7 +22,7 @@ extension FeedState {
         try setRows(rest)
         entries[entry].isCached = false
         try rederive(from: borders, gone: EntrySet([entry]))
-        if serverRows.isEmpty {
+        if firstServerRow() == nil {
             head = newEdge(.end)
             tail = newEdge(.unknown)
         }
@@ -124,12 +124,12 @@ extension FeedState {
         of run: ArraySlice<Row>, below row: Row, _ ends: inout PageEnds
     ) throws(Interruption) -> Edge {
         if case .gap(let gap)? = run.first { return gaps[gap].down }
-        return try linkBelow(try entry(at: 0, in: [row], from: .below), &ends)
+        return try linkBelow(try entry(of: row, from: .below), &ends)
     }
 
     private mutating func upEdge(of run: ArraySlice<Row>, above row: Row) throws(Interruption) -> Edge {
         if case .gap(let gap)? = run.last { return gaps[gap].up }
-        return linkAbove(try entry(at: 0, in: [row], from: .above))
+        return linkAbove(try entry(of: row, from: .above))
     }
 
     /// Forgets everything except the deletions. All tickets become stale.

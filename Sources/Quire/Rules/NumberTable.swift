@@ -36,12 +36,15 @@ struct NumberTable<Value>: Sequence {
             if isKnown {
                 elements[at].value = value
             } else if at == elements.count {
-                elements.append((number, value))
+                append(number, value)
             } else {
                 elements.insert((number, value), at: at)
             }
         }
     }
+
+    /// Adds a value. Its number must be above all others.
+    mutating func append(_ number: UInt64, _ value: Value) { elements.append((number, value)) }
 
     func contains(_ number: UInt64) -> Bool {
         let at = position(of: number)

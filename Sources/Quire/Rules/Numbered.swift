@@ -139,7 +139,7 @@ extension Draft {
         let search = state.search(of: edge(at: at), at: border)
         let (place, step) = state.isByNumber ? (span.page!, 1) : (span.start, span.rows)
         let first = shownEntries[0]
-        let top = try state.entry(at: rows.firstIndex { !$0.isGap }!, in: rows, from: .above)
+        let top = try state.entry(of: rows.first { !$0.isGap }!, from: .above)
         let wraps = first == top && place > 0 && last != border && !search.isSolid
         let isOnWay = ticket.mayClaim || ticket.isProbe
         // perhaps the first page again, which tells no position

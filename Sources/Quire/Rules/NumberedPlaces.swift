@@ -4,7 +4,7 @@ extension Draft {
     /// R26.5. Places the page above the first entry of an open head.
     mutating func numberedUp(_ page: [Int]) throws(Interruption) {
         try requireBorder()
-        let border = try state.entry(at: rows.firstIndex { !$0.isGap }!, in: rows, from: .above)
+        let border = try state.entry(of: rows.first { !$0.isGap }!, from: .above)
         if page.isEmpty { throw .refused(.empty) }
         var rest = page
         let places = places()
@@ -178,10 +178,10 @@ extension Draft {
             state.entries[beyond.border].spot = Spot(
                 at: beyond.least.map { max(at, $0) } ?? at, unit: state.unit)
         }
-        guard state.isByNumber, state.head.link == .unknown, let first = state.serverRows.first else {
+        guard state.isByNumber, state.head.link == .unknown, let first = state.firstServerRow() else {
             return
         }
-        let top = try state.entry(at: 0, in: [first], from: .above)
+        let top = try state.entry(of: first, from: .above)
         let above = try state.position(top).at / state.unit - 1
         if above >= 0 { state.head.link = .token("page=\(above + state.options.firstPage)") }
     }

@@ -67,7 +67,7 @@ extension Draft {
 
     /// R7. Returns true if the answer, below pages without entries, would remove what is cached above it. I8
     /// requires a second answer for that.
-    private func takesAbove(_ page: [Int]) -> Bool {
+    private mutating func takesAbove(_ page: [Int]) -> Bool {
         guard let span = ticket.span, span.start > 0, state.head.search?.isSure != true else { return false }
         let places = places()
         guard let anchor = page.first(where: { places[$0] != nil }) else { return false }
@@ -78,7 +78,7 @@ extension Draft {
     /// R8. Returns the entry directly below a complete bounded answer. Returns nil if there is none: the
     /// answer shows that the entry has moved, or it went on below the entry and shows cached posts there, or
     /// the entry may have risen and the answer ended at its new place (bump).
-    private func bound(_ page: [Int]) throws(Interruption) -> Int? {
+    private mutating func bound(_ page: [Int]) throws(Interruption) -> Int? {
         if !endsRange || state.options.order == .bump { return nil }
         let places = places()
         if page.contains(where: { places[$0] != nil }) { return nil }
@@ -108,7 +108,7 @@ extension Draft {
 
     /// R7. Places the page after a first page without entries: nothing lies above it.
     mutating func second(_ page: [Int]) throws(Interruption) {
-        if !state.serverRows.isEmpty { throw .refused(.stale) }  // everything above moved away
+        if state.firstServerRow() != nil { throw .refused(.stale) }  // everything above moved away
         if page.isEmpty { return try noEntriesYet(blanks: tail.search?.blanks ?? 0) }
         if state.options.order == .ranked { return try spliceRanked(page, below: nil) }
         try splice(page, upper: .head, lower: nil)
@@ -125,7 +125,7 @@ extension Draft {
         if try isJump(page) { return try splice(page, upper: .unknown, lower: nil) }
         if try isElsewhere(page, at) { return try placeAnew(page) }
         try requireBorder()
-        var border = try state.entry(at: last, in: rows, from: .below)
+        var border = try state.entry(of: rows[last], from: .below)
         let places = places()
         func isAbove(_ entry: Int) -> Bool { places[entry].map { $0 < at } ?? false }
         var rest = page
@@ -149,8 +149,9 @@ extension Draft {
         } else if rest.contains(where: isAbove) {
             throw aboveFirst(at)  // R10
         }
-        if state.options.order == .stable, let limit = state.entries[border].key,
-            rest.contains(where: { key($0)! >= limit })
+        // the keys of a stable page descend
+        if state.options.order == .stable, let limit = state.entries[border].key, let first = rest.first,
+            key(first)! >= limit
         {
             throw .refused(.contradiction)
         }
@@ -163,7 +164,7 @@ extension Draft {
     }
 
     /// R8. Returns true if the answer shows that its border rose, and contains other known entries.
-    func isJump(_ page: [Int]) throws(Interruption) -> Bool {
+    mutating func isJump(_ page: [Int]) throws(Interruption) -> Bool {
         guard state.options.order == .bump, ticket.isOverlapping || ticket.span != nil,
             let border = try state.border(of: ticket), moved.contains(border)
         else { return false }
@@ -236,7 +237,7 @@ extension Draft {
             throw .refused(.stale)
         }
         try requireBorder()
-        let border = try state.entry(at: first, in: rows, from: .above)
+        let border = try state.entry(of: rows[first], from: .above)
         let places = places()
         func isBelow(_ entry: Int) -> Bool { places[entry].map { $0 > at } ?? false }
         var rest = page
@@ -252,8 +253,8 @@ extension Draft {
             throw .refused(.discontinuity)
         }
         if rest.contains(where: isBelow) { throw .refused(.contradiction) }
-        if state.options.order == .stable, let limit = state.entries[border].key,
-            rest.contains(where: { key($0)! <= limit })
+        if state.options.order == .stable, let limit = state.entries[border].key, let last = rest.last,
+            key(last)! <= limit
         {
             throw .refused(.contradiction)
         }

@@ -54,7 +54,7 @@ extension FeedState {
 
     /// Issues a ticket. Two equal requests on the same edge share one.
     mutating func issue(_ planned: PlannedRequest) -> Request {
-        let shared = tickets.last {
+        let shared = tickets.lastIndex {
             !$0.isCancelled && $0.resets == resets && $0.isSameRequest(as: planned.record)
         }
         if shared == nil {
@@ -63,7 +63,7 @@ extension FeedState {
             tickets.append(planned.record)
         }
         return Request(
-            ticket: Ticket((shared ?? planned.record).number), target: planned.target,
+            ticket: Ticket(tickets[shared ?? tickets.count - 1].number), target: planned.target,
             isOverlapping: planned.isOverlapping, until: planned.until)
     }
 
@@ -81,8 +81,8 @@ extension FeedState {
         if isNumbered && link == .head {
             planned = try planNumberedRefresh(record, limit: limit)
         }
-        if isBounded, let first = serverRows.first {
-            planned.until = id(of: try entry(at: 0, in: [first], from: .above))
+        if isBounded, let first = firstServerRow() {
+            planned.until = id(of: try entry(of: first, from: .above))
             planned.record.isBounded = true
         }
         return issue(planned)
@@ -93,7 +93,7 @@ extension FeedState {
     private mutating func planDown(
         _ edge: Edge, gap: Int?, isBounded: Bool, limit: Int
     ) throws(Interruption) -> Result<Request, Refusal> {
-        if serverRows.isEmpty { return try planSecond(edge, limit: limit) }
+        if firstServerRow() == nil { return try planSecond(edge, limit: limit) }
         if edge.link == .end { return .failure(.end) }
         if try hasEndInDoubt(above: gap) { return .failure(.fillFirst) }
         if isNumbered { return try planNumbered(edge, gap: gap, limit: limit) }
@@ -166,7 +166,7 @@ extension FeedState {
     private mutating func planUp(
         _ edge: Edge, gap: Int?, isBounded: Bool, limit: Int
     ) throws(Interruption) -> Result<Request, Refusal> {
-        if serverRows.isEmpty { return .failure(.empty) }
+        if firstServerRow() == nil { return .failure(.empty) }
         if isByNumber && gap == nil && options.order != .ranked {
             return try planNumberedUp(limit: limit)
         }

@@ -118,6 +118,6 @@ extension FeedState {
         guard let at = rows.firstIndex(of: .entry(entry)), at > 0, !rows[at - 1].isGap else {
             return nil
         }
-        return try self.entry(at: at - 1, in: rows, from: .below)
+        return try self.entry(of: rows[at - 1], from: .below)
     }
 }

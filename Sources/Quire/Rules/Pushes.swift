@@ -55,7 +55,7 @@ extension Draft {
     /// Returns the topmost entry.
     func top() throws(Interruption) -> Int? {
         guard let row = rows.first(where: { !$0.isGap }) else { return nil }
-        return try state.entry(at: 0, in: [row], from: .above)
+        return try state.entry(of: row, from: .above)
     }
 
     /// R27.1. Puts new posts on top, in this order. Those that belong further down go to their key's place.
@@ -152,7 +152,7 @@ extension Draft {
         liftedEntries = lifted.compactMap(\.entry)
         var above = lifted
         if !state.subscription.isContinuous(since: ticket.issued) {
-            let border = try state.entry(at: 0, in: [last], from: .below)
+            let border = try state.entry(of: last, from: .below)
             let down = try state.linkBelow(border)
             above.append(state.newGap(down: down, up: state.newEdge(.unknown), why: .missed))
             farGap = true

@@ -17,12 +17,14 @@ extension Draft {
         moved += page.filter { places[$0] != nil && !(joined && run.contains($0)) }
         var rest = rows[(joined ? at + run.count : start)...].filter { row in
             row.entry.map { !inPage.contains($0) } ?? true
+        }[...]
+        while !joined && rest.count > 1 && rest.first!.isGap && rest.dropFirst().first!.isGap {
+            rest.removeFirst()
         }
-        while !joined && rest.count > 1 && rest[0].isGap && rest[1].isGap { rest.removeFirst() }
         if !joined { displaced += over }
-        let above = Array(rows[..<start])
-        let below = try lowerSide(page, joined ? run : [], above: above, hadWindow: true, below: rest)
-        rows = above + page.map(Row.entry) + below
+        let above = rows[..<start]
+        let gap = try lowerSide(page, joined ? run : [], above: above, hadWindow: true, below: &rest)
+        rows = self.joined(above, nil, page, gap, rest)
         accepted = page
     }
 }

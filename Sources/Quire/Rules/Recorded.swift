@@ -72,10 +72,10 @@ extension Draft {
         var lacks = rows[first..<at].contains { !($0.entry.map(inPage.contains) ?? false) }
         if let highest = new.first {
             guard new.count <= Self.strayLimit, try hasKeys(page) else { return false }
-            let top = try state.entry(at: 0, in: [rows[segment.lowerBound]], from: .above)
+            let top = try state.entry(of: rows[segment.lowerBound], from: .above)
             if key(highest)! > key(top)! { return false }  // it belongs above the segment
             if !lacks && at > segment.lowerBound {
-                let next = try state.entry(at: 0, in: [rows[at - 1]], from: .below)
+                let next = try state.entry(of: rows[at - 1], from: .below)
                 lacks = !inPage.contains(next) && key(next)! < key(highest)!
             }
         }
@@ -121,7 +121,7 @@ extension Draft {
 
     /// R25.4. Places the page at the open head's link.
     private mutating func putOnTop(_ page: [Int]) throws(Interruption) {
-        let border = try state.entry(at: 0, in: rows, from: .above)
+        let border = try state.entry(of: rows[0], from: .above)
         (headChanged, head) = (true, state.newEdge(.unknown))
         rows = page.map(Row.entry) + rows
         accepted = page
@@ -139,15 +139,15 @@ extension Draft {
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if upper.isGap || lower.isGap || below[upper] == lower { continue }
             guard [upper, lower].contains(where: { $0.entry.map(isKept.contains) ?? false }) else { continue }
-            let above = try state.entry(at: 0, in: [upper], from: .below)
-            claim(between: above, and: try state.entry(at: 0, in: [lower], from: .above), why: .disorder)
+            let above = try state.entry(of: upper, from: .below)
+            claim(between: above, and: try state.entry(of: lower, from: .above), why: .disorder)
         }
     }
 
     /// R25.4. Returns true if entries with larger keys are cached above the first page of a crawl.
     private func isBelowTheTop(_ page: [Int], keyed: Bool) throws(Interruption) -> Bool {
         guard keyed, let top = rows.first(where: { !$0.isGap }) else { return false }
-        let first = try state.entry(at: 0, in: [top], from: .above)
+        let first = try state.entry(of: top, from: .above)
         return key(first)! > key(page[0])!
     }
 

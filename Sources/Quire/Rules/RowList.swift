@@ -4,7 +4,7 @@
 extension FeedState {
     /// Replaces the rows by these, normalised. Detached entries do not separate gaps, so they are put back last.
     mutating func setRows(_ new: [Row]) throws(Interruption) {
-        let detached = new.filter { isDetached($0) }
+        let detached = hasDetached ? new.filter { isDetached($0) } : []
         var result = mergeGaps(detached.isEmpty ? new : new.filter { !isDetached($0) })
         if result.allSatisfy(\.isGap) {
             if !result.isEmpty { tail = newEdge(.unknown) }
@@ -18,14 +18,15 @@ extension FeedState {
             tail = asTail(gaps[gap].down)
             result.removeLast()
         }
-        doubtTail(above: result)
-        setClaims(try carriedClaims(from: rows, to: result))
+        if hasClaims {
+            doubtTail(above: result)
+            setClaims(try carriedClaims(from: rows, to: result))
+        }
         rows = reattach(result, old: new, moving: detached)
     }
 
     /// R26.7. Reopens an end below an unverified join whose lower entries left: it is as doubtful as that.
     private mutating func doubtTail(above result: [Row]) {
-        if !entries.contains(where: \.isUnverified) { return }
         let present = Set(result)
         for row in rows.reversed() where !row.isGap {
             if present.contains(row) { return }
@@ -34,7 +35,9 @@ extension FeedState {
     }
 
     mutating func mergeGaps(_ rows: [Row]) -> [Row] {
-        if !zip(rows, rows.dropFirst()).contains(where: { $0.isGap && $1.isGap }) { return rows }
+        if gaps.count < 2 || !zip(rows, rows.dropFirst()).contains(where: { $0.isGap && $1.isGap }) {
+            return rows
+        }
         var result: [Row] = []
         for row in rows {
             if case .gap(let lower) = row, case .gap(let upper)? = result.last {
@@ -52,7 +55,7 @@ extension FeedState {
 
     /// R13. Returns the rows with detached entries, each below the nearest surviving entry above it, else on top.
     func withDetached(_ rows: [Row], old: [Row]) -> [Row] {
-        reattach(rows, old: old, moving: old.filter { isDetached($0) })
+        hasDetached ? reattach(rows, old: old, moving: old.filter { isDetached($0) }) : rows
     }
 
     /// Puts missing rows back below the nearest surviving row above them.
@@ -100,6 +103,9 @@ extension FeedState {
 
     // MARK: Unverified joins
 
+    /// True if a join is unverified.
+    var hasClaims: Bool { entries.contains(where: \.isUnverified) }
+
     mutating func setClaims(_ claims: [Int: Claim]) {
         for entry in entries.indices where entries[entry].isUnverified || !claims.isEmpty {
             entries[entry].claim = claims[entry]
@@ -112,7 +118,7 @@ extension FeedState {
     func carriedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> [Int: Claim] {
-        if !entries.contains(where: \.isUnverified) { return [:] }
+        if !hasClaims { return [:] }
         let present = EntrySet(new.lazy.compactMap(\.entry))
         var carried: [Int: Claim] = [:]
         var onItsWay: Claim?

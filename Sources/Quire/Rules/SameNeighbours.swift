@@ -17,6 +17,7 @@ extension FeedState {
             if unloaded[run].isDetached { continue }
             if neighbour(of: at, step: 1) != old.neighbour(of: was, step: 1) { throw .needs(.bottom(run)) }
         }
+        if unloaded.count < 2 { return }
         try requireOrderOfSpans()
         try requireCountsOfSplitSegments(since: old)
     }
@@ -61,7 +62,6 @@ extension FeedState {
 
     /// Throws if a gap now separates runs of one segment, and one of them does not know its own count.
     private func requireCountsOfSplitSegments(since old: borrowing FeedState) throws(Interruption) {
-        if unloaded.count < 2 { return }
         let (before, after) = (old.segmentsOfRuns(), segmentsOfRuns())
         for run in before.indices where unloaded[run].count == 0 {
             guard let segment = before[run], segment != run else { continue }

@@ -145,7 +145,7 @@ extension FeedState {
         let hadAnySize = options.paging == .page && !isByNumber
         let found = hadAnySize ? try positions() : []
         var border: Int?
-        if ticket.mayClaim && !serverRows.isEmpty { border = try self.border(of: ticket) }
+        if ticket.mayClaim && firstServerRow() != nil { border = try self.border(of: ticket) }
         sizes = LearnedSizes(isDisproved: true, size: size, asked: namesNoSize ? nil : span.rows, most: size)
         (head.search, tail.search) = (nil, nil)
         for gap in try allGaps() { (gaps[gap].down.search, gaps[gap].up.search) = (nil, nil) }

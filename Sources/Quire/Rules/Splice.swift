@@ -4,46 +4,64 @@ extension Draft {
     /// Replaces the window between the known boundaries, or else between the anchors, by the page. `lower` is
     /// the entry directly below the page, nil if it is unknown.
     mutating func splice(_ delivered: [Int], upper: Upper, lower: Int?) throws(Interruption) {
-        var places = places()
-        let page = try chooseAnchors(delivered, &places)
+        let page = try chooseAnchors(delivered)
         if page.isEmpty { return }
+        let places = places()
         let anchors = page.filter { places[$0] != nil }
         var window = try window(page, anchors, places, upper: upper, lower: lower)
         if state.options.order.hasKeys && hasDescendingKeys {
             window = try widenedByKeys(window, page, upper: upper, lower: lower)
         }
-        let inPage = EntrySet(page)
-        let windowRows = rows[window]
-        let missing = try entries(in: windowRows).filter { !inPage.contains($0) }
+        var missing = try entries(in: rows[window])
+        if !missing.isEmpty {
+            let inPage = EntrySet(page)
+            missing.removeAll(where: inPage.contains)
+        }
         if try distrustsBorder(page, anchors, places, window, upper: upper, lower: lower) { return }
         // absence proves nothing in these cases
         let isBlind = state.options.order == .appendOnly || ticket.operation == .recorded
         let staying = missing.filter { isBlind || isNewer($0) }
         leave(missing.filter { !isBlind && !isNewer($0) })
         kept += staying
-        let (old, hadWindow) = (rows, !window.isEmpty)
-        var above = Array(rows[..<window.lowerBound])
-        var below = Array(rows[window.upperBound...])
+        let old = rows
+        var (above, below) = (old[..<window.lowerBound], old[window.upperBound...])
+        var (upperGap, lowerGap): (Row?, Row?)
         if lower == nil {
-            below = try lowerSide(page, anchors, above: above, hadWindow: hadWindow, below: below)
+            lowerGap = try lowerSide(page, anchors, above: above, hadWindow: !window.isEmpty, below: &below)
         }
-        if case .unknown = upper { above = try upperSide(page, anchors, above: above) }
-        rows = try putBack(staying, in: above + page.map(Row.entry) + below, page: page, old: old)
+        if case .unknown = upper { upperGap = try upperSide(page, anchors, above: &above) }
+        let all = joined(above, upperGap, page, lowerGap, below)
+        rows = try putBack(staying, in: all, page: page, old: old)
         accepted = page
         let isPositional = state.isNumbered || state.options.paging == .pages
         if isPositional && ticket.operation != .recorded { try doubtKept() }
-        if state.options.order == .stable { try requireOrderAround(page) }
+        if state.options.order == .stable { try requireOrderAround(page, from: above.count) }
     }
 
-    /// R6. Throws if two posts have the same key, or the page does not fit between its neighbours' keys.
-    private func requireOrderAround(_ page: [Int]) throws(Interruption) {
-        let first = rows.firstIndex(of: .entry(page[0]))!
-        let last = rows.firstIndex(of: .entry(page[page.count - 1]))!
+    /// Returns the rows with the page between others, and with the gaps beside it.
+    func joined(
+        _ above: ArraySlice<Row>, _ upperGap: Row?, _ page: [Int], _ lowerGap: Row?, _ below: ArraySlice<Row>
+    ) -> [Row] {
+        var all: [Row] = []
+        all.reserveCapacity(above.count + page.count + below.count + 2)
+        all += above
+        if let upperGap { all.append(upperGap) }
+        for entry in page { all.append(.entry(entry)) }
+        if let lowerGap { all.append(lowerGap) }
+        all += below
+        return all
+    }
+
+    /// R6. Throws if two posts have the same key, or the page does not fit between its neighbours' keys. The
+    /// page is not above the row `at`.
+    private func requireOrderAround(_ page: [Int], from at: Int) throws(Interruption) {
+        let first = rows[at...].firstIndex(of: .entry(page[0]))!
+        let last = rows[(first + page.count - 1)...].firstIndex(of: .entry(page[page.count - 1]))!
         let start = rows[..<first].lastIndex(where: { !$0.isGap }) ?? first
         let end = rows[(last + 1)...].firstIndex(where: { !$0.isGap }) ?? last
         var upper: Int64?
         for row in start...end where !rows[row].isGap {
-            let entry = try state.entry(at: row, in: rows, from: row < first ? .below : .above)
+            let entry = try state.entry(of: rows[row], from: row < first ? .below : .above)
             guard let key = key(entry) else { continue }
             if let upper, upper <= key { throw .refused(.contradiction) }
             upper = key
@@ -51,8 +69,8 @@ extension Draft {
     }
 
     /// R6. Returns the anchors: the known ids that are in cached order. The others have moved.
-    private mutating func chooseAnchors(_ page: [Int], _ places: inout EntryMap) throws(Interruption) -> [Int]
-    {
+    private mutating func chooseAnchors(_ page: [Int]) throws(Interruption) -> [Int] {
+        let places = places()
         let known = page.filter { places[$0] != nil }
         if isAscending(known, places) { return page }
         let anchors = EntrySet(longestIncreasing(known.map { places[$0]! }).map { known[$0] })
@@ -64,7 +82,6 @@ extension Draft {
         ignored += newer
         moved += left
         rowsWithout(left)
-        places = self.places()
         let dropped = EntrySet(newer)
         return page.filter { !dropped.contains($0) }
     }
@@ -166,6 +183,7 @@ extension Draft {
         _ page: [Int], _ anchors: [Int], _ places: EntryMap, _ window: Range<Int>, upper: Upper,
         lower: Int?
     ) throws(Interruption) -> Bool {
+        if !doubtsUpperBorder && !doubtsLowerBorder { return false }
         let inPage = EntrySet(page)
         func wouldLoseNewer(
             _ range: Range<Int>, than border: Int, beyond end: Int, _ side: PageEnd
@@ -209,10 +227,11 @@ extension Draft {
 
     // MARK: The sides of the page (R10)
 
-    /// Returns what follows the page: directly attached, below a gap, or nothing.
+    /// Changes what follows the page: directly attached, below a gap, which is returned, or nothing.
     mutating func lowerSide(
-        _ page: [Int], _ anchors: [Int], above: [Row], hadWindow: Bool, below: [Row]
-    ) throws(Interruption) -> [Row] {
+        _ page: [Int], _ anchors: [Int], above: ArraySlice<Row>, hadWindow: Bool,
+        below: inout ArraySlice<Row>
+    ) throws(Interruption) -> Row? {
         let joined = anchors.contains(page[page.count - 1])
         // the link of an outdated last item continues below a post that has moved
         let link = joined && !isWhole ? .unknown : answer.next
@@ -221,7 +240,8 @@ extension Draft {
             tail =
                 joined
                 ? state.renewed(tail, link, isLoose: isLoose) : state.newEdge(link, isLoose: isLoose)
-            return []
+            below = []
+            return nil
         }
         let wasConfirmed = first.gap.map { joined && state.gaps[$0].down.number == ticket.confirms }
         if ends && (state.options.trustsEnd || wasConfirmed ?? false),
@@ -229,10 +249,10 @@ extension Draft {
         {
             leave(try entries(in: below))
             tail = state.newEdge(.end)
-            return []
+            below = []
+            return nil
         }
-        if joined && !first.isGap && !ends { return below }  // the old adjacency still holds
-        var rest = below
+        if joined && !first.isGap && !ends { return nil }  // the old adjacency still holds
         var result = Gap(id: GapID(0), down: tail, up: tail, why: reason)
         var old: Edge?
         let up: Edge
@@ -240,11 +260,11 @@ extension Draft {
             result = state.gaps[gap]
             old = result.down
             up = result.up
-            rest.removeFirst()
+            below = below.dropFirst()
         } else if !hadWindow, case .gap(let split)? = above.last {
             up = state.gaps[split].up
         } else {
-            up = state.linkAbove(try state.entry(at: 0, in: [first], from: .above))
+            up = state.linkAbove(try state.entry(of: first, from: .above))
         }
         var down: Edge
         if joined, let old, !ends || old.link == .confirmEnd {
@@ -256,7 +276,7 @@ extension Draft {
         farGap = true
         if ends && result.since == 0 { result.why = .endInDoubt }
         (result.id, result.down, result.up) = (GapID(0), down, up)
-        return [state.newGap(result)] + rest
+        return state.newGap(result)
     }
 
     /// Why there is a gap beside this page.
@@ -271,10 +291,10 @@ extension Draft {
         }
     }
 
-    /// Returns what precedes a page whose upper boundary was not known.
+    /// Changes what precedes a page whose upper boundary was not known. Returns the gap above it, if any.
     private mutating func upperSide(
-        _ page: [Int], _ anchors: [Int], above: [Row]
-    ) throws(Interruption) -> [Row] {
+        _ page: [Int], _ anchors: [Int], above: inout ArraySlice<Row>
+    ) throws(Interruption) -> Row? {
         let link = answer.previous
         let hasEntries = above.contains { !$0.isGap }
         let gapLink: Link = link == .end ? .unknown : link  // an end cannot lie below entries
@@ -283,28 +303,31 @@ extension Draft {
             if !hasEntries {
                 head = state.renewed(head, link, isLoose: isLoose)
             } else if case .gap(let gap)? = above.last {
-                let up = state.renewed(state.gaps[gap].up, gapLink, isLoose: isLoose)
-                return above.dropLast() + [renewing(gap, up: up)]
+                above = above.dropLast()
+                return renewing(gap, up: state.renewed(state.gaps[gap].up, gapLink, isLoose: isLoose))
             }
-            return above
+            return nil
         }
         guard hasEntries, let last = above.last else {
             let isTop = state.isNumbered && ticket.span?.start == 0  // R26: the first page is at the head
             head = isTop ? state.newEdge(.end) : state.newEdge(link, isLoose: isLoose)
             headChanged = true
-            return []
+            above = []
+            return nil
         }
         if link == .end && ticket.operation == .up && !doubtsLowerBorder {
-            return last.isGap ? above.dropLast() : above
+            if last.isGap { above = above.dropLast() }
+            return nil
         }
         let up = state.newEdge(gapLink, isLoose: isLoose)
         farGap = true
         if case .gap(let gap) = last {
-            return above.dropLast() + [renewing(gap, up: up)]
+            above = above.dropLast()
+            return renewing(gap, up: up)
         }
-        let border = try state.entry(at: 0, in: [last], from: .below)
+        let border = try state.entry(of: last, from: .below)
         let down = try state.linkBelow(border)
-        return above + [state.newGap(down: down, up: up, why: reason)]
+        return state.newGap(down: down, up: up, why: reason)
     }
 
     /// Replaces the upper link of a gap.

@@ -104,22 +104,16 @@ extension FeedState {
 
     /// Returns the entry above the edge with this number (the tail, or the upper side of a gap).
     func entryAbove(edge number: UInt64) throws(Interruption) -> Int? {
-        let rows = serverRows
-        if number == tail.number {
-            return rows.isEmpty ? nil : try entry(at: rows.count - 1, in: rows, from: .below)
-        }
-        guard let at = rows.firstIndex(where: { owns($0, edge: number) }) else { return nil }
-        return try entry(at: at - 1, in: rows, from: .below)
+        let at = number == tail.number ? rows.count : rows.firstIndex { owns($0, edge: number) }
+        guard let at, let row = lastServerRow(above: at) else { return nil }
+        return try entry(of: row, from: .below)
     }
 
     /// Returns the entry below the edge with this number (the head, or the lower side of a gap).
     func entryBelow(edge number: UInt64) throws(Interruption) -> Int? {
-        let rows = serverRows
-        if number == head.number {
-            return rows.isEmpty ? nil : try entry(at: 0, in: rows, from: .above)
-        }
-        guard let at = rows.firstIndex(where: { owns($0, edge: number) }) else { return nil }
-        return try entry(at: at + 1, in: rows, from: .above)
+        let at = number == head.number ? 0 : rows.firstIndex { owns($0, edge: number) }.map { $0 + 1 }
+        guard let at, let row = firstServerRow(from: at) else { return nil }
+        return try entry(of: row, from: .above)
     }
 
     func owns(_ row: Row, edge number: UInt64) -> Bool {
