@@ -58,16 +58,30 @@ final class FeedLoader {
     /// Keeps what was written as loaded. The next operation of the session on this feed mostly needs the same
     /// chunks, and does not read and decode them again.
     func replace(
-        record: FeedRecord, gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written,
-        pages: NumberTable<PageRecord>
+        gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written, pages: NumberTable<PageRecord>
     ) {
-        self.record = record
         gaps.replace(known)
         self.written = consume written
         self.pages = pages
     }
 
-    func replace(record: FeedRecord) { self.record = record }
+    // MARK: The record
+
+    /// Takes a rule's counters and position shifts over into the record.
+    func take(_ new: borrowing FeedState, writesPositions: Bool) {
+        record.take(new)
+        if writesPositions {
+            record.shifts.clear()
+        } else {
+            record.shifts.add(new.unloaded, unit: new.unit, forgets: !record.keepsPlaces)
+        }
+    }
+
+    func take(_ counts: FeedCounts, lastSegment: SegmentCount) {
+        (record.counts, record.lastSegment) = (counts, lastSegment)
+    }
+
+    func storeRecord() throws { try transaction.put(.record(of: feed), NoKey(), record) }
 
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {

@@ -5,7 +5,6 @@ struct FeedWriter: ~Copyable {
     private let old: FeedState
     private let new: FeedState
     private let layout: Layout
-    private var record: FeedRecord
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
     private let changes: EntryChanges
@@ -30,7 +29,8 @@ struct FeedWriter: ~Copyable {
             loader, layout, writesPositions, removed
         )
         ranks = removed.ranks
-        record = Self.record(loader, new, writesPositions: writesPositions)
+        ranks.reserveCapacity(ranks.count + 8)
+        loader.take(new, writesPositions: writesPositions)
         changes = EntryChanges(from: old, to: new)
         self.old = old
         self.new = new
@@ -75,9 +75,9 @@ struct FeedWriter: ~Copyable {
         let difference = Difference(
             locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
             entriesAdded: changes.added, chunks: chunks)
-        let (loader, record, gaps, pages) = (loader, record, gaps, pages)
+        let (loader, gaps, pages) = (loader, gaps, pages)
         let written = Written(state: new, layout: layout, chunks: written)
-        loader.replace(record: record, gaps: gaps, written: written, pages: pages)
+        loader.replace(gaps: gaps, written: written, pages: pages)
         return difference
     }
 
@@ -93,7 +93,7 @@ struct FeedWriter: ~Copyable {
                 let chunk = layout.chunks[number]
                 if isChanged(chunk) {
                     try write(chunk)
-                    if record.hasViews { chunks.append(chunk.position) }
+                    if loader.record.hasViews { chunks.append(chunk.position) }
                     if layout.entries(of: chunk).contains(where: { $0 >= old.entries.count }) {
                         written.append((chunk, next))
                     }
@@ -104,7 +104,7 @@ struct FeedWriter: ~Copyable {
         if loader.chunks.all.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
         for stored in loader.chunks.all where layout.chunk(at: stored.position) == nil {
             try transaction.delete(.chunks(of: feed), NumberKey(stored.position))
-            if record.hasViews { chunks.append(stored.position) }
+            if loader.record.hasViews { chunks.append(stored.position) }
         }
     }
 
@@ -114,7 +114,7 @@ struct FeedWriter: ~Copyable {
             let isPlaced = order.contains { entries[$0].isPlaced }
             let writer = ChunkWriter(
                 page: chunk.page, ids: new.index.ids, entries: entries, order: order,
-                epoch: isPlaced ? record.shifts.epoch : nil)
+                epoch: isPlaced ? loader.record.shifts.epoch : nil)
             try transaction.put(.chunks(of: feed), NumberKey(chunk.position), count: writer.size) {
                 writer.write(into: $0)
             }
@@ -325,31 +325,19 @@ struct FeedWriter: ~Copyable {
         }
     }
 
-    private mutating func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws {
-        record.lastSegment = lastSegment
-        record.counts.pages += pagesAdded
-        for gap in old.gapRows { record.counts.add(old.gaps[gap], -1) }
-        for gap in new.gapRows { record.counts.add(new.gaps[gap], 1) }
-        record.counts.chunks += layout.chunks.count - loader.chunks.all.count
-        record.counts.pages -= removed.counts.pages
-        record.counts.chunks -= removed.counts.chunks
-        record.counts.entries -= removed.counts.entries
-        record.counts.bodyBytes -= removed.counts.bodyBytes
-        record.counts.add(changes.counts)
-        try transaction.put(.record(of: feed), NoKey(), record)
-    }
-
-    /// Returns the old record with the rule's counters and position shifts.
-    static func record(_ loader: FeedLoader, _ new: borrowing FeedState, writesPositions: Bool) -> FeedRecord
-    {
-        var record = loader.record
-        record.take(new)
-        if writesPositions {
-            record.shifts.clear()
-        } else {
-            record.shifts.add(new.unloaded, unit: new.unit, forgets: !record.keepsPlaces)
-        }
-        return record
+    private func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws {
+        var counts = loader.record.counts
+        counts.pages += pagesAdded
+        for gap in old.gapRows { counts.add(old.gaps[gap], -1) }
+        for gap in new.gapRows { counts.add(new.gaps[gap], 1) }
+        counts.chunks += layout.chunks.count - loader.chunks.all.count
+        counts.pages -= removed.counts.pages
+        counts.chunks -= removed.counts.chunks
+        counts.entries -= removed.counts.entries
+        counts.bodyBytes -= removed.counts.bodyBytes
+        counts.add(changes.counts)
+        loader.take(counts, lastSegment: lastSegment)
+        try loader.storeRecord()
     }
 }
 

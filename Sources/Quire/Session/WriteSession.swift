@@ -315,7 +315,7 @@ final class WriteSession {
     func writeCounters() throws {
         guard let loader = unwritten else { return }
         unwritten = nil
-        try transaction.put(.record(of: loader.feed), NoKey(), loader.record)
+        try loader.storeRecord()
     }
 
     private static func attempt<R>(
@@ -350,7 +350,7 @@ final class WriteSession {
         }
         counters.clock = new.clock
         if !effect.changesRows {
-            loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))
+            loader.take(new, writesPositions: false)
             loader.keep(old)
             unwritten = loader
             return
