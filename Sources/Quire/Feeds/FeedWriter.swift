@@ -110,13 +110,14 @@ struct FeedWriter: ~Copyable {
 
     private func write(_ chunk: Layout.Chunk) throws {
         try new.entries.withUnsafeBufferPointer { entries in
-            let order = layout.entries(of: chunk)
-            let isPlaced = order.contains { entries[$0].isPlaced }
-            let writer = ChunkWriter(
-                page: chunk.page, ids: new.index.ids, entries: entries, order: order,
-                epoch: isPlaced ? loader.record.shifts.epoch : nil)
-            try transaction.put(.chunks(of: feed), NumberKey(chunk.position), count: writer.size) {
-                writer.write(into: $0)
+            try layout.entries(of: chunk).withUnsafeBufferPointer { order in
+                let isPlaced = order.contains { entries[$0].isPlaced }
+                let writer = ChunkWriter(
+                    page: chunk.page, ids: new.index.ids, entries: entries, order: order,
+                    epoch: isPlaced ? loader.record.shifts.epoch : nil)
+                try transaction.put(.chunks(of: feed), NumberKey(chunk.position), count: writer.size) {
+                    writer.write(into: $0)
+                }
             }
         }
     }
