@@ -14,7 +14,7 @@ final class FeedLoader {
     @exclusivity(unchecked) private var written: FeedWriter.Written?
     /// The result of ``loadRows()``, if it is still valid.
     @exclusivity(unchecked) private var rows: FeedState?
-    @exclusivity(unchecked) private(set) var pages = NumberTable<PageRecord>()
+    @exclusivity(unchecked) private(set) var pages = NumberTable<LoadedPage>()
     @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
     @exclusivity(unchecked) var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on into the
@@ -58,7 +58,7 @@ final class FeedLoader {
     /// Keeps what was written as loaded. The next operation of the session on this feed mostly needs the same
     /// chunks, and does not read and decode them again.
     func replace(
-        gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written, pages: NumberTable<PageRecord>
+        gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written, pages: NumberTable<LoadedPage>
     ) {
         gaps.replace(known)
         self.written = consume written
@@ -331,15 +331,23 @@ final class FeedLoader {
         state.rows.reserveCapacity(state.entries.count + 64)  // with room for an answer
         try appendRows(to: &state)
         for chunk in chunks.all where chunk.page != 0 && !state.pages.contains(chunk.page) {
-            state.pages[chunk.page] = try page(chunk.page).page
+            state.pages[chunk.page] = try page(chunk.page).record.page
         }
         rows = consume state
     }
 
-    func page(_ number: UInt64) throws(QuireError) -> PageRecord {
+    @discardableResult
+    func page(_ number: UInt64) throws(QuireError) -> LoadedPage {
         if let page = pages[number] { return page }
-        let page = try transaction.page(number, of: feed)
+        let page = LoadedPage(try transaction.page(number, of: feed))
         pages[number] = page
         return page
     }
+}
+
+/// The record of a page. It is an object because a record is full of references, and tables copy what they return.
+final class LoadedPage {
+    let record: PageRecord
+
+    init(_ record: PageRecord) { self.record = record }
 }

@@ -16,7 +16,7 @@ struct FeedWriter: ~Copyable {
     // What remains loaded after the write.
     private var written: [Written.Chunk] = []
     private var gaps: [KnownGaps.Known] = []
-    private var pages = NumberTable<PageRecord>()
+    private var pages = NumberTable<LoadedPage>()
 
     private var transaction: Transaction { loader.transaction }
     private var feed: UInt32 { loader.feed }
@@ -221,8 +221,8 @@ struct FeedWriter: ~Copyable {
 
     // MARK: Pages
 
-    /// Writes the pages whose entries or links changed, and removes those without entries. Returns by how
-    /// many pages the feed grew.
+    /// Writes the pages whose entries or links changed, and removes those without entries. Only these remain loaded.
+    /// Returns by how many pages the feed grew.
     private mutating func writePages() throws -> Int {
         var starts = NumberTable<UInt64>()
         for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
@@ -233,13 +233,13 @@ struct FeedWriter: ~Copyable {
         for i in 0..<new.pages.count {
             let number = new.pages.number(at: i)
             let before = loader.pages[number]
-            if change[number] == nil, starts[number] == nil, let before, new.pages[at: i] == before.page,
-                !hasLeft(number, before.start)
+            if change[number] == nil, starts[number] == nil, let before,
+                new.pages[at: i] == before.record.page,
+                !hasLeft(number, before.record.start)
             {
-                pages[number] = before
                 continue
             }
-            let entries = (before?.entries ?? 0) + (change[number] ?? 0)
+            let entries = (before?.record.entries ?? 0) + (change[number] ?? 0)
             if before == nil && entries == 0 { continue }
             added += try write(new.pages[at: i], before, entries: entries, start: starts[number])
         }
@@ -249,22 +249,23 @@ struct FeedWriter: ~Copyable {
     /// Writes a page, or removes it with its last entry. `start` is its topmost chunk with a new position. Returns by
     /// how many pages the feed grew.
     private mutating func write(
-        _ page: StoredPage, _ before: PageRecord?, entries: Int, start new: UInt64?
+        _ page: StoredPage, _ before: LoadedPage?, entries: Int, start new: UInt64?
     ) throws -> Int {
         let key = NumberKey(newestFirst: page.number)
-        if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
+        if let before { ranks.append(RankChange(position: before.record.start, pages: -1)) }
         if entries == 0 {
             try transaction.delete(.pages(of: feed), key)
             return -1
         }
-        var start = min(new ?? .max, before?.start ?? .max)
-        if let before, start == before.start, hasLeft(page.number, start) {
+        var start = min(new ?? .max, before?.record.start ?? .max)
+        if let before, start == before.record.start, hasLeft(page.number, start) {
             start = try firstChunk(of: page.number, from: start)
         }
         ranks.append(RankChange(position: start, pages: 1))
         let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
-        if record != before { try transaction.put(.pages(of: feed), key, record) }
-        pages[page.number] = record
+        let isSame = before.map { $0.record == record } ?? false
+        if !isSame { try transaction.put(.pages(of: feed), key, record) }
+        pages[page.number] = LoadedPage(record)
         return before == nil ? 1 : 0
     }
 
