@@ -73,8 +73,9 @@ struct FeedWriter: ~Copyable {
         try writeFeed(lastSegment: segments, pagesAdded: added)
         noteRows()
         let difference = Difference(
-            locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
-            entriesAdded: changes.added, chunks: chunks)
+            locations: try locations(), ranks: ranks,
+            changes: RowChanges.between(old, new, changes.entries), entriesAdded: changes.added,
+            chunks: chunks)
         let (loader, gaps, pages) = (loader, gaps, pages)
         let written = Written(state: new, layout: layout, chunks: written)
         loader.replace(gaps: gaps, written: written, pages: pages)
@@ -156,9 +157,8 @@ struct FeedWriter: ~Copyable {
 
     /// Writes each gap under the position of the chunk below it. Returns the count of the last segment.
     private mutating func writeGaps() throws -> SegmentCount {
-        let segments = segments()
-        let known = loader.gaps.all
-        if known.isEmpty && segments.count == 1 { return segments[0].count }
+        let (segments, known) = (layout.segments, loader.gaps.all)
+        if known.isEmpty && segments.isEmpty { return layout.lastSegment.count }
         var written: Set<UInt64> = []
         let stored = Dictionary(uniqueKeysWithValues: known.map { ($0.position, $0.record) })
         var places = Dictionary(known.map { ($0.record.gap.id, $0.position) }) { place, _ in place }
@@ -189,34 +189,13 @@ struct FeedWriter: ~Copyable {
             try transaction.delete(.gaps(of: feed), NumberKey(position))
         }
         for id in places.keys { try transaction.delete(.gapPlaces(of: feed), NumberKey(id.number)) }
-        return segments[number].count
+        return layout.lastSegment.count
     }
 
     private func put(_ position: UInt64, of gap: GapID) throws {
         var writer = ByteWriter(capacity: 16)
         writer.number(position)
         try transaction.put(.gapPlaces(of: feed), NumberKey(gap.number), writer.sealed())
-    }
-
-    private func segments() -> [(count: SegmentCount, hidesGaps: Bool)] {
-        var segments: [(count: SegmentCount, hidesGaps: Bool)] = []
-        var (count, hidesGaps) = (SegmentCount(), false)
-        for row in new.rows {
-            switch row {
-            case .gap:
-                segments.append((count, hidesGaps))
-                (count, hidesGaps) = (SegmentCount(), false)
-            case .entry(let entry) where !new.entries[entry].isDetached:
-                count.entries += 1
-                if new.entries[entry].key == nil { count.unkeyed += 1 }
-            case .entry: continue
-            case .unloaded(let run):
-                count.entries += new.unloaded[run].count
-                count.unkeyed += new.unloaded[run].unkeyed
-                hidesGaps = hidesGaps || new.unloaded[run].hidesGaps
-            }
-        }
-        return segments + [(count, hidesGaps)]
     }
 
     // MARK: Pages
