@@ -128,20 +128,15 @@ final class FeedLoader {
     /// the gap to which they probably belong.
     func load(edges numbers: [UInt64], of gap: GapID? = nil) throws {
         for number in numbers {
-            var edges: [Edge] = []
             if number == record.head.number {
                 try loadTop()
-                edges.append(record.head)
-            }
-            if number == record.tail.number {
+                try load(startOf: record.head)
+            } else if number == record.tail.number {
                 try loadBottom()
-                edges.append(record.tail)
-            }
-            if edges.isEmpty {
-                guard let owner = try gaps.gap(withEdge: number, probably: gap) else { continue }
+                try load(startOf: record.tail)
+            } else if let owner = try gaps.gap(withEdge: number, probably: gap) {
                 try load(owner)
             }
-            try load(startsOf: edges)
         }
     }
 
@@ -153,11 +148,14 @@ final class FeedLoader {
     private func load(_ gap: KnownGaps.Known) throws {
         if let above = try position(before: gap.position) { try load(above) }
         try load(gap.position)
-        try load(startsOf: [gap.record.gap.down, gap.record.gap.up])
+        try load(startOf: gap.record.gap.down)
+        try load(startOf: gap.record.gap.up)
     }
 
-    private func load(startsOf edges: [Edge]) throws {
-        try load(posts: edges.compactMap(\.after) + edges.compactMap(\.search?.after))
+    /// Loads the entry at which the link of an edge starts, if it is not the edge's own.
+    private func load(startOf edge: Edge) throws {
+        if let after = edge.after { try load(posts: [after]) }
+        if let after = edge.search?.after { try load(posts: [after]) }
     }
 
     func loadTop() throws {
@@ -166,7 +164,10 @@ final class FeedLoader {
 
     func loadBottom() throws {
         if let last = chunks.all.last, last.next == nil { return }
-        if let last = try position(before: nil) { try load(last) }
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
+            guard let (key, value) = try cursor.last(), let key = NumberKey(key) else { return }
+            try add(value, at: key.number, next: nil)
+        }
     }
 
     func loadAll() throws {
