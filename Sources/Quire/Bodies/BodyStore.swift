@@ -101,26 +101,15 @@ struct OpenBodies {
 
     init(number: UInt64) { self.number = number }
 
-    /// Adds bodies, which are ranges of these bytes, and returns the reference of each.
-    mutating func add(
-        _ added: [(address: PostAddress, range: Range<Int>)], of source: [UInt8]
-    ) -> [BodyReference] {
+    /// Begins a source: bytes that contain bodies. `count` is about how many.
+    mutating func begin(_ source: [UInt8], count: Int) {
         sources.append(source)
-        bodies.reserveCapacity(bodies.count + added.count)
-        var references: [BodyReference] = []
-        references.reserveCapacity(added.count)
-        for (address, range) in added { references.append(add(range, of: address)) }
-        return references
+        if bodies.isEmpty { bodies.reserveCapacity(count) }
     }
 
-    /// Adds a body.
-    mutating func add(_ body: [UInt8], of address: PostAddress) -> BodyReference {
-        sources.append(body)
-        return add(0..<body.count, of: address)
-    }
-
-    /// Adds a range of the last source.
-    private mutating func add(_ range: Range<Int>, of address: PostAddress) -> BodyReference {
+    /// Adds a body, which is a range of the last source.
+    @inline(__always)
+    mutating func add(_ range: Range<Int>, of address: PostAddress) -> BodyReference {
         let reference = BodyReference(record: number, offset: UInt32(size), length: UInt32(range.count))
         bodies.append(Body(hash: address.hash, offset: size, source: sources.count - 1, range: range))
         size += range.count

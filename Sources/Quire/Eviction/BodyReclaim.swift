@@ -49,13 +49,19 @@ extension WriteSession {
         touch()
         let ordered = live.sorted { $0.value.body.offset < $1.value.body.offset }
         var bytes: [UInt8] = []
-        var bodies: [(address: PostAddress, range: Range<Int>)] = []
-        for (owner, entry) in ordered {
+        var ranges: [Range<Int>] = []
+        for (_, entry) in ordered {
             let start = bytes.count
             bytes += try BodyStore(transaction: transaction).bytes(entry.body)
-            bodies.append((index.of(owner.collection).address(of: owner.id), start..<bytes.count))
+            ranges.append(start..<bytes.count)
         }
-        for ((owner, entry), reference) in zip(ordered, try store(bodies, of: bytes)) {
+        var references: [BodyReference] = []
+        try store(bytes.count, of: bytes, count: ranges.count) { open in
+            for ((owner, _), range) in zip(ordered, ranges) {
+                references.append(open.add(range, of: index.of(owner.collection).address(of: owner.id)))
+            }
+        }
+        for ((owner, entry), reference) in zip(ordered, references) {
             release(entry.body)
             counters.bodyBytes &+= UInt64(reference.length)
             var moved = entry

@@ -80,11 +80,10 @@ extension FeedLoader {
     private func append(
         _ entries: Range<Int>, to state: inout FeedState, uncounted rest: inout SegmentCount
     ) {
-        for entry in entries {
-            state.rows.append(.entry(entry))
-            if state.entries[entry].isDetached { continue }
+        state.rows.append(contentsOf: entries.lazy.map { .entry($0) })
+        for entry in state.entries[entries] where !entry.isDetached {
             rest.entries -= 1
-            if state.entries[entry].key == nil { rest.unkeyed -= 1 }
+            if entry.key == nil { rest.unkeyed -= 1 }
         }
     }
 

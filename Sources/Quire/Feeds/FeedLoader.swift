@@ -14,7 +14,7 @@ final class FeedLoader {
     @exclusivity(unchecked) private var written: FeedWriter.Written?
     /// The result of ``loadRows()``, if it is still valid.
     @exclusivity(unchecked) private var rows: FeedState?
-    @exclusivity(unchecked) private(set) var pages = NumberTable<PageRecord>()
+    @exclusivity(unchecked) private(set) var pages = NumberTable<LoadedPage>()
     @exclusivity(unchecked) var tombstones: [PostID: UInt64] = [:]
     @exclusivity(unchecked) var tickets: [TicketRecord] = []
     /// How many chunks the next `load(_:)` takes from the end of a run. It doubles as long as a rule goes on into the
@@ -58,16 +58,30 @@ final class FeedLoader {
     /// Keeps what was written as loaded. The next operation of the session on this feed mostly needs the same
     /// chunks, and does not read and decode them again.
     func replace(
-        record: FeedRecord, gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written,
-        pages: NumberTable<PageRecord>
+        gaps known: [KnownGaps.Known], written: consuming FeedWriter.Written, pages: NumberTable<LoadedPage>
     ) {
-        self.record = record
         gaps.replace(known)
         self.written = consume written
         self.pages = pages
     }
 
-    func replace(record: FeedRecord) { self.record = record }
+    // MARK: The record
+
+    /// Takes a rule's counters and position shifts over into the record.
+    func take(_ new: borrowing FeedState, writesPositions: Bool) {
+        record.take(new)
+        if writesPositions {
+            record.shifts.clear()
+        } else {
+            record.shifts.add(new.unloaded, unit: new.unit, forgets: !record.keepsPlaces)
+        }
+    }
+
+    func take(_ counts: FeedCounts, lastSegment: SegmentCount) {
+        (record.counts, record.lastSegment) = (counts, lastSegment)
+    }
+
+    func storeRecord() throws { try transaction.put(.record(of: feed), NoKey(), record) }
 
     /// Returns the number of rows in these chunks and of the gaps between them; nil if only the chunks tell.
     func rows(in range: ClosedRange<UInt64>) throws -> Int? {
@@ -114,20 +128,15 @@ final class FeedLoader {
     /// the gap to which they probably belong.
     func load(edges numbers: [UInt64], of gap: GapID? = nil) throws {
         for number in numbers {
-            var edges: [Edge] = []
             if number == record.head.number {
                 try loadTop()
-                edges.append(record.head)
-            }
-            if number == record.tail.number {
+                try load(startOf: record.head)
+            } else if number == record.tail.number {
                 try loadBottom()
-                edges.append(record.tail)
-            }
-            if edges.isEmpty {
-                guard let owner = try gaps.gap(withEdge: number, probably: gap) else { continue }
+                try load(startOf: record.tail)
+            } else if let owner = try gaps.gap(withEdge: number, probably: gap) {
                 try load(owner)
             }
-            try load(startsOf: edges)
         }
     }
 
@@ -139,11 +148,14 @@ final class FeedLoader {
     private func load(_ gap: KnownGaps.Known) throws {
         if let above = try position(before: gap.position) { try load(above) }
         try load(gap.position)
-        try load(startsOf: [gap.record.gap.down, gap.record.gap.up])
+        try load(startOf: gap.record.gap.down)
+        try load(startOf: gap.record.gap.up)
     }
 
-    private func load(startsOf edges: [Edge]) throws {
-        try load(posts: edges.compactMap(\.after) + edges.compactMap(\.search?.after))
+    /// Loads the entry at which the link of an edge starts, if it is not the edge's own.
+    private func load(startOf edge: Edge) throws {
+        if let after = edge.after { try load(posts: [after]) }
+        if let after = edge.search?.after { try load(posts: [after]) }
     }
 
     func loadTop() throws {
@@ -152,7 +164,10 @@ final class FeedLoader {
 
     func loadBottom() throws {
         if let last = chunks.all.last, last.next == nil { return }
-        if let last = try position(before: nil) { try load(last) }
+        try transaction.withCursor(.chunks(of: feed)) { cursor in
+            guard let (key, value) = try cursor.last(), let key = NumberKey(key) else { return }
+            try add(value, at: key.number, next: nil)
+        }
     }
 
     func loadAll() throws {
@@ -317,15 +332,23 @@ final class FeedLoader {
         state.rows.reserveCapacity(state.entries.count + 64)  // with room for an answer
         try appendRows(to: &state)
         for chunk in chunks.all where chunk.page != 0 && !state.pages.contains(chunk.page) {
-            state.pages[chunk.page] = try page(chunk.page).page
+            state.pages[chunk.page] = try page(chunk.page).record.page
         }
         rows = consume state
     }
 
-    func page(_ number: UInt64) throws(QuireError) -> PageRecord {
+    @discardableResult
+    func page(_ number: UInt64) throws(QuireError) -> LoadedPage {
         if let page = pages[number] { return page }
-        let page = try transaction.page(number, of: feed)
+        let page = LoadedPage(try transaction.page(number, of: feed))
         pages[number] = page
         return page
     }
+}
+
+/// The record of a page. It is an object because a record is full of references, and tables copy what they return.
+final class LoadedPage {
+    let record: PageRecord
+
+    init(_ record: PageRecord) { self.record = record }
 }

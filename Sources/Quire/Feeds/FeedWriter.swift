@@ -5,7 +5,6 @@ struct FeedWriter: ~Copyable {
     private let old: FeedState
     private let new: FeedState
     private let layout: Layout
-    private var record: FeedRecord
     /// True if all chunks are loaded, and those with positions are rewritten with all shifts applied.
     private let writesPositions: Bool
     private let changes: EntryChanges
@@ -17,7 +16,7 @@ struct FeedWriter: ~Copyable {
     // What remains loaded after the write.
     private var written: [Written.Chunk] = []
     private var gaps: [KnownGaps.Known] = []
-    private var pages = NumberTable<PageRecord>()
+    private var pages = NumberTable<LoadedPage>()
 
     private var transaction: Transaction { loader.transaction }
     private var feed: UInt32 { loader.feed }
@@ -30,7 +29,8 @@ struct FeedWriter: ~Copyable {
             loader, layout, writesPositions, removed
         )
         ranks = removed.ranks
-        record = Self.record(loader, new, writesPositions: writesPositions)
+        ranks.reserveCapacity(ranks.count + 8)
+        loader.take(new, writesPositions: writesPositions)
         changes = EntryChanges(from: old, to: new)
         self.old = old
         self.new = new
@@ -73,11 +73,12 @@ struct FeedWriter: ~Copyable {
         try writeFeed(lastSegment: segments, pagesAdded: added)
         noteRows()
         let difference = Difference(
-            locations: try locations(), ranks: ranks, changes: RowChanges.between(old, new),
-            entriesAdded: changes.added, chunks: chunks)
-        let (loader, record, gaps, pages) = (loader, record, gaps, pages)
+            locations: try locations(), ranks: ranks,
+            changes: RowChanges.between(old, new, changes.entries), entriesAdded: changes.added,
+            chunks: chunks)
+        let (loader, gaps, pages) = (loader, gaps, pages)
         let written = Written(state: new, layout: layout, chunks: written)
-        loader.replace(record: record, gaps: gaps, written: written, pages: pages)
+        loader.replace(gaps: gaps, written: written, pages: pages)
         return difference
     }
 
@@ -93,7 +94,7 @@ struct FeedWriter: ~Copyable {
                 let chunk = layout.chunks[number]
                 if isChanged(chunk) {
                     try write(chunk)
-                    if record.hasViews { chunks.append(chunk.position) }
+                    if loader.record.hasViews { chunks.append(chunk.position) }
                     if layout.entries(of: chunk).contains(where: { $0 >= old.entries.count }) {
                         written.append((chunk, next))
                     }
@@ -104,19 +105,20 @@ struct FeedWriter: ~Copyable {
         if loader.chunks.all.count == layout.chunks.count(where: { $0.position == $0.home }) { return }
         for stored in loader.chunks.all where layout.chunk(at: stored.position) == nil {
             try transaction.delete(.chunks(of: feed), NumberKey(stored.position))
-            if record.hasViews { chunks.append(stored.position) }
+            if loader.record.hasViews { chunks.append(stored.position) }
         }
     }
 
     private func write(_ chunk: Layout.Chunk) throws {
         try new.entries.withUnsafeBufferPointer { entries in
-            let order = layout.entries(of: chunk)
-            let isPlaced = order.contains { entries[$0].isPlaced }
-            let writer = ChunkWriter(
-                page: chunk.page, ids: new.index.ids, entries: entries, order: order,
-                epoch: isPlaced ? record.shifts.epoch : nil)
-            try transaction.put(.chunks(of: feed), NumberKey(chunk.position), count: writer.size) {
-                writer.write(into: $0)
+            try layout.entries(of: chunk).withUnsafeBufferPointer { order in
+                let isPlaced = order.contains { entries[$0].isPlaced }
+                let writer = ChunkWriter(
+                    page: chunk.page, ids: new.index.ids, entries: entries, order: order,
+                    epoch: isPlaced ? loader.record.shifts.epoch : nil)
+                try transaction.put(.chunks(of: feed), NumberKey(chunk.position), count: writer.size) {
+                    writer.write(into: $0)
+                }
             }
         }
     }
@@ -155,9 +157,8 @@ struct FeedWriter: ~Copyable {
 
     /// Writes each gap under the position of the chunk below it. Returns the count of the last segment.
     private mutating func writeGaps() throws -> SegmentCount {
-        let segments = segments()
-        let known = loader.gaps.all
-        if known.isEmpty && segments.count == 1 { return segments[0].count }
+        let (segments, known) = (layout.segments, loader.gaps.all)
+        if known.isEmpty && segments.isEmpty { return layout.lastSegment.count }
         var written: Set<UInt64> = []
         let stored = Dictionary(uniqueKeysWithValues: known.map { ($0.position, $0.record) })
         var places = Dictionary(known.map { ($0.record.gap.id, $0.position) }) { place, _ in place }
@@ -188,7 +189,7 @@ struct FeedWriter: ~Copyable {
             try transaction.delete(.gaps(of: feed), NumberKey(position))
         }
         for id in places.keys { try transaction.delete(.gapPlaces(of: feed), NumberKey(id.number)) }
-        return segments[number].count
+        return layout.lastSegment.count
     }
 
     private func put(_ position: UInt64, of gap: GapID) throws {
@@ -197,31 +198,10 @@ struct FeedWriter: ~Copyable {
         try transaction.put(.gapPlaces(of: feed), NumberKey(gap.number), writer.sealed())
     }
 
-    private func segments() -> [(count: SegmentCount, hidesGaps: Bool)] {
-        var segments: [(count: SegmentCount, hidesGaps: Bool)] = []
-        var (count, hidesGaps) = (SegmentCount(), false)
-        for row in new.rows {
-            switch row {
-            case .gap:
-                segments.append((count, hidesGaps))
-                (count, hidesGaps) = (SegmentCount(), false)
-            case .entry(let entry) where !new.entries[entry].isDetached:
-                count.entries += 1
-                if new.entries[entry].key == nil { count.unkeyed += 1 }
-            case .entry: continue
-            case .unloaded(let run):
-                count.entries += new.unloaded[run].count
-                count.unkeyed += new.unloaded[run].unkeyed
-                hidesGaps = hidesGaps || new.unloaded[run].hidesGaps
-            }
-        }
-        return segments + [(count, hidesGaps)]
-    }
-
     // MARK: Pages
 
-    /// Writes the pages whose entries or links changed, and removes those without entries. Returns by how
-    /// many pages the feed grew.
+    /// Writes the pages whose entries or links changed, and removes those without entries. Only these remain loaded.
+    /// Returns by how many pages the feed grew.
     private mutating func writePages() throws -> Int {
         var starts = NumberTable<UInt64>()
         for chunk in layout.chunks where chunk.position != chunk.home && starts[chunk.page] == nil {
@@ -232,13 +212,13 @@ struct FeedWriter: ~Copyable {
         for i in 0..<new.pages.count {
             let number = new.pages.number(at: i)
             let before = loader.pages[number]
-            if change[number] == nil, starts[number] == nil, let before, new.pages[at: i] == before.page,
-                !hasLeft(number, before.start)
+            if change[number] == nil, starts[number] == nil, let before,
+                new.pages[at: i] == before.record.page,
+                !hasLeft(number, before.record.start)
             {
-                pages[number] = before
                 continue
             }
-            let entries = (before?.entries ?? 0) + (change[number] ?? 0)
+            let entries = (before?.record.entries ?? 0) + (change[number] ?? 0)
             if before == nil && entries == 0 { continue }
             added += try write(new.pages[at: i], before, entries: entries, start: starts[number])
         }
@@ -248,22 +228,23 @@ struct FeedWriter: ~Copyable {
     /// Writes a page, or removes it with its last entry. `start` is its topmost chunk with a new position. Returns by
     /// how many pages the feed grew.
     private mutating func write(
-        _ page: StoredPage, _ before: PageRecord?, entries: Int, start new: UInt64?
+        _ page: StoredPage, _ before: LoadedPage?, entries: Int, start new: UInt64?
     ) throws -> Int {
         let key = NumberKey(newestFirst: page.number)
-        if let before { ranks.append(RankChange(position: before.start, pages: -1)) }
+        if let before { ranks.append(RankChange(position: before.record.start, pages: -1)) }
         if entries == 0 {
             try transaction.delete(.pages(of: feed), key)
             return -1
         }
-        var start = min(new ?? .max, before?.start ?? .max)
-        if let before, start == before.start, hasLeft(page.number, start) {
+        var start = min(new ?? .max, before?.record.start ?? .max)
+        if let before, start == before.record.start, hasLeft(page.number, start) {
             start = try firstChunk(of: page.number, from: start)
         }
         ranks.append(RankChange(position: start, pages: 1))
         let record = PageRecord(page: page, entries: entries, start: start == .max ? 0 : start)
-        if record != before { try transaction.put(.pages(of: feed), key, record) }
-        pages[page.number] = record
+        let isSame = before.map { $0.record == record } ?? false
+        if !isSame { try transaction.put(.pages(of: feed), key, record) }
+        pages[page.number] = LoadedPage(record)
         return before == nil ? 1 : 0
     }
 
@@ -325,31 +306,19 @@ struct FeedWriter: ~Copyable {
         }
     }
 
-    private mutating func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws {
-        record.lastSegment = lastSegment
-        record.counts.pages += pagesAdded
-        for gap in old.gapRows { record.counts.add(old.gaps[gap], -1) }
-        for gap in new.gapRows { record.counts.add(new.gaps[gap], 1) }
-        record.counts.chunks += layout.chunks.count - loader.chunks.all.count
-        record.counts.pages -= removed.counts.pages
-        record.counts.chunks -= removed.counts.chunks
-        record.counts.entries -= removed.counts.entries
-        record.counts.bodyBytes -= removed.counts.bodyBytes
-        record.counts.add(changes.counts)
-        try transaction.put(.record(of: feed), NoKey(), record)
-    }
-
-    /// Returns the old record with the rule's counters and position shifts.
-    static func record(_ loader: FeedLoader, _ new: borrowing FeedState, writesPositions: Bool) -> FeedRecord
-    {
-        var record = loader.record
-        record.take(new)
-        if writesPositions {
-            record.shifts.clear()
-        } else {
-            record.shifts.add(new.unloaded, unit: new.unit, forgets: !record.keepsPlaces)
-        }
-        return record
+    private func writeFeed(lastSegment: SegmentCount, pagesAdded: Int) throws {
+        var counts = loader.record.counts
+        counts.pages += pagesAdded
+        for gap in old.gapRows { counts.add(old.gaps[gap], -1) }
+        for gap in new.gapRows { counts.add(new.gaps[gap], 1) }
+        counts.chunks += layout.chunks.count - loader.chunks.all.count
+        counts.pages -= removed.counts.pages
+        counts.chunks -= removed.counts.chunks
+        counts.entries -= removed.counts.entries
+        counts.bodyBytes -= removed.counts.bodyBytes
+        counts.add(changes.counts)
+        loader.take(counts, lastSegment: lastSegment)
+        try loader.storeRecord()
     }
 }
 

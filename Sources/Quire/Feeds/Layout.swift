@@ -23,6 +23,15 @@ struct Layout {
     private(set) var entries: [Int] = []
     private(set) var chunks: [Chunk] = []
     private(set) var items: [Item] = []
+    /// What is above each gap, and below the last one.
+    private(set) var segments: [Segment] = []
+    private(set) var lastSegment = Segment()
+
+    /// The size of a segment, and whether there are gaps in it that were not loaded.
+    struct Segment {
+        var count = SegmentCount()
+        var hidesGaps = false
+    }
 
     /// A stored chunk.
     typealias Home = (page: UInt64, entries: Int)
@@ -53,29 +62,37 @@ struct Layout {
     func entries(of chunk: Chunk) -> ArraySlice<Int> { entries[chunk.range] }
 
     private mutating func cut(_ state: borrowing FeedState, _ homes: (UInt64) -> Home?, _ limit: Int) {
-        var cut = Cut()
-        entries = [Int](unsafeUninitializedCapacity: state.rows.count) { entries, count in
-            for row in state.rows {
-                switch row {
-                case .gap(let gap):
-                    cut.close(at: count)
-                    cut.items.append(.gap(gap))
-                case .unloaded(let run):
-                    cut.close(at: count)
-                    cut.items.append(.unloaded(state.unloaded[run].chunks))
-                case .entry(let entry):
-                    let (page, chunk) = (state.entries[entry].page, state.entries[entry].chunk)
-                    if cut.start == count || page != cut.page || chunk != cut.chunk {
-                        cut.open(page, chunk, at: count, chunk == 0 ? nil : homes(chunk), limit)
-                    }
-                    if count &- cut.start == limit { cut.close(at: count) }
-                    entries.initializeElement(at: count, to: entry)
-                    count &+= 1
+        let all = state.entries
+        var (order, cut, segment) = ([Int](), Cut(), Segment())
+        order.reserveCapacity(state.rows.count)
+        for row in state.rows {
+            switch row {
+            case .gap(let gap):
+                cut.close(at: order.count)
+                cut.items.append(.gap(gap))
+                segments.append(segment)
+                segment = Segment()
+            case .unloaded(let run):
+                let span = state.unloaded[run]
+                cut.close(at: order.count)
+                cut.items.append(.unloaded(span.chunks))
+                segment.count.entries += span.count
+                segment.count.unkeyed += span.unkeyed
+                segment.hidesGaps = segment.hidesGaps || span.hidesGaps
+            case .entry(let entry):
+                let (page, chunk) = (all[entry].page, all[entry].chunk)
+                if cut.start == order.count || page != cut.page || chunk != cut.chunk {
+                    cut.open(page, chunk, at: order.count, chunk == 0 ? nil : homes(chunk), limit)
                 }
+                if order.count &- cut.start == limit { cut.close(at: order.count) }
+                order.append(entry)
+                if all[entry].isDetached { continue }
+                segment.count.entries &+= 1
+                if all[entry].key == nil { segment.count.unkeyed &+= 1 }
             }
-            cut.close(at: count)
         }
-        (chunks, items) = (cut.chunks, cut.items)
+        cut.close(at: order.count)
+        (entries, chunks, items, lastSegment) = (order, cut.chunks, cut.items, segment)
     }
 
     /// Cuts rows into chunks: consecutive entries of one page and one home. A new entry without a page, which is a
@@ -114,25 +131,29 @@ struct Layout {
 
     /// Keeps chunks at their positions if the order of positions allows it.
     private mutating func keepPositions() {
-        var ceilings = [UInt64](repeating: .max, count: items.count)
-        var ceiling = UInt64.max
-        for (i, item) in items.enumerated().reversed() {
-            ceilings[i] = ceiling
-            if case .unloaded(let range) = item { ceiling = range.lowerBound }
-        }
         var last: UInt64 = 0
+        var ceiling = ceiling(from: 0)
         for (i, item) in items.enumerated() {
             switch item {
             case .gap: continue
-            case .unloaded(let range): last = range.upperBound
+            case .unloaded(let range):
+                (last, ceiling) = (range.upperBound, self.ceiling(from: i + 1))
             case .chunk(let chunk):
                 let home = chunks[chunk].home
-                if home > last && home < ceilings[i] {
+                if home > last && home < ceiling {
                     chunks[chunk].position = home
                     last = home
                 }
             }
         }
+    }
+
+    /// Returns the first position of the next unloaded span.
+    private func ceiling(from start: Int) -> UInt64 {
+        for item in items[start...] {
+            if case .unloaded(let range) = item { return range.lowerBound }
+        }
+        return .max
     }
 
     private mutating func allocatePositions(_ tuning: Tuning) throws {
@@ -145,56 +166,54 @@ struct Layout {
             case .unloaded(let range): (floor, isBelowGap) = (range.upperBound, false)
             case .chunk(let chunk) where chunks[chunk].position != 0:
                 (floor, isBelowGap) = (chunks[chunk].position, false)
-            case .chunk:
-                let (run, ceiling) = unplaced(from: i)
-                let positions = try Self.positions(
-                    run.count, above: ceiling, below: floor, hugsCeiling: isBelowGap, tuning)
-                for (chunk, position) in zip(run, positions) { chunks[chunk].position = position }
-                (floor, isBelowGap) = (positions.last, false)
+            case .chunk(let chunk):
+                let (count, ceiling) = unplaced(from: i)
+                let (first, step) = try Self.positions(
+                    count, above: ceiling, below: floor, hugsCeiling: isBelowGap, tuning)
+                for n in 0..<count { chunks[chunk + n].position = first + UInt64(n) * step }
+                (floor, isBelowGap) = (first, false)
             }
             i += 1
         }
     }
 
-    /// Returns the chunks without a position from here on, and the next position in use.
-    private func unplaced(from start: Int) -> (run: [Int], ceiling: UInt64?) {
-        var run: [Int] = []
+    /// Returns the number of chunks without a position from here on, and the next position in use.
+    private func unplaced(from start: Int) -> (count: Int, ceiling: UInt64?) {
+        var count = 0
         for item in items[start...] {
             switch item {
             case .gap: continue
-            case .unloaded(let range): return (run, range.lowerBound)
+            case .unloaded(let range): return (count, range.lowerBound)
             case .chunk(let chunk):
-                if chunks[chunk].position != 0 { return (run, chunks[chunk].position) }
-                run.append(chunk)
+                if chunks[chunk].position != 0 { return (count, chunks[chunk].position) }
+                count += 1
             }
         }
-        return (run, nil)
+        return (count, nil)
     }
 
-    /// Returns `count` positions between two in use. Downward fills of a gap append below its upper side,
-    /// upward fills above its lower side. Both must find room many times.
+    /// Returns `count` positions between two in use, as the first and their distance. Downward fills of a gap append
+    /// below its upper side, upward fills above its lower side. Both must find room many times.
     private static func positions(
         _ count: Int, above ceiling: UInt64?, below floor: UInt64?, hugsCeiling: Bool,
         _ tuning: Tuning
-    ) throws -> [UInt64] {
+    ) throws -> (first: UInt64, step: UInt64) {
         let number = UInt64(count)
         switch (floor, ceiling) {
         case (nil, nil):
-            return (0..<number).map { 1 << 63 + $0 * tuning.outerStride }
+            return (1 << 63, tuning.outerStride)
         case (nil, let ceiling?):
             let step = min(tuning.outerStride, (ceiling - 1) / number)
             if step == 0 { throw PositionsExhausted() }
-            return (0..<number).map { ceiling - (number - $0) * step }
+            return (ceiling - number * step, step)
         case (let floor?, nil):
             let step = min(tuning.outerStride, (.max - floor) / number)
             if step == 0 { throw PositionsExhausted() }
-            return (0..<number).map { floor + ($0 + 1) * step }
+            return (floor + step, step)
         case (let floor?, let ceiling?):
             let step = min(tuning.innerStride, (ceiling - floor - 1) / (number + 1))
             if step == 0 { throw PositionsExhausted() }
-            return (0..<number).map {
-                hugsCeiling ? ceiling - (number - $0) * step : floor + ($0 + 1) * step
-            }
+            return (hugsCeiling ? ceiling - number * step : floor + step, step)
         }
     }
 

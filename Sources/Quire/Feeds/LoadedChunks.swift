@@ -45,12 +45,8 @@ struct LoadedChunks {
         _ columns: ChunkColumns, at position: UInt64, next: UInt64?, _ shifts: PositionShifts
     ) throws(QuireError) {
         let first = entries.count
-        try columns.forEachEntry { slot, entry throws(QuireError) in
-            var entry = entry
-            entry.chunk = position
-            entries.append(entry)
-            index.append(try columns.id(slot))
-        }
+        try columns.forEachEntry(at: position) { entries.append($1) }
+        for slot in 0..<columns.count { index.append(try columns.id(slot)) }
         if let epoch = columns.epoch {
             shifts.apply(to: &entries, first..<entries.count, since: epoch, at: position)
         }
@@ -64,20 +60,22 @@ struct LoadedChunks {
     mutating func add(
         _ chunk: Layout.Chunk, _ order: ArraySlice<Int>, of state: borrowing FeedState, next: UInt64?
     ) {
-        let first = entries.count
-        var isPlaced = false
-        for entry in order {
-            var stored = state.entries[entry]
-            stored.chunk = chunk.position
-            entries.append(stored)
-            index.append(state.id(of: entry))
-            isPlaced = isPlaced || state.entries[entry].isPlaced
-        }
+        let (first, all) = (entries.count, state.entries)
+        entries.append(
+            contentsOf: order.lazy.map {
+                var entry = all[$0]
+                entry.chunk = chunk.position
+                return entry
+            })
+        for entry in order { index.append(state.id(of: entry)) }
         insert(
             Chunk(
-                position: chunk.position, page: chunk.page, range: first..<entries.count, isPlaced: isPlaced,
-                next: next))
+                position: chunk.position, page: chunk.page, range: first..<entries.count,
+                isPlaced: entries[first...].contains(where: \.isPlaced), next: next))
     }
 
-    private mutating func insert(_ chunk: Chunk) { all.insert(chunk, at: index(of: chunk.position)) }
+    private mutating func insert(_ chunk: Chunk) {
+        let at = index(of: chunk.position)
+        if at == all.count { all.append(chunk) } else { all.insert(chunk, at: at) }
+    }
 }

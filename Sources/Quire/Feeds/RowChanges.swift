@@ -3,7 +3,10 @@ enum RowChanges {
     /// If there are more changes than this, they are not listed.
     static let limit = 10_000
 
-    static func between(_ old: borrowing FeedState, _ new: borrowing FeedState) -> ChangeList.Encoded {
+    /// `changed` are the entries that differ, in order.
+    static func between(
+        _ old: borrowing FeedState, _ new: borrowing FeedState, _ changed: [Int]
+    ) -> ChangeList.Encoded {
         if old.resets != new.resets { return ChangeList.encoded([.reset]) }
         // Most rows are the same. Only those between the first and the last difference are compared by name.
         let same = old.rows.commonEnds(new.rows) { a, b in isSame(a, old, b, new) }
@@ -25,8 +28,9 @@ enum RowChanges {
                 }
             }
         }
-        for entry in old.entries.indices where new.entries[entry].isCached {
-            if old.entries[entry].showsOther(than: new.entries[entry]) {
+        for entry in changed {
+            if entry >= old.entries.count { break }
+            if new.entries[entry].isCached, old.entries[entry].showsOther(than: new.entries[entry]) {
                 changes.append(.updated(new.id(of: entry)))
             }
         }
@@ -44,14 +48,10 @@ enum RowChanges {
                 if at > 0 && upper == nil { return false }
                 changes.append(.inserted(id, below: upper))
             }
-            var entries: [Int] = []
-            entries.reserveCapacity(rows.upperBound - at)
-            while at + 1 < rows.upperBound, !new.rows[at].isUnloaded, let entry = new.rows[at + 1].entry {
-                entries.append(entry)
-                at += 1
-            }
-            changes.append(new.index.ids, of: entries)
-            at += 1
+            let below = new.rows[at + 1..<rows.upperBound]
+            let isKnown = !new.rows[at].isUnloaded
+            at = isKnown ? below.firstIndex { $0.entry == nil } ?? rows.upperBound : at + 1
+            changes.append(new.index.ids, of: below[..<at].lazy.map { $0.entry! })
         }
         return true
     }

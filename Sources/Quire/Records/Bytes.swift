@@ -89,19 +89,21 @@ struct ByteWriter: ~Copyable {
         var bits = value & 0x0FFF_FFFF | (value & 0x00FF_FFFF_F000_0000) << 4
         bits = bits & 0x0000_3FFF_0000_3FFF | (bits & 0x0FFF_C000_0FFF_C000) << 2
         bits = bits & 0x007F_007F_007F_007F | (bits & 0x3F80_3F80_3F80_3F80) << 1
-        let size = (70 - value.leadingZeroBitCount) / 7
-        // each byte but the last one has its upper bit set
-        let inLast: UInt64 = size > 8 ? 0 : 0x80 << UInt64(8 * (size - 1))
-        let stops: UInt64 = 0x8080_8080_8080_8080 & (.max >> UInt64(max(0, 64 - 8 * size)))
-        bits |= stops ^ inLast
         let target = UnsafeMutableRawPointer(start + count)
-        target.storeBytes(of: bits.littleEndian, as: UInt64.self)
-        if size > 8 {
-            let rest = UInt16(truncatingIfNeeded: value >> 56)
+        let rest = UInt16(truncatingIfNeeded: value >> 56)
+        // each byte but the last one has its upper bit set
+        let stops: UInt64 = 0x8080_8080_8080_8080
+        if rest == 0 {
+            let size = (70 &- value.leadingZeroBitCount) / 7
+            bits |= stops & (1 &<< UInt64(truncatingIfNeeded: 8 &* size &- 8) &- 1)
+            target.storeBytes(of: bits.littleEndian, as: UInt64.self)
+            count &+= size
+        } else {
+            target.storeBytes(of: (bits | stops).littleEndian, as: UInt64.self)
             let last = rest < 0x80 ? rest : rest & 0x7F | 0x80 | (rest >> 7) << 8
             target.storeBytes(of: last.littleEndian, toByteOffset: 8, as: UInt16.self)
+            count &+= rest < 0x80 ? 9 : 10
         }
-        count &+= size
     }
 
     /// Adds bytes, to be written before anything else is added.

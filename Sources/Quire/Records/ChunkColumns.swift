@@ -242,10 +242,10 @@
 
     // MARK: Entries
 
-    /// Calls `body` with each entry, from the first one to that in the slot `last`.
+    /// Calls `body` with each entry, from the first one to that in the slot `last`. `position` is that of the chunk.
     @inline(__always)
     func forEachEntry(
-        upTo last: Int = .max, _ body: (Int, Entry) throws(QuireError) -> Void
+        upTo last: Int = .max, at position: UInt64 = 0, _ body: (Int, Entry) throws(QuireError) -> Void
     ) throws(QuireError) {
         let (page, confirmed, asked) = (page, Self.word(base + 8), Self.word(base + 16))
         var next = firstBody
@@ -255,6 +255,7 @@
             let flags = self.flags.load(fromByteOffset: slot, as: UInt8.self)
             var entry = Entry()
             (entry.page, entry.confirmed, entry.asked) = (page, confirmed, asked)
+            entry.chunk = position
             if flags & Flag.rare != 0 {
                 entry.isDetached = flags & Flag.detached != 0
                 entry.isPinned = flags & Flag.pinned != 0

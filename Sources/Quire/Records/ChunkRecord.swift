@@ -39,58 +39,112 @@ struct ChunkRecord: Record {
     ) throws(QuireError) -> Entry? {
         let columns = try ChunkColumns(value: value, what())
         do throws(QuireError) {
-            guard let slot = try columns.slot(of: id) else { return nil }
-            var found: Entry?
-            try columns.forEachEntry(upTo: slot) { if $0 == slot { found = $1 } }
-            return found
+            return try ChunkPatch(columns, of: id)?.entry
         } catch {
             throw .corrupt(what())
         }
     }
 
     func encode(_ writer: inout ByteWriter) {
-        entries.withUnsafeBufferPointer {
-            let order = Array(0..<entries.count)
-            let chunk = ChunkWriter(page: page, ids: ids, entries: $0, order: order[...], epoch: epoch)
-            chunk.writeColumns(into: writer.extend(by: chunk.size - Checksum.size))
+        entries.withUnsafeBufferPointer { entries in
+            Array(entries.indices).withUnsafeBufferPointer { order in
+                let chunk = ChunkWriter(page: page, ids: ids, entries: entries, order: order, epoch: epoch)
+                chunk.writeColumns(into: writer.extend(by: chunk.size - Checksum.size))
+            }
         }
     }
 }
 
 /// Writes some entries of a state as a chunk.
 struct ChunkWriter {
+    typealias Feature = ChunkColumns.Feature
+
     private let page: UInt64
     private let ids: PostIDs
     private let entries: UnsafeBufferPointer<Entry>
     /// The entries of the chunk, as indices into `ids` and `entries`.
-    private let order: ArraySlice<Int>
+    private let order: UnsafeBufferPointer<Int>
     private let epoch: UInt64?
-    private let features: UInt32
+    private var features: UInt32
     /// Where the first body is.
-    private let first: BodyReference
-    private let exceptions: [ChunkColumns.Exception]
+    private var first = BodyReference()
+    private var exceptions: [ChunkColumns.Exception] = []
     /// The number of bytes of the record, with its checksum.
-    let size: Int
+    private(set) var size = 0
 
     init(
-        page: UInt64, ids: PostIDs, entries: UnsafeBufferPointer<Entry>, order: ArraySlice<Int>,
+        page: UInt64, ids: PostIDs, entries: UnsafeBufferPointer<Entry>, order: UnsafeBufferPointer<Int>,
         epoch: UInt64?
     ) {
         (self.page, self.ids, self.entries, self.order, self.epoch) = (page, ids, entries, order, epoch)
-        var (features, texts): (UInt32, Int) = (epoch == nil ? 0 : ChunkColumns.Feature.places, 0)
-        var first = BodyReference()
-        for i in order {
-            if entries[i].key != nil { features |= ChunkColumns.Feature.keys }
-            if entries[i].version != nil { features |= ChunkColumns.Feature.versions }
-            if entries[i].body.record != 0 && first.record == 0 { first = entries[i].body }
-            if ids.number(at: i) == nil { texts += ids[i].bytes.count }
+        features = epoch == nil ? 0 : Feature.places
+        findExceptions()
+        var texts = 0
+        if ids.numbers == nil {
+            for i in order where ids.number(at: i) == nil { texts += ids[i].bytes.count }
         }
-        if first.record != 0 { features |= ChunkColumns.Feature.bodies }
-        exceptions = Self.exceptions(entries, order, after: first)
-        (self.features, self.first) = (features, first)
         size =
             ChunkColumns.size(features, count: order.count, exceptions: exceptions.count) + texts
             + Checksum.size
+    }
+
+    /// Finds out which columns there are, and what differs from the values that these imply.
+    private mutating func findExceptions() {
+        guard let top = order.first else { return }
+        let (entries, confirmed, asked) = (entries, entries[top].confirmed, entries[top].asked)
+        var (features, next) = (features, BodyReference())
+        for (slot, i) in order.enumerated() {
+            if entries[i].key != nil { features |= Feature.keys }
+            if entries[i].version != nil { features |= Feature.versions }
+            // most entries are like this
+            if entries[i].confirmed == confirmed, entries[i].asked == asked, entries[i].pushed == 0,
+                !entries[i].isUnverified, !entries[i].isPlaced, entries[i].newest == nil,
+                entries[i].detail == .full, entries[i].body.record == next.record,
+                entries[i].body.offset == next.offset
+            {
+                next.offset &+= entries[i].body.length
+            } else {
+                next = addExceptions(in: slot, confirmed, asked, next)
+            }
+        }
+        if first.record != 0 { features |= Feature.bodies }
+        self.features = features
+    }
+
+    /// Adds the exceptions of a slot. Its body is expected at `next`; returns where the one below is expected.
+    @inline(never)
+    private mutating func addExceptions(
+        in slot: Int, _ confirmed: UInt64, _ asked: UInt64, _ next: BodyReference
+    ) -> BodyReference {
+        let entry = entries[order[slot]]
+        if entry.confirmed != confirmed { add(.confirmed, slot, entry.confirmed) }
+        if entry.asked != asked { add(.asked, slot, entry.asked) }
+        if entry.pushed != 0 { add(.pushed, slot, entry.pushed) }
+        if let claim = entry.claim {
+            if claim.why != Claim().why { add(.why, slot, UInt64(claim.why.code)) }
+            if claim.since != 0 { add(.since, slot, claim.since) }
+        }
+        if let spot = entry.spot, spot.number != 0 || spot.row != 0, !follows(slot) {
+            let row = UInt64(UInt32(bitPattern: spot.row))
+            add(.spot, slot, UInt64(bitPattern: Int64(spot.number)) << 32 | row)
+        }
+        if entry.body.record == 0 { return next }
+        if first.record == 0 {
+            first = entry.body
+        } else {
+            if entry.body.record != next.record { add(.record, slot, entry.body.record) }
+            if entry.body.offset != next.offset { add(.offset, slot, UInt64(entry.body.offset)) }
+        }
+        if entry.detail != .full { add(.detail, slot, UInt64(entry.detail.rawValue)) }
+        if let newest = entry.newest { add(.newest, slot, UInt64(bitPattern: newest)) }
+        var end = entry.body
+        end.offset &+= end.length
+        return end
+    }
+
+    private mutating func add(_ field: ChunkColumns.Field, _ slot: Int, _ value: UInt64) {
+        if exceptions.isEmpty { exceptions.reserveCapacity(16) }
+        exceptions.append(.init(field, slot, value))
     }
 
     /// Writes the record.
@@ -116,103 +170,78 @@ struct ChunkWriter {
         put(UInt32(exceptions.count))
         put(features)
         if let epoch { put(epoch) }
-        for i in order { put(flags(i)) }
-        if epoch != nil {
-            var above: Int?
-            for i in order {
-                put(places(i, below: above))
-                above = i
-            }
-        }
-        var texts: UInt64 = 0
-        for i in order {
-            if let number = ids.number(at: i) {
-                put(number)
-            } else {
-                let count = UInt64(ids[i].bytes.count)
-                put(count << 32 | texts)
-                texts += count
-            }
-        }
-        if features & ChunkColumns.Feature.keys != 0 { for i in order { put(entries[i].key ?? 0) } }
-        if features & ChunkColumns.Feature.versions != 0 { for i in order { put(entries[i].version ?? 0) } }
-        if features & ChunkColumns.Feature.bodies != 0 {
-            for i in order { put(entries[i].body.record == 0 ? 0 : entries[i].body.length) }
-        }
+        let columns = at
+        at = target + ChunkColumns.size(features, count: order.count, exceptions: 0)
         for exception in exceptions {
             put(exception.place)
             put(exception.value)
         }
-        if texts == 0 { return }
-        for i in order where ids.number(at: i) == nil {
-            for byte in ids[i].bytes { put(byte) }
+        writeColumns(at: columns, texts: at)
+    }
+
+    /// Writes the columns, and the texts behind the exceptions.
+    private func writeColumns(at flags: UnsafeMutableRawPointer, texts: UnsafeMutableRawPointer) {
+        let count = order.count
+        let words = flags + (epoch == nil ? count : 2 &* count)
+        let keys = words + 8 &* count
+        let versions = keys + (features & Feature.keys == 0 ? 0 : 8 &* count)
+        let lengths = versions + (features & Feature.versions == 0 ? 0 : 8 &* count)
+        var text = 0
+        for slot in 0..<count {
+            let i = order[slot]
+            var bits = entries[i].isPlain ? 0 : rareFlags(i)
+            if features & Feature.keys != 0 {
+                if entries[i].key != nil { bits |= ChunkColumns.Flag.key }
+                Self.put(entries[i].key ?? 0, keys, slot)
+            }
+            if features & Feature.versions != 0 {
+                if entries[i].version != nil { bits |= ChunkColumns.Flag.version }
+                Self.put(entries[i].version ?? 0, versions, slot)
+            }
+            if features & Feature.bodies != 0 {
+                if entries[i].body.record != 0 { bits |= ChunkColumns.Flag.body }
+                Self.put(entries[i].body.record == 0 ? 0 : entries[i].body.length, lengths, slot)
+            }
+            if let number = ids.number(at: i) {
+                Self.put(number, words, slot)
+            } else {
+                bits |= ChunkColumns.Flag.text
+                let bytes = ids[i].bytes
+                Self.put(UInt64(bytes.count) << 32 | UInt64(text), words, slot)
+                for (n, byte) in bytes.enumerated() { Self.put(byte, texts + text, n) }
+                text += bytes.count
+            }
+            Self.put(bits, flags, slot)
+            if epoch != nil { Self.put(places(slot), flags + count, slot) }
         }
     }
 
-    private func flags(_ i: Int) -> UInt8 {
-        typealias Flag = ChunkColumns.Flag
-        var flags: UInt8 = 0
-        if entries[i].isDetached { flags |= Flag.detached }
-        if entries[i].isPinned { flags |= Flag.pinned }
-        if entries[i].isPlaceholder { flags |= Flag.placeholder }
-        if entries[i].isUnverified { flags |= Flag.unverified }
-        if entries[i].key != nil { flags |= Flag.key }
-        if entries[i].version != nil { flags |= Flag.version }
-        if entries[i].body.record != 0 { flags |= Flag.body }
-        if ids.number(at: i) == nil { flags |= Flag.text }
-        return flags
+    @inline(__always)
+    private static func put<T: FixedWidthInteger>(_ value: T, _ column: UnsafeMutableRawPointer, _ slot: Int)
+    {
+        column.storeBytes(of: value.littleEndian, toByteOffset: slot &* MemoryLayout<T>.size, as: T.self)
     }
 
-    private func places(_ i: Int, below above: Int?) -> UInt8 {
+    @inline(never)
+    private func rareFlags(_ i: Int) -> UInt8 {
+        typealias Flag = ChunkColumns.Flag
+        return (entries[i].isDetached ? Flag.detached : 0) | (entries[i].isPinned ? Flag.pinned : 0)
+            | (entries[i].isPlaceholder ? Flag.placeholder : 0)
+            | (entries[i].isUnverified ? Flag.unverified : 0)
+    }
+
+    private func places(_ slot: Int) -> UInt8 {
         typealias Flag = ChunkColumns.PlaceFlag
-        guard let spot = entries[i].spot else { return entries[i].isChecked ? Flag.checked : 0 }
-        return Flag.spot | (spot.isLast ? Flag.last : 0) | (entries[i].isChecked ? Flag.checked : 0)
-            | (Self.follows(entries, i, above) ? Flag.follows : 0)
+        let entry = entries[order[slot]]
+        guard let spot = entry.spot else { return entry.isChecked ? Flag.checked : 0 }
+        return Flag.spot | (spot.isLast ? Flag.last : 0) | (entry.isChecked ? Flag.checked : 0)
+            | (follows(slot) ? Flag.follows : 0)
     }
 
     /// Returns true if the entry was on the row below that of the entry above it.
-    private static func follows(_ entries: UnsafeBufferPointer<Entry>, _ i: Int, _ above: Int?) -> Bool {
-        guard let above, let spot = entries[i].spot, let upper = entries[above].spot else { return false }
+    private func follows(_ slot: Int) -> Bool {
+        guard slot > 0, let spot = entries[order[slot]].spot, let upper = entries[order[slot - 1]].spot
+        else { return false }
         return spot.number == upper.number && upper.row < .max && spot.row == upper.row + 1
-    }
-
-    /// Returns what differs from the values that the columns imply. `first` is where the first body is.
-    private static func exceptions(
-        _ entries: UnsafeBufferPointer<Entry>, _ order: ArraySlice<Int>, after first: BodyReference
-    ) -> [ChunkColumns.Exception] {
-        var all: [ChunkColumns.Exception] = []
-        func add(_ field: ChunkColumns.Field, _ slot: Int, _ value: UInt64) {
-            if all.isEmpty { all.reserveCapacity(16) }
-            all.append(.init(field, slot, value))
-        }
-        guard let top = order.first else { return [] }
-        let (confirmed, asked) = (entries[top].confirmed, entries[top].asked)
-        var (slot, next) = (0, first)
-        var above: Int?
-        for i in order {
-            if entries[i].confirmed != confirmed { add(.confirmed, slot, entries[i].confirmed) }
-            if entries[i].asked != asked { add(.asked, slot, entries[i].asked) }
-            if entries[i].pushed != 0 { add(.pushed, slot, entries[i].pushed) }
-            if let claim = entries[i].claim {
-                if claim.why != Claim().why { add(.why, slot, UInt64(claim.why.code)) }
-                if claim.since != 0 { add(.since, slot, claim.since) }
-            }
-            if let spot = entries[i].spot, spot.number != 0 || spot.row != 0, !follows(entries, i, above) {
-                add(
-                    .spot, slot,
-                    UInt64(bitPattern: Int64(spot.number)) << 32 | UInt64(UInt32(bitPattern: spot.row)))
-            }
-            let body = entries[i].body
-            if body.record != 0 {
-                if body.record != next.record { add(.record, slot, body.record) }
-                if body.offset != next.offset { add(.offset, slot, UInt64(body.offset)) }
-                if entries[i].detail != .full { add(.detail, slot, UInt64(entries[i].detail.rawValue)) }
-                if let newest = entries[i].newest { add(.newest, slot, UInt64(bitPattern: newest)) }
-                next = body
-                next.offset &+= body.length
-            }
-            (slot, above) = (slot + 1, i)
-        }
-        return all
     }
 }

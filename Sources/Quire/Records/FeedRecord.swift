@@ -176,20 +176,21 @@ struct FeedRecord: Record {
 // Fields that both the record and the state of a feed have.
 
 extension FeedState {
+    /// Evaluates the record for each field, so that one in an object is not copied as a whole.
     @inline(__always)
-    mutating func take(_ record: FeedRecord) {
-        resets = record.resets
-        changed = record.changed
-        edgeNumbers = record.edgeNumbers
-        pageNumbers = record.pageNumbers
-        ticketNumbers = record.ticketNumbers
-        gapNumbers = record.gapNumbers
-        (head, tail) = (record.head, record.tail)
-        skippedAbove = record.skippedAbove
-        sizes = record.sizes
-        answersAgainstOrder = record.answersAgainstOrder
-        subscription = record.subscription
-        deltaToken = record.deltaToken
+    mutating func take(_ record: @autoclosure () -> FeedRecord) {
+        resets = record().resets
+        changed = record().changed
+        edgeNumbers = record().edgeNumbers
+        pageNumbers = record().pageNumbers
+        ticketNumbers = record().ticketNumbers
+        gapNumbers = record().gapNumbers
+        (head, tail) = (record().head, record().tail)
+        skippedAbove = record().skippedAbove
+        sizes = record().sizes
+        answersAgainstOrder = record().answersAgainstOrder
+        subscription = record().subscription
+        deltaToken = record().deltaToken
     }
 }
 

@@ -117,7 +117,7 @@ struct CacheRebuilder {
                         // Pages whose posts have all been lost so far were never written; skip them.
                         let key = NumberKey(newestFirst: number)
                         let page = try session.transaction.get(.pages(of: feed.number), key)
-                        if page != nil { _ = try loader.page(number) }
+                        if page != nil { try loader.page(number) }
                     }
                 },
                 { state throws(Interruption) in

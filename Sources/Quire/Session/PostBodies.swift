@@ -92,19 +92,21 @@ extension WriteSession {
         if effect.placements.isEmpty { return }
         var fresh: [Placement] = []
         fresh.reserveCapacity(effect.placements.count)
-        var unknown: UInt64 = 0
+        var (unknown, size): (UInt64, Int) = (0, 0)
         let others = loader.elsewhere
+        let ids = new.index.ids
         try new.entries.withUnsafeMutableBufferPointer { entries in
             for placement in effect.placements {
                 let at = placement.entry
-                let places = others[effect.posts[placement.post].id]
+                let places = others.isEmpty ? [] : others[ids[at]]
                 let body = effect.posts[placement.post].body
                 let isNew = entries[at].chunk == 0
-                if isNew || entries[at].body.record == 0 {
-                    let id = effect.posts[placement.post].id
-                    if !places.isEmpty, let known = try transaction.post(id, at: places) {
+                if places.isEmpty {
+                    if isNew { unknown += 1 }
+                } else if isNew || entries[at].body.record == 0 {
+                    if let known = try transaction.post(ids[at], at: places) {
                         entries[at].takeBody(of: known)
-                        if isNew { marks.append(try loader.index().mark(of: id, isShared: true)) }
+                        if isNew { marks.append(try loader.index().mark(of: ids[at], isShared: true)) }
                     } else if isNew {
                         unknown += 1
                     }
@@ -116,48 +118,43 @@ extension WriteSession {
                 let old = entries[at].body
                 if try isMet && (old.record == 0 || !isEqual(old, effect.bytes[body])) {
                     fresh.append(placement)
+                    size += body.count
                 } else if let before, !entries[at].hasSameBody(as: before) {
-                    try repoint(effect.posts[placement.post].id, to: entries[at], at: places)
+                    try repoint(ids[at], to: entries[at], at: places)
                 }
             }
         }
         counters.posts += unknown
-        if !fresh.isEmpty { try store(fresh, of: effect, loader, &new) }
+        if !fresh.isEmpty { try store(fresh, size, of: effect, loader, &new) }
     }
 
-    /// Stores these bodies, and lets the posts' entries in other feeds show them.
+    /// Stores these bodies, of `size` bytes in all, and lets the posts' entries in other feeds show them.
     private func store<R>(
-        _ fresh: [Placement], of effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState
+        _ fresh: [Placement], _ size: Int, of effect: RuleResult<R>, _ loader: FeedLoader,
+        _ new: inout FeedState
     ) throws {
-        let index = try loader.index()
-        var bodies: [(address: PostAddress, range: Range<Int>)] = []
-        bodies.reserveCapacity(fresh.count)
-        var size = 0
-        for placement in fresh {
-            let address = index.address(of: effect.posts[placement.post].id)
-            bodies.append((address, effect.posts[placement.post].body))
-            size += effect.posts[placement.post].body.count
-        }
+        let (index, ids) = (try loader.index(), new.index.ids)
         try requireHeadroom(for: size)
-        var added: UInt64 = 0
-        let references = try store(bodies, of: effect.bytes)
-        new.entries.withUnsafeMutableBufferPointer { entries in
-            for (placement, reference) in zip(fresh, references) {
-                if entries[placement.entry].body.record != 0 {
-                    release(entries[placement.entry].body)
-                    replacedBodies += 1
+        try store(size, of: effect.bytes, count: fresh.count) { open in
+            new.entries.withUnsafeMutableBufferPointer { entries in
+                for placement in fresh {
+                    let at = placement.entry
+                    if entries[at].body.record != 0 {
+                        release(entries[at].body)
+                        replacedBodies += 1
+                    }
+                    let address = index.address(of: ids[at])
+                    entries[at].body = open.add(effect.posts[placement.post].body, of: address)
                 }
-                entries[placement.entry].body = reference
-                added += UInt64(reference.length)
             }
         }
-        counters.bodyBytes &+= added
+        counters.bodyBytes &+= UInt64(size)
         let others = loader.elsewhere
         if others.isEmpty { return }
         for placement in fresh {
-            let places = others[effect.posts[placement.post].id]
+            let places = others[ids[placement.entry]]
             if places.isEmpty { continue }
-            try repoint(effect.posts[placement.post].id, to: new.entries[placement.entry], at: places)
+            try repoint(ids[placement.entry], to: new.entries[placement.entry], at: places)
         }
     }
 

@@ -125,18 +125,23 @@ final class WriteSession {
 
     // MARK: Bodies
 
-    /// Stores bodies and returns the reference of each. `ranges` are into `bytes`.
+    /// Stores `count` bodies in ranges of these bytes, of `payload` bytes in all. `add` adds them, and stores nothing
+    /// else.
     func store(
-        _ bodies: [(address: PostAddress, range: Range<Int>)], of bytes: [UInt8]
-    ) throws -> [BodyReference] {
-        try beginBodies(bodies.reduce(0) { $0 + $1.range.count })
-        return openBodies!.add(bodies, of: bytes)
+        _ payload: Int, of bytes: [UInt8], count: Int, _ add: (inout OpenBodies) -> Void
+    ) throws {
+        try beginBodies(payload)
+        var open = openBodies.take()!
+        open.begin(bytes, count: count)
+        add(&open)
+        openBodies = open
     }
 
     /// Stores the body of one post.
     func store(_ body: [UInt8], of address: PostAddress) throws -> BodyReference {
         try beginBodies(body.count)
-        return openBodies!.add(body, of: address)
+        openBodies!.begin(body, count: 1)
+        return openBodies!.add(0..<body.count, of: address)
     }
 
     /// Returns true if bodies of that many bytes fit into the open record, or begin one.
@@ -315,7 +320,7 @@ final class WriteSession {
     func writeCounters() throws {
         guard let loader = unwritten else { return }
         unwritten = nil
-        try transaction.put(.record(of: loader.feed), NoKey(), loader.record)
+        try loader.storeRecord()
     }
 
     private static func attempt<R>(
@@ -350,7 +355,7 @@ final class WriteSession {
         }
         counters.clock = new.clock
         if !effect.changesRows {
-            loader.replace(record: FeedWriter.record(loader, new, writesPositions: false))
+            loader.take(new, writesPositions: false)
             loader.keep(old)
             unwritten = loader
             return
