@@ -108,4 +108,18 @@ import Testing
             }
         }
     }
+
+    /// An open looks at the file without a lock: between two reads others may commit, and use pages again.
+    @Test func commitsBetweenTheReadsOfAnOpenAreNoDamage() throws {
+        let feed = try storage.cache.feed(named: "f")
+        let file = try LMDBFile(storage.path)
+        var again = 0
+        for round in 0..<200 as Range<UInt64> {
+            let seen = try file.metaPages()
+            for id in 3 * round + 1...3 * round + 3 { try ingest([id], into: feed, bodySize: 10) }
+            let newest = try file.soundMeta(of: seen, true)
+            if newest.transaction != MetaPage.newest(seen).transaction { again += 1 }
+        }
+        #expect(again > 0)
+    }
 }

@@ -119,20 +119,19 @@ final class LMDBFile {
     /// the file. With the way to the first record of each tree this is the quick part of
     /// ``Cache/verify(at:limit:)``, done at every open with a few reads, whatever the size of the file.
     func soundMeta(walksToFirstRecord: Bool = false) throws(QuireError) -> MetaPage {
-        var metas = try metaPages()
-        while true {
-            if let damage = try damage(of: metas, walksToFirstRecord) {
-                // Another process may have committed meanwhile: then the pages have changed, or their roots
-                // were reused.
-                let again = try metaPages()
-                if again != metas {
-                    metas = again
-                    continue
-                }
-                throw QuireError(.corrupt, "\(path): is damaged: \(damage)")
-            }
-            return MetaPage.newest(metas)
+        try soundMeta(of: metaPages(), walksToFirstRecord)
+    }
+
+    /// The same, for the meta pages as they were read before.
+    func soundMeta(of read: [MetaPage], _ walksToFirstRecord: Bool) throws(QuireError) -> MetaPage {
+        var metas = read
+        while let fault = try fault(of: metas, walksToFirstRecord) {
+            // Another process may have committed meanwhile: then the pages have changed, or were used again.
+            let again = try metaPages()
+            if again == metas { throw fault }
+            metas = again
         }
+        return MetaPage.newest(metas)
     }
 
     /// Returns the meta pages that are as LMDB writes them.
@@ -148,38 +147,40 @@ final class LMDBFile {
         return metas
     }
 
-    private func damage(of metas: [MetaPage], _ walksToFirstRecord: Bool) throws(QuireError) -> String? {
+    /// Returns what is wrong with what these meta pages say; nil if nothing is.
+    private func fault(of metas: [MetaPage], _ walksToFirstRecord: Bool) throws(QuireError) -> QuireError? {
+        func damaged(_ what: String) -> QuireError { QuireError(.corrupt, "\(path): is damaged: \(what)") }
         for (page, meta) in metas.enumerated() {
             if let damage = meta.damage(page: UInt64(page), pageSize: pageSize) {
-                return "meta page \(page): \(damage)"
+                return damaged("meta page \(page): \(damage)")
             }
         }
         let meta = MetaPage.newest(metas)
         if meta.transaction != 0 && meta.transaction & 1 != UInt64(meta === metas[0] ? 0 : 1) {
-            return "the newest meta page is in the wrong place"
+            return damaged("the newest meta page is in the wrong place")
         }
         let count = try pageCount()
         for (tree, name) in [(meta.free, "free list"), (meta.main, "tree")] {
             guard let root = tree.rootPage else { continue }
             if root > meta.lastPage || root >= count {
-                return "the root of the \(name) is page \(root); the file has \(count) pages"
+                return damaged("the root of the \(name) is page \(root); the file has \(count) pages")
             }
             if walksToFirstRecord { continue }  // from there
-            if let damage = try damage(ofRoot: root, tree) { return "page \(root): \(damage)" }
+            if let damage = try damage(ofRoot: root, tree) { return damaged("page \(root): \(damage)") }
         }
         let context = CheckContext(limit: 1) { _ in true }
         // Free pages may be missing at the end. Any other missing page was cut off.
         if meta.lastPage >= count {
             let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
-            if let damage = try walk.missingPages() { return damage }
+            if let damage = try walk.missingPages() { return damaged(damage) }
         }
         if !walksToFirstRecord { return nil }
         let walk = TreeWalk(file: self, meta: meta, pageCount: count, context)
         try walk.runToFirstRecord()
         if walk.isForeign {
-            throw QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
+            return QuireError(.notACache, "\(path): is an LMDB file, but not a Quire cache")
         }
-        return context.result.findings.first?.description
+        return context.result.findings.first.map { damaged($0.description) }
     }
 
     private func damage(ofRoot root: UInt64, _ tree: MetaPage.Tree) throws(QuireError) -> String? {
