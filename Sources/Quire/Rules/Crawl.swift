@@ -176,8 +176,8 @@ extension FeedState {
         }
         if case .head(page: number) = crawl.start {
             record.isAtHead = true
-        } else if end.flatMap({ cached($0) }).map({ entries[$0].isDetached }) ?? true, firstServerRow() != nil,
-            head.link == record.own
+        } else if end.flatMap({ cached($0) }).map({ entries[$0].isDetached }) ?? true,
+            firstServerRow() != nil, head.link == record.own
         {
             record.isAboveHead = true
         } else if own?.isAbove != true {  // otherwise it shows what it lies above
