@@ -10,6 +10,7 @@ struct Draft: ~Copyable {
     let endsRange: Bool
 
     var rows: [Row] { didSet { knownPlaces = nil } }
+    /// What ``places()`` has found, as long as the rows stay.
     private var knownPlaces: EntryMap?
     var head: Edge
     var tail: Edge

@@ -24,7 +24,7 @@ extension Draft {
         if !joined { displaced += over }
         let above = rows[..<start]
         let gap = try lowerSide(page, joined ? run : [], above: above, hadWindow: true, below: &rest)
-        rows = self.joined(above, nil, page, gap, rest)
+        rows = assembled(above, nil, page, gap, rest)
         accepted = page
     }
 }

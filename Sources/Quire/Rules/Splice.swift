@@ -30,7 +30,7 @@ extension Draft {
             lowerGap = try lowerSide(page, anchors, above: above, hadWindow: !window.isEmpty, below: &below)
         }
         if case .unknown = upper { upperGap = try upperSide(page, anchors, above: &above) }
-        let all = joined(above, upperGap, page, lowerGap, below)
+        let all = assembled(above, upperGap, page, lowerGap, below)
         rows = try putBack(staying, in: all, page: page, old: old)
         accepted = page
         let isPositional = state.isNumbered || state.options.paging == .pages
@@ -39,7 +39,7 @@ extension Draft {
     }
 
     /// Returns the rows with the page between others, and with the gaps beside it.
-    func joined(
+    func assembled(
         _ above: ArraySlice<Row>, _ upperGap: Row?, _ page: [Int], _ lowerGap: Row?, _ below: ArraySlice<Row>
     ) -> [Row] {
         var all: [Row] = []
