@@ -53,6 +53,13 @@ import Testing
         }
     }
 
+    /// Histories in which a chunk that was not loaded had an entry that is no row of the server any more: a shift of the
+    /// positions moved it, which it did not where the chunk was loaded.
+    @Test(arguments: [(["fuzz.py"], 1_001_732), (["fuzz.py", "--hard"], 1_001_598)])
+    func detachedEntriesDoNotMove(_ program: [String], _ seed: Int) throws {
+        try Self.play(#require(try HistoryTests.emit(program, 1, from: seed)))
+    }
+
     private static func play(_ scenarios: [JSON]) throws {
         for scenario in scenarios {
             let name = "\(scenario["id"]!.text!) \(scenario["title"]?.text ?? "")"
