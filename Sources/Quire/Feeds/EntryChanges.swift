@@ -56,7 +56,7 @@ struct EntryChanges {
 
     private mutating func move(_ count: Int, from: UInt64, to: UInt64) {
         if from == to { return }
-        if from != 0 { pages[from] = (pages[from] ?? 0) - count }
-        if to != 0 { pages[to] = (pages[to] ?? 0) + count }
+        if from != 0 { pages.add(-count, to: from) }
+        if to != 0 { pages.add(count, to: to) }
     }
 }

@@ -286,7 +286,7 @@ struct FeedWriter: ~Copyable {
     /// Returns by how many entries each page grew.
     private func pageChanges() -> NumberTable<Int> {
         var change = changes.pages
-        for (page, count) in removed.pages { change[page] = (change[page] ?? 0) - count }
+        for (page, count) in removed.pages { change.add(-count, to: page) }
         return change
     }
 

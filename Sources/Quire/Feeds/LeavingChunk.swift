@@ -39,7 +39,7 @@ struct RemovedChunks {
     /// Adds a chunk below the others.
     mutating func add(_ chunk: LeavingChunk) {
         positions.append(chunk.position)
-        pages[chunk.page] = (pages[chunk.page] ?? 0) + chunk.count.entries
+        pages.add(chunk.count.entries, to: chunk.page)
         counts.chunks += 1
         counts.entries += chunk.count.entries
         counts.bodyBytes += chunk.bodyBytes

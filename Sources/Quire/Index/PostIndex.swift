@@ -110,35 +110,64 @@ struct PostIndex {
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
     private func lookUp(_ ids: some Collection<PostID>, _ body: (Int, Location) -> Bool) {
+        lookUp(ids, in: .posts) { i, location, run in body(i, current(location, in: run)) }
+    }
+
+    /// What is looked up: the locations of posts, or marks that several feeds hold them.
+    private enum Part { case posts, marks }
+
+    /// How many ids are looked up together. What is prefetched for them must fit into the processor's first cache.
+    private static let block = 128
+
+    /// Calls `body` with the index of each id, each location of it, those of newer runs first, and the index of the run,
+    /// which is -1 for what was added. If it returns true, the rest is not asked for this id.
+    @inline(__always)
+    private func lookUp(
+        _ ids: some Collection<PostID>, in part: Part, _ body: (Int, Location, Int) -> Bool
+    ) {
         let count = ids.count
         if count == 0 { return }
-        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: count) { open in
-            let open = open.baseAddress!
-            var rest = 0
-            for id in ids {
-                let address = address(of: id)
-                let bits = SortedRun.bits(address.hash)
-                (open + rest).initialize(to: Wanted(address: address, bits: bits, number: rest))
-                rest &+= 1
-            }
-            if let added, added.posts.count > 0 { rest = lookUp(open, rest, in: added, body) }
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { likely in
-                for run in runs.indices where rest > 0 {
-                    rest = lookUp(open, rest, likely.baseAddress!, in: run, body)
+        let runs = part == .posts ? runs : marks
+        let capacity = min(count, Self.block)
+        var (next, first) = (ids.makeIterator(), 0)
+        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: capacity) { open in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: capacity) { likely in
+                let (open, likely) = (open.baseAddress!, likely.baseAddress!)
+                while first < count {
+                    var rest = 0
+                    while rest < capacity, let id = next.next() {
+                        let address = address(of: id)
+                        let bits = SortedRun.bits(address.hash)
+                        (open + rest).initialize(
+                            to: Wanted(address: address, bits: bits, number: first &+ rest))
+                        rest &+= 1
+                    }
+                    first &+= capacity
+                    if let added { rest = Self.lookUp(open, rest, in: added, part) { body($0, $1, -1) } }
+                    for run in runs.indices where rest > 0 {
+                        rest = Self.lookUp(open, rest, likely, in: runs[run]) { body($0, $1, run) }
+                    }
                 }
             }
         }
     }
 
     /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first ones then.
-    private func lookUp(
-        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: AddedLocations,
+    @inline(__always)
+    private static func lookUp(
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: AddedLocations, _ part: Part,
         _ body: (Int, Location) -> Bool
     ) -> Int {
+        if (part == .posts ? added.posts.count : added.marks.count) == 0 { return count }
         var rest = count
         for at in (0..<count).reversed() {
-            let wanted = open[at].number
-            if added.posts.search(at: open[at].address, { body(wanted, $0) }) {
+            let (wanted, address) = (open[at].number, open[at].address)
+            let isDone =
+                switch part {
+                case .posts: added.posts.search(at: address) { body(wanted, $0) }
+                case .marks: added.marks.search(at: address) { body(wanted, $0) }
+                }
+            if isDone {
                 rest &-= 1
                 open[at] = open[rest]
             }
@@ -148,12 +177,10 @@ struct PostIndex {
 
     /// Looks `count` ids up in one run. Returns how many remain to be asked for; they are the first ones then.
     @inline(__always)
-    private func lookUp(
+    private static func lookUp(
         _ open: UnsafeMutablePointer<Wanted>, _ count: Int, _ likely: UnsafeMutablePointer<Int32>,
-        in number: Int, _ body: (Int, Location) -> Bool
+        in run: SortedRun, _ body: (Int, Location) -> Bool
     ) -> Int {
-        let run = runs[number]
-        let mayBeGone = gone.contains { $0.from <= number }
         var found = 0
         // Nothing in this loop depends on what was read before, so the processor reads many words at a time.
         for i in 0..<count {
@@ -167,7 +194,7 @@ struct PostIndex {
             found &-= 1
             let at = Int(likely[found])
             let wanted = open[at].number
-            if run.search(at: open[at].address, { body(wanted, mayBeGone ? withoutGone($0, number) : $0) }) {
+            if run.search(at: open[at].address, { body(wanted, $0) }) {
                 rest &-= 1
                 open[at] = open[rest]
             }
@@ -284,30 +311,10 @@ struct PostIndex {
     func areShared(_ ids: PostIDs) -> [Bool] {
         var found = [Bool](repeating: false, count: ids.count)
         if marks.isEmpty && (added?.marks.count ?? 0) == 0 { return found }
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ids.count * 2) { words in
-            let (hashes, bits) = (words.baseAddress!, words.baseAddress! + ids.count)
-            for i in ids.indices {
-                let number = ids.number(at: i)
-                let hash = number.map { PostAddress.of($0, in: collection, seed: seed).hash }
-                let known = hash ?? address(of: ids[i]).hash
-                (hashes + i).initialize(to: known)
-                (bits + i).initialize(to: SortedRun.bits(known))
-            }
-            for run in marks.reversed() {
-                if !run.isSmall { for i in ids.indices { run.prefetchFilter(hashes[i]) } }
-                run.forEachLikely(hashes, bits, count: ids.count) { i in
-                    run.search(at: address(of: ids[i])) {
-                        found[i] = $0.position != Location.gone
-                        return false
-                    }
-                }
-            }
-            guard let added, added.marks.count > 0 else { return }
-            for i in ids.indices {
-                added.marks.search(at: address(of: ids[i])) {
-                    found[i] = $0.position != Location.gone
-                    return true
-                }
+        found.withUnsafeMutableBufferPointer { found in
+            lookUp(ids, in: .marks) { i, mark, _ in
+                found[i] = mark.position != Location.gone
+                return true
             }
         }
         return found

@@ -64,19 +64,6 @@ struct SortedRun {
             & bits == bits
     }
 
-    /// Calls `body` with the index of each hash for which ``mayHave(_:_:)`` is true.
-    @inline(__always)
-    func forEachLikely(
-        _ hashes: UnsafePointer<UInt64>, _ bits: UnsafePointer<UInt64>, count: Int, _ body: (Int) -> Void
-    ) {
-        let (filter, words) = (filter, words)
-        for i in 0..<count {
-            let at = Int(truncatingIfNeeded: hashes[i].multipliedFullWidth(by: words).high) &* 8
-            let word = UInt64(littleEndian: filter.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-            if word & bits[i] == bits[i] { body(i) }
-        }
-    }
-
     /// Prefetches what a look-up in the slots reads first.
     @inline(__always)
     func prefetch(_ hash: UInt64) { quire_prefetch(base + home(of: hash) &* Self.stride) }

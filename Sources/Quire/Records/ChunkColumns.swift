@@ -306,6 +306,30 @@
         if bytes > 0 { body(record, bytes) }
     }
 
+    /// Finds bodies of entries whose slots ascend, in one pass over the exceptions.
+    struct BodyWalk {
+        private let columns: ChunkColumns
+        private var record: UInt64
+        private var exception = 0
+
+        init(_ columns: ChunkColumns) {
+            self.columns = columns
+            record = columns.firstBody.record
+        }
+
+        /// Returns the record that has the body of this entry, and the number of its bytes; nil if it has none.
+        mutating func body(of slot: Int) -> (record: UInt64, bytes: Int)? {
+            while exception < columns.exceptions {
+                let found = columns.exception(exception)
+                if found.slot > slot { break }
+                if found.field == .record { record = found.value }
+                exception += 1
+            }
+            if columns.flags(slot) & Flag.body == 0 || columns.features & Feature.bodies == 0 { return nil }
+            return (record, Int(ChunkColumns.word32(columns.lengths + 4 &* slot)))
+        }
+    }
+
     func entry(_ slot: Int) throws(QuireError) -> Entry {
         var found = Entry()
         try forEachEntry(upTo: slot) { if $0 == slot { found = $1 } }

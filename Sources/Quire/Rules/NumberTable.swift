@@ -62,3 +62,17 @@ struct NumberTable<Value>: Sequence {
         return low
     }
 }
+
+extension NumberTable<Int> {
+    /// Adds to the value of a number, which is 0 if it has none.
+    mutating func add(_ value: Int, to number: UInt64) {
+        let at = position(of: number)
+        if at == elements.count {
+            append(number, value)
+        } else if elements[at].number == number {
+            elements[at].value += value
+        } else {
+            elements.insert((number, value), at: at)
+        }
+    }
+}

@@ -48,7 +48,7 @@ struct ChunkRemoval {
     }
 
     private mutating func release(_ bytes: Int, of record: UInt64) {
-        bodies[record] = (bodies[record] ?? 0) + bytes
+        bodies.add(bytes, to: record)
     }
 
     /// Finds the posts that stay in other feeds. Their bodies stay if they are shown there.
@@ -70,6 +70,7 @@ struct ChunkRemoval {
                 try isSo || session.transaction.showsBody(of: ids[shared[i]], at: position, of: holder)
         }
         var (chunk, first) = (0, 0)
+        var bodies = ChunkColumns.BodyWalk(leaving[0].columns)
         for (i, other) in zip(shared, others) {
             if other.count > 0 { held.append(i) }
             if other.count == 1 { marks.append(index.mark(of: ids[i], isShared: false)) }
@@ -77,12 +78,10 @@ struct ChunkRemoval {
             while i >= first + leaving[chunk].columns.count {
                 first += leaving[chunk].columns.count
                 chunk += 1
+                bodies = ChunkColumns.BodyWalk(leaving[chunk].columns)
             }
-            do throws(QuireError) {
-                let body = try leaving[chunk].columns.entry(i - first).body
-                if body.record != 0 { release(-Int(body.length), of: body.record) }
-            } catch {
-                throw QuireError.corrupt("a chunk of feed number \(feed)")
+            if let body = bodies.body(of: i - first), body.record != 0 {
+                release(-body.bytes, of: body.record)
             }
         }
     }
