@@ -110,42 +110,23 @@ struct PostIndex {
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
     private func lookUp(_ ids: some Collection<PostID>, _ body: (Int, Location) -> Bool) {
-        lookUp(ids, in: .posts) { i, location, run in body(i, current(location, in: run)) }
-    }
-
-    /// What is looked up: the locations of posts, or marks that several feeds hold them.
-    private enum Part { case posts, marks }
-
-    /// How many ids are looked up together. What is prefetched for them must fit into the processor's first cache.
-    private static let block = 128
-
-    /// Calls `body` with the index of each id, each location of it, those of newer runs first, and the index of the run,
-    /// which is -1 for what was added. If it returns true, the rest is not asked for this id.
-    @inline(__always)
-    private func lookUp(
-        _ ids: some Collection<PostID>, in part: Part, _ body: (Int, Location, Int) -> Bool
-    ) {
         let count = ids.count
         if count == 0 { return }
-        let runs = part == .posts ? runs : marks
-        let capacity = min(count, Self.block)
-        var (next, first) = (ids.makeIterator(), 0)
-        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: capacity) { open in
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: capacity) { likely in
-                let (open, likely) = (open.baseAddress!, likely.baseAddress!)
-                while first < count {
-                    var rest = 0
-                    while rest < capacity, let id = next.next() {
-                        let address = address(of: id)
-                        let bits = SortedRun.bits(address.hash)
-                        (open + rest).initialize(
-                            to: Wanted(address: address, bits: bits, number: first &+ rest))
-                        rest &+= 1
-                    }
-                    first &+= capacity
-                    if let added { rest = Self.lookUp(open, rest, in: added, part) { body($0, $1, -1) } }
-                    for run in runs.indices where rest > 0 {
-                        rest = Self.lookUp(open, rest, likely, in: runs[run]) { body($0, $1, run) }
+        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: count) { open in
+            let open = open.baseAddress!
+            var rest = 0
+            for id in ids {
+                let address = address(of: id)
+                let bits = SortedRun.bits(address.hash)
+                (open + rest).initialize(to: Wanted(address: address, bits: bits, number: rest))
+                rest &+= 1
+            }
+            if let added, added.posts.count > 0 { rest = lookUp(open, rest, in: added, body) }
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { likely in
+                for (number, run) in runs.enumerated() where rest > 0 {
+                    let mayBeGone = gone.contains { $0.from <= number }
+                    rest = Self.lookUp(open, rest, likely.baseAddress!, in: run) {
+                        body($0, mayBeGone ? withoutGone($1, number) : $1)
                     }
                 }
             }
@@ -153,21 +134,14 @@ struct PostIndex {
     }
 
     /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first ones then.
-    @inline(__always)
-    private static func lookUp(
-        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: AddedLocations, _ part: Part,
+    private func lookUp(
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: AddedLocations,
         _ body: (Int, Location) -> Bool
     ) -> Int {
-        if (part == .posts ? added.posts.count : added.marks.count) == 0 { return count }
         var rest = count
         for at in (0..<count).reversed() {
-            let (wanted, address) = (open[at].number, open[at].address)
-            let isDone =
-                switch part {
-                case .posts: added.posts.search(at: address) { body(wanted, $0) }
-                case .marks: added.marks.search(at: address) { body(wanted, $0) }
-                }
-            if isDone {
+            let wanted = open[at].number
+            if added.posts.search(at: open[at].address, { body(wanted, $0) }) {
                 rest &-= 1
                 open[at] = open[rest]
             }
@@ -312,12 +286,45 @@ struct PostIndex {
         var found = [Bool](repeating: false, count: ids.count)
         if marks.isEmpty && (added?.marks.count ?? 0) == 0 { return found }
         found.withUnsafeMutableBufferPointer { found in
-            lookUp(ids, in: .marks) { i, mark, _ in
-                found[i] = mark.position != Location.gone
-                return true
+            for first in stride(from: 0, to: ids.count, by: Self.block) {
+                findShared(ids, first..<min(first + Self.block, ids.count), found)
             }
         }
         return found
+    }
+
+    /// How many ids are looked up together in marks. What is prefetched for them must fit into the processor's first
+    /// cache.
+    private static let block = 128
+
+    private func findShared(_ ids: PostIDs, _ range: Range<Int>, _ found: UnsafeMutableBufferPointer<Bool>) {
+        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: range.count) { open in
+            let open = open.baseAddress!
+            for (i, number) in range.enumerated() {
+                let address = address(of: ids[number])
+                let bits = SortedRun.bits(address.hash)
+                (open + i).initialize(to: Wanted(address: address, bits: bits, number: number))
+            }
+            var rest = range.count
+            func note(_ number: Int, _ mark: Location) -> Bool {
+                found[number] = mark.position != Location.gone
+                return true
+            }
+            if let added, added.marks.count > 0 {
+                for at in (0..<rest).reversed() {
+                    let wanted = open[at].number
+                    if added.marks.search(at: open[at].address, { note(wanted, $0) }) {
+                        rest &-= 1
+                        open[at] = open[rest]
+                    }
+                }
+            }
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: range.count) { likely in
+                for run in marks where rest > 0 {
+                    rest = Self.lookUp(open, rest, likely.baseAddress!, in: run, note)
+                }
+            }
+        }
     }
 
     /// Returns a mark that several feeds hold a post, or only one.
