@@ -94,7 +94,10 @@ import QuireSimulator
     }
 
     static func open(_ folder: String, _ servers: [String]) async throws -> ClusterCache {
-        try await ClusterCache.open(NATSOptions(servers: servers), folder: folder, cache: "demo")
+        var options = ClusterOptions()
+        options.timeout = .seconds(60)  // on a busy machine servers choose a leader in more than ten
+        return try await ClusterCache.open(
+            NATSOptions(servers: servers), folder: folder, cache: "demo", options: options)
     }
 
     private static func contents(of feed: Feed) throws -> [String] {

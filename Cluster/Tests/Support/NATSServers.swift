@@ -33,6 +33,8 @@ public final class NATSServers: Sendable {
     private let servers: Mutex<[Server]>
     private let folder: String
     private let places: [ServerNetwork.Place]
+    /// What keeps the ports for these servers.
+    private let holders: [FileHandle]
 
     /// Starts servers, and returns when they listen. Their streams have no leaders yet: what uses them waits.
     /// - Parameters:
@@ -44,7 +46,9 @@ public final class NATSServers: Sendable {
         self.folder = folder
         let loopback = ServerNetwork.Place(host: "127.0.0.1", command: [])
         places = network?.places ?? Array(repeating: loopback, count: count)
-        let ports = try Self.freePorts(2 * count)
+        let held = try Self.freePorts(2 * count)
+        let ports = held.map(\.number)
+        holders = held.map(\.holder)
         let routes = zip(places, ports[count...]).map { "nats://\($0.host):\($1)" }.joined(separator: ", ")
         var made: [Server] = []
         for i in 0..<count {
@@ -157,40 +161,57 @@ public final class NATSServers: Sendable {
         #endif
     }
 
-    private static func withSocket<R>(
-        _ host: String, _ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>) -> R
-    ) -> R {
+    private static func newSocket() -> Int32 {
         #if canImport(Glibc)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            socket(AF_INET, SOCK_STREAM, 0)
         #endif
-        defer { close(descriptor) }
+    }
+
+    private static func withAddress<R>(
+        _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>) -> R
+    ) -> R {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = inet_addr(host)
         return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body(descriptor, $0) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
         }
     }
 
     private static func listens(_ host: String, _ port: UInt16) -> Bool {
-        withSocket(host, port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
+        let descriptor = newSocket()
+        defer { close(descriptor) }
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return withAddress(host, port) { connect(descriptor, $0, size) } == 0
     }
 
     /// Ports that no program uses now. They are below those that the system gives to clients, so that no
-    /// client of another test takes one before its server does.
-    private static func freePorts(_ count: Int) throws -> [UInt16] {
-        var ports: [UInt16] = []
+    /// client of another test takes one before its server does. A socket is bound to each as long as the
+    /// servers live, so that no other ones choose it before it is listened to.
+    private static func freePorts(_ count: Int) throws -> [(number: UInt16, holder: FileHandle)] {
+        var ports: [(number: UInt16, holder: FileHandle)] = []
         for _ in 0..<10_000 where ports.count < count {
             let port = UInt16.random(in: 20_000..<32_000)
-            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            if !ports.contains(port), withSocket("127.0.0.1", port, { bind($0, $1, size) == 0 }) {
-                ports.append(port)
-            }
+            if let holder = holder(of: port) { ports.append((port, holder)) }
         }
         guard ports.count == count else { throw Failure(text: "no free ports") }
         return ports
+    }
+
+    /// Binds a socket to a port that no other one is bound to. A server may listen there all the same.
+    private static func holder(of port: UInt16) -> FileHandle? {
+        let descriptor = newSocket()
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        guard withAddress("127.0.0.1", port, { bind(descriptor, $0, size) }) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        var isShared: Int32 = 1  // from now on: who asks for it may bind as well
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isShared, socklen_t(MemoryLayout<Int32>.size))
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 }
