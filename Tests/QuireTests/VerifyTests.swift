@@ -122,4 +122,31 @@ import Testing
         }
         #expect(again > 0)
     }
+
+    /// The same, when the page of the root that was read about has been used again, for other records.
+    @Test func anOldRootThatIsUsedAgainMakesNoForeignFile() throws {
+        let feed = try storage.cache.feed(named: "f")
+        for id in 1...200 as ClosedRange<UInt64> { try ingest([id], into: feed, bodySize: 10) }
+        let file = try LMDBFile(storage.path)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: storage.path))
+        let free = MetaPage.newest(try file.metaPages()).free.rootPage
+        func isOther(_ page: Int) -> Bool {
+            if UInt64(page) == free { return false }
+            return Data(whole[page * 4096..<page * 4096 + 4096]).withUnsafeBytes { bytes in
+                let header = PageHeader(bytes)
+                if header.number != UInt64(page) || header.flags != PageHeader.leaf { return false }
+                guard let key = Node.firstKey(of: bytes) else { return false }
+                return Table.format.key(key) == nil
+            }
+        }
+        let other = UInt64(try #require((2..<whole.count / 4096).last(where: isOther)))
+        let read = [0, 1].map { page in
+            var meta = Data(whole[page * 4096..<page * 4096 + MetaPage.size])
+            meta.replaceSubrange(94..<96, with: [1, 0])  // the levels of the main tree
+            meta.replaceSubrange(128..<136, with: withUnsafeBytes(of: other.littleEndian) { Data($0) })
+            return meta.withUnsafeBytes { MetaPage($0) }
+        }
+        let newest = try file.soundMeta(of: read, true)
+        #expect(try newest == MetaPage.newest(file.metaPages()))
+    }
 }
