@@ -114,14 +114,9 @@ struct PostIndex {
         if count == 0 { return }
         withUnsafeTemporaryAllocation(of: Wanted.self, capacity: count) { open in
             let open = open.baseAddress!
-            var rest = 0
-            for id in ids {
-                let address = address(of: id)
-                let bits = SortedRun.bits(address.hash)
-                (open + rest).initialize(to: Wanted(address: address, bits: bits, number: rest))
-                rest &+= 1
-            }
-            if let added, added.posts.count > 0 { rest = lookUp(open, rest, in: added, body) }
+            fill(open, ids, from: 0)
+            var rest = count
+            if let added { rest = Self.lookUp(open, rest, in: added.posts, body) }
             withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { likely in
                 for (number, run) in runs.enumerated() where rest > 0 {
                     let mayBeGone = gone.contains { $0.from <= number }
@@ -133,15 +128,30 @@ struct PostIndex {
         }
     }
 
+    /// Notes what is asked for. The first id has the number `first`.
+    @inline(__always)
+    private func fill(
+        _ open: UnsafeMutablePointer<Wanted>, _ ids: some Sequence<PostID>, from first: Int
+    ) {
+        var at = 0
+        for id in ids {
+            let address = address(of: id)
+            let bits = SortedRun.bits(address.hash)
+            (open + at).initialize(to: Wanted(address: address, bits: bits, number: first &+ at))
+            at &+= 1
+        }
+    }
+
     /// Looks `count` ids up in what was added. Returns how many remain to be asked for; they are the first ones then.
-    private func lookUp(
-        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: AddedLocations,
+    private static func lookUp(
+        _ open: UnsafeMutablePointer<Wanted>, _ count: Int, in added: borrowing LocationTable,
         _ body: (Int, Location) -> Bool
     ) -> Int {
+        if added.count == 0 { return count }
         var rest = count
         for at in (0..<count).reversed() {
             let wanted = open[at].number
-            if added.posts.search(at: open[at].address, { body(wanted, $0) }) {
+            if added.search(at: open[at].address, { body(wanted, $0) }) {
                 rest &-= 1
                 open[at] = open[rest]
             }
@@ -300,25 +310,13 @@ struct PostIndex {
     private func findShared(_ ids: PostIDs, _ range: Range<Int>, _ found: UnsafeMutableBufferPointer<Bool>) {
         withUnsafeTemporaryAllocation(of: Wanted.self, capacity: range.count) { open in
             let open = open.baseAddress!
-            for (i, number) in range.enumerated() {
-                let address = address(of: ids[number])
-                let bits = SortedRun.bits(address.hash)
-                (open + i).initialize(to: Wanted(address: address, bits: bits, number: number))
-            }
+            fill(open, ids[range], from: range.lowerBound)
             var rest = range.count
             func note(_ number: Int, _ mark: Location) -> Bool {
                 found[number] = mark.position != Location.gone
                 return true
             }
-            if let added, added.marks.count > 0 {
-                for at in (0..<rest).reversed() {
-                    let wanted = open[at].number
-                    if added.marks.search(at: open[at].address, { note(wanted, $0) }) {
-                        rest &-= 1
-                        open[at] = open[rest]
-                    }
-                }
-            }
+            if let added { rest = Self.lookUp(open, rest, in: added.marks, note) }
             withUnsafeTemporaryAllocation(of: Int32.self, capacity: range.count) { likely in
                 for run in marks where rest > 0 {
                     rest = Self.lookUp(open, rest, likely.baseAddress!, in: run, note)

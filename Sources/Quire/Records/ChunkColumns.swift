@@ -286,23 +286,17 @@
     func forEachBodyRecord(all: Int, _ body: (UInt64, Int) -> Void) {
         if all == 0 { return }
         let isOne = (0..<exceptions).allSatisfy { exception($0).field != .record }
-        if isOne { return body(Self.word(base + 24), all) }
-        var record = Self.word(base + 24)
-        var (slot, bytes) = (0, 0)
-        func add(upTo end: Int) {
-            while slot < end {
-                if flags(slot) & Flag.body != 0 { bytes &+= Int(Self.word32(lengths + 4 &* slot)) }
-                slot &+= 1
+        if isOne { return body(firstBody.record, all) }
+        var walk = BodyWalk(self)
+        var (record, bytes) = (firstBody.record, 0)
+        for slot in 0..<count {
+            guard let found = walk.body(of: slot) else { continue }
+            if found.record != record {
+                if bytes > 0 { body(record, bytes) }
+                (record, bytes) = (found.record, 0)
             }
+            bytes &+= found.bytes
         }
-        for i in 0..<exceptions {
-            let found = exception(i)
-            if found.field != .record { continue }
-            add(upTo: min(found.slot, count))
-            if bytes > 0 { body(record, bytes) }
-            (record, bytes) = (found.value, 0)
-        }
-        add(upTo: count)
         if bytes > 0 { body(record, bytes) }
     }
 

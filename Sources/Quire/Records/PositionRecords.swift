@@ -146,14 +146,13 @@ struct PositionShifts: Record, Hashable {
         (forgotten, shifts) = (epoch, [])
     }
 
-    /// Applies the shifts that came after an epoch, in which the chunk of these entries was written. Detached entries
-    /// stay, as ``FeedState/moveSpots(in:by:where:)`` leaves those that are loaded.
+    /// Applies the shifts that came after an epoch, in which the chunk of these entries was written.
     func apply(
         to entries: inout [Entry], _ range: Range<Int>, since written: UInt64, at position: UInt64
     ) {
         if written >= epoch { return }
         for i in range {
-            guard !entries[i].isDetached, var spot = entries[i].spot else { continue }
+            guard entries[i].movesWithRows, var spot = entries[i].spot else { continue }
             if written < forgotten { spot.isLast = false }
             for shift in shifts where shift.epoch > written && shift.chunks.contains(position) {
                 spot = Spot(at: spot.position(unit: shift.unit) + shift.distance, unit: shift.unit)

@@ -108,6 +108,9 @@ struct Entry {
     /// True if it says something about positions in the server's list.
     var isPlaced: Bool { !flags.isDisjoint(with: [.spot, .checked]) }
 
+    /// R26.1. True if its estimated position moves with the rows. That of a detached entry stays.
+    var movesWithRows: Bool { flags[.spot] && !isDetached }
+
     /// True for an entry of the server's sequence with nothing else to it that the totals of a feed count.
     var isPlain: Bool { flags.isDisjoint(with: [.detached, .pinned, .placeholder, .claim]) }
 

@@ -88,8 +88,8 @@ extension FeedState {
     }
 
     /// Shifts the estimated positions in these rows, which have moved; no row counts as the last of its page
-    /// then. Detached entries stay, and those for which `isMoved` is false. Those without a position of their own follow
-    /// the one above.
+    /// then. Entries for which `isMoved` is false stay. Those without a position of their own follow the one
+    /// above.
     mutating func moveSpots(
         in rows: some Sequence<Row>, by distance: Int, where isMoved: (Int) -> Bool = { _ in true }
     ) {
@@ -98,9 +98,8 @@ extension FeedState {
             case .gap: continue
             case .unloaded(let run): unloaded[run].shift = (unloaded[run].shift ?? 0) + distance
             case .entry(let entry):
-                guard !entries[entry].isDetached, let spot = entries[entry].spot, isMoved(entry) else {
-                    continue
-                }
+                guard entries[entry].movesWithRows, isMoved(entry) else { continue }
+                let spot = entries[entry].spot!
                 entries[entry].spot = Spot(at: spot.position(unit: unit) + distance, unit: unit)
             }
         }

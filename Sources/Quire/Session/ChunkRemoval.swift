@@ -70,7 +70,7 @@ struct ChunkRemoval {
                 try isSo || session.transaction.showsBody(of: ids[shared[i]], at: position, of: holder)
         }
         var (chunk, first) = (0, 0)
-        var bodies = ChunkColumns.BodyWalk(leaving[0].columns)
+        var walk = ChunkColumns.BodyWalk(leaving[0].columns)
         for (i, other) in zip(shared, others) {
             if other.count > 0 { held.append(i) }
             if other.count == 1 { marks.append(index.mark(of: ids[i], isShared: false)) }
@@ -78,9 +78,9 @@ struct ChunkRemoval {
             while i >= first + leaving[chunk].columns.count {
                 first += leaving[chunk].columns.count
                 chunk += 1
-                bodies = ChunkColumns.BodyWalk(leaving[chunk].columns)
+                walk = ChunkColumns.BodyWalk(leaving[chunk].columns)
             }
-            if let body = bodies.body(of: i - first), body.record != 0 {
+            if let body = walk.body(of: i - first), body.record != 0 {
                 release(-body.bytes, of: body.record)
             }
         }
