@@ -56,11 +56,24 @@ enum RowChanges {
         return true
     }
 
+    /// Returns the names whose order is the same. Unloaded spans stay always: what went past one has moved, because
+    /// nothing would say that the posts in the span have.
     private static func namesThatStayed(_ before: [Name], _ after: [Name]) -> Set<Name> {
         var places: [Name: Int] = [:]
         for (i, name) in before.enumerated() { places[name] = i }
-        let common = after.indices.filter { places[after[$0]] != nil }
+        let spans = Set(after.filter(\.isUnloaded))
+        let (above, wereAbove) = (numbers(of: spans, aboveEachOf: after), numbers(of: spans, aboveEachOf: before))
+        let common = after.indices.filter { i in places[after[i]].map { wereAbove[$0] == above[i] } ?? false }
         return Set(longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
+    }
+
+    /// Returns how many of these spans are above each of the names.
+    private static func numbers(of spans: Set<Name>, aboveEachOf names: [Name]) -> [Int] {
+        var number = 0
+        return names.map { name in
+            defer { if spans.contains(name) { number += 1 } }
+            return number
+        }
     }
 
     /// Returns true if both rows have the same name. An entry has the same number in both states.
@@ -78,6 +91,8 @@ enum RowChanges {
     private enum Name: Hashable {
         case row(RowID)
         case unloaded(ClosedRange<UInt64>)
+
+        var isUnloaded: Bool { if case .unloaded = self { true } else { false } }
     }
 
     private static func name(_ row: Row, _ state: borrowing FeedState) -> Name {

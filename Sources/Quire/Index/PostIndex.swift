@@ -103,42 +103,60 @@ struct PostIndex {
     /// An id that is looked up, the `number`-th of those that were asked for.
     private struct Wanted {
         let address: PostAddress
+        let number: Int32
         let bits: UInt64
-        var number: Int
     }
+
+    /// How many ids are looked up together: what is noted of them stays on the stack, and what is prefetched for
+    /// them in the processor's first cache.
+    private static let block = 40
 
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
-    private func lookUp(_ ids: some Collection<PostID>, _ body: (Int, Location) -> Bool) {
-        let count = ids.count
-        if count == 0 { return }
-        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: count) { open in
-            let open = open.baseAddress!
-            fill(open, ids, from: 0)
+    private func lookUp(_ ids: some Sequence<PostID>, _ body: (Int, Location) -> Bool) {
+        forEachBlock(of: ids) { open, likely, count in
             var rest = count
             if let added { rest = Self.lookUp(open, rest, in: added.posts, body) }
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { likely in
-                for (number, run) in runs.enumerated() where rest > 0 {
-                    let mayBeGone = gone.contains { $0.from <= number }
-                    rest = Self.lookUp(open, rest, likely.baseAddress!, in: run) {
-                        body($0, mayBeGone ? withoutGone($1, number) : $1)
-                    }
+            for (number, run) in runs.enumerated() where rest > 0 {
+                let mayBeGone = gone.contains { $0.from <= number }
+                rest = Self.lookUp(open, rest, likely, in: run) {
+                    body($0, mayBeGone ? withoutGone($1, number) : $1)
                 }
             }
         }
     }
 
-    /// Notes what is asked for. The first id has the number `first`.
+    /// Does the same with marks.
+    private func lookUpMarks(_ ids: some Sequence<PostID>, _ body: (Int, Location) -> Bool) {
+        forEachBlock(of: ids) { open, likely, count in
+            var rest = count
+            if let added { rest = Self.lookUp(open, rest, in: added.marks, body) }
+            for run in marks where rest > 0 { rest = Self.lookUp(open, rest, likely, in: run, body) }
+        }
+    }
+
+    /// Calls `body` with what is asked for, a block at a time, and with room for as many numbers.
     @inline(__always)
-    private func fill(
-        _ open: UnsafeMutablePointer<Wanted>, _ ids: some Sequence<PostID>, from first: Int
+    private func forEachBlock(
+        of ids: some Sequence<PostID>,
+        _ body: (UnsafeMutablePointer<Wanted>, UnsafeMutablePointer<Int32>, Int) -> Void
     ) {
-        var at = 0
-        for id in ids {
-            let address = address(of: id)
-            let bits = SortedRun.bits(address.hash)
-            (open + at).initialize(to: Wanted(address: address, bits: bits, number: first &+ at))
-            at &+= 1
+        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: Self.block) { open in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: Self.block) { likely in
+                let (open, likely) = (open.baseAddress!, likely.baseAddress!)
+                var (number, count) = (0 as Int32, 0)
+                for id in ids {
+                    let address = address(of: id)
+                    let bits = SortedRun.bits(address.hash)
+                    (open + count).initialize(to: Wanted(address: address, number: number, bits: bits))
+                    (number, count) = (number &+ 1, count &+ 1)
+                    if count == Self.block {
+                        body(open, likely, count)
+                        count = 0
+                    }
+                }
+                if count > 0 { body(open, likely, count) }
+            }
         }
     }
 
@@ -150,7 +168,7 @@ struct PostIndex {
         if added.count == 0 { return count }
         var rest = count
         for at in (0..<count).reversed() {
-            let wanted = open[at].number
+            let wanted = Int(open[at].number)
             if added.search(at: open[at].address, { body(wanted, $0) }) {
                 rest &-= 1
                 open[at] = open[rest]
@@ -177,7 +195,7 @@ struct PostIndex {
         while found > 0 {
             found &-= 1
             let at = Int(likely[found])
-            let wanted = open[at].number
+            let wanted = Int(open[at].number)
             if run.search(at: open[at].address, { body(wanted, $0) }) {
                 rest &-= 1
                 open[at] = open[rest]
@@ -191,7 +209,7 @@ struct PostIndex {
 
     /// Returns the chunk of each of these posts; nil where the feed does not hold it.
     func positions(of ids: [PostID], in feed: UInt32) -> [UInt64?] {
-        var found = [UInt64?](repeating: nil, count: ids.count)
+        var found = [UInt64?](filled: ids.count, with: nil)
         lookUp(ids) { i, location in
             if location.feed != feed { return false }
             if location.position != Location.gone { found[i] = location.position }
@@ -202,7 +220,7 @@ struct PostIndex {
 
     /// Returns for each of these posts whether the feed holds it.
     func contains(_ ids: [PostID], in feed: UInt32) -> [Bool] {
-        var found = [Bool](repeating: false, count: ids.count)
+        var found = [Bool](filled: ids.count, with: false)
         found.withUnsafeMutableBufferPointer { found in
             lookUp(ids) { i, location in
                 if location.feed != feed { return false }
@@ -221,7 +239,7 @@ struct PostIndex {
         var known: [Place] = []
         known.reserveCapacity(ids.count)
         // for each id the last of its places in `known`, and for each place the one before it
-        var last = [Int32](repeating: -1, count: ids.count)
+        var last = [Int32](filled: ids.count, with: -1)
         var previous: [Int32] = []
         previous.reserveCapacity(ids.count)
         var hasLeft = false
@@ -293,36 +311,15 @@ struct PostIndex {
     /// Returns for each of these posts whether several feeds hold it. Most are in one feed: asking this first
     /// makes a prune cheap.
     func areShared(_ ids: PostIDs) -> [Bool] {
-        var found = [Bool](repeating: false, count: ids.count)
+        var found = [Bool](filled: ids.count, with: false)
         if marks.isEmpty && (added?.marks.count ?? 0) == 0 { return found }
         found.withUnsafeMutableBufferPointer { found in
-            for first in stride(from: 0, to: ids.count, by: Self.block) {
-                findShared(ids, first..<min(first + Self.block, ids.count), found)
-            }
-        }
-        return found
-    }
-
-    /// How many ids are looked up together in marks. What is prefetched for them must fit into the processor's first
-    /// cache.
-    private static let block = 128
-
-    private func findShared(_ ids: PostIDs, _ range: Range<Int>, _ found: UnsafeMutableBufferPointer<Bool>) {
-        withUnsafeTemporaryAllocation(of: Wanted.self, capacity: range.count) { open in
-            let open = open.baseAddress!
-            fill(open, ids[range], from: range.lowerBound)
-            var rest = range.count
-            func note(_ number: Int, _ mark: Location) -> Bool {
+            lookUpMarks(ids) { number, mark in
                 found[number] = mark.position != Location.gone
                 return true
             }
-            if let added { rest = Self.lookUp(open, rest, in: added.marks, note) }
-            withUnsafeTemporaryAllocation(of: Int32.self, capacity: range.count) { likely in
-                for run in marks where rest > 0 {
-                    rest = Self.lookUp(open, rest, likely.baseAddress!, in: run, note)
-                }
-            }
         }
+        return found
     }
 
     /// Returns a mark that several feeds hold a post, or only one.

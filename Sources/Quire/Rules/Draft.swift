@@ -89,8 +89,7 @@ struct Draft: ~Copyable {
         head = state.head
         tail = state.tail
         rows = state.serverRows
-        shownPost = []
-        shownPost.append(contentsOf: repeatElement(-1, count: state.entries.count))
+        shownPost = Array(filled: state.entries.count, with: -1)
         gapsBefore = state.gapRows.map { [gaps = state.gaps] in gaps[$0] }
         if gapsBefore.isEmpty { return }
         for i in rows.indices {

@@ -15,10 +15,12 @@ class Commit:
         if ticket.op != "push":                                # it touches nothing that a jump could undo
             feed.changed = now
         old_rows, borders = feed.rows, feed._borders()
+        is_refresh = ticket.op == "refresh" and feed.numbered() and bool(self.accepted)
+        self.tops = self.searches_at_top() if is_refresh and self.landmarks else set()
         self.write_entries(now)
         if self.accepted:
             self.store_page(now)
-        if ticket.op == "refresh" and feed.numbered() and self.accepted:
+        if is_refresh:
             self.rest_search()
         elif self.landmarks and self.accepted:
             self.forget_searches()

@@ -95,13 +95,13 @@ class Numbers:
         """R26. A refresh is the last step of a search upwards: what it shows is a landmark. Any other search goes on
         where it was if known entries tell how far everything has moved."""
         at = next((i for i, r in enumerate(self.rows) if isinstance(r, Gap)), len(self.rows))
-        for i in [i for i, r in enumerate(self.rows) if isinstance(r, Gap)] + [len(self.rows)]:
+        for i in self.edges():
             edge = self.edge_at(i)
             state = edge.search
             if not state:
                 continue
             last, is_there = self.accepted[-1], self.border_at(i) == state.border
-            if is_there and self.landmarks and not self.is_at_top(state):
+            if is_there and self.landmarks and i not in self.tops:
                 continue
             mine = i == at and is_there and last != state.border and state.back
             renewed = self.again(i, state.border)
@@ -109,14 +109,23 @@ class Numbers:
             renewed.search = Search(state.border, after=last, ceiling=state.ceiling) if mine else None
             self.put_edge(i, renewed)
 
-    def is_at_top(self, state):
-        """R26. A search upwards has no page left to ask for but the first."""
-        at = self.feed.position(state.border)[0]
-        return state.back and (at // self.feed.unit() if self.feed.by_number() else at) - state.back < 1
+    def searches_at_top(self):
+        """R26. Those searches upwards that have no page left to ask for but the first. Positions are still those of
+        all entries, also of those that this answer removes."""
+        def is_at_top(state):
+            at = self.feed.position(state.border)[0]
+            return state.back and (at // self.feed.unit() if self.feed.by_number() else at) - state.back < 1
+        states = {i: self.edge_at(i).search for i in self.edges()}
+        return {i for i, state in states.items() if state and state.border in self.feed.entries
+                and self.border_at(i) == state.border and is_at_top(state)}
+
+    def edges(self):
+        """The rows of all gaps, and the tail."""
+        return [i for i, r in enumerate(self.rows) if isinstance(r, Gap)] + [len(self.rows)]
 
     def forget_searches(self):
         """R26. Entries were placed and others seen where they are: searches elsewhere begin anew."""
-        for i in [i for i, r in enumerate(self.rows) if isinstance(r, Gap)] + [len(self.rows)]:
+        for i in self.edges():
             edge = self.edge_at(i)
             if edge.search and edge not in self.fresh and edge.link != END:
                 renewed = self.feed._edge(edge.link)
