@@ -15,10 +15,10 @@ import Testing
     @discardableResult
     private func ask(
         _ place: Place, _ posts: [(id: Int64, body: String)] = [], deleted: [PostID] = [], since: String?,
-        of feed: Feed
+        next: Link? = nil, of feed: Feed
     ) throws -> Outcome {
         let request = try #require(try feed.plan(place).request)
-        var answer = Answer(next: place == .head ? .end : .unknown)
+        var answer = Answer(next: next ?? (place == .head ? .end : .unknown))
         for (id, body) in posts { answer.append(id: PostID(UInt64(id)), key: id, body: Array(body.utf8)) }
         (answer.deleted, answer.since) = (deleted, since)
         return try feed.ingest(answer, for: request.ticket)
@@ -61,6 +61,31 @@ import Testing
         #expect(try Picture.show(feed) == "[1] |end")
         #expect(try body(1, feed) == "one")
         #expect(try storage.cache.check() == [])
+    }
+
+    /// What came on top between the request and its answer is not among the changes since the answer's token.
+    @Test("the token of a page below covers the top only after a refresh")
+    func latePages() throws {
+        let feed = try feed()
+        try ask(.head, [(9, "nine")], since: nil, next: .token("n"), of: feed)
+        try ask(.tail, [(8, "eight")], since: "s1", of: feed)  // 10 and 11 are on top already
+        #expect(try ask(.delta, [(12, "twelve")], since: "s2", of: feed).ignored == [12])
+        #expect(try Picture.show(feed) == "[9 8] |?")
+        try ask(
+            .head, [(12, "twelve"), (11, "eleven"), (10, "ten"), (9, "nine")], since: nil, next: .token("n"),
+            of: feed)
+        #expect(try ask(.delta, [(13, "thirteen")], since: "s3", of: feed).new == [13])
+        #expect(try Picture.show(feed) == "[13 12 11 10 9 8] |?")
+    }
+
+    @Test("the token of a page below does not replace one that covers the top; that of a delta does")
+    func tokensOfPages() throws {
+        let feed = try feed()
+        try ask(.head, [(9, "nine")], since: "s1", next: .token("n"), of: feed)
+        try ask(.tail, [(8, "eight")], since: "s2", of: feed)
+        #expect(try token(of: feed) == "s1")
+        #expect(try ask(.delta, [(10, "ten")], since: "s3", of: feed).new == [10])
+        #expect(try token(of: feed) == "s3")
     }
 
     @Test("the token survives reopening and a copy; a reset and a repair forget it")

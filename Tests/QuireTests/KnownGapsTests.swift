@@ -60,11 +60,11 @@ import Testing
         try Self.refresh(feed, 300)
         try storage.cache.write { session in
             var seen = 0
-            _ = try session.change(
+            try session.change(
                 feed.number, focus: { try $0.load(edges: [$0.record.head.number]) },
                 { state throws(Interruption) in
                     seen = state.gapRows.count
-                    return WriteSession.RuleResult(result: (), isChange: false)
+                    return WriteSession.Effect(isChange: false)
                 })
             #expect(seen == 2)
         }

@@ -123,7 +123,8 @@ extension WriteSession {
         let chunks = leaving.inOrder
         if let tail = leaving.asTail(chunks), try cutTail(tail, of: feed) { return leaving.sum.count }
         let positions = NumberTable(chunks.map { ($0.position, ()) })
-        return try change(
+        var count = 0
+        try change(
             feed,
             focus: { loader in
                 for chunk in chunks where chunk.unloaded == nil { try loader.load(chunk.position) }
@@ -131,8 +132,9 @@ extension WriteSession {
                 try loader.prepare(leaving: chunks.compactMap(\.unloaded))
             }
         ) { state throws(Interruption) in
-            let count = try state.evict(chunks: positions.contains)
-            return RuleResult(result: count, isChange: count > 0)
+            count = try state.evict(chunks: positions.contains)
+            return Effect(isChange: count > 0)
         }
+        return count
     }
 }

@@ -18,36 +18,35 @@ struct EntryChanges {
     }
 
     private mutating func find(from old: UnsafeBufferPointer<Entry>, to new: UnsafeBufferPointer<Entry>) {
-        entries = [Int](unsafeUninitializedCapacity: new.count) { entries, count in
-            // adjacent entries that moved between the same pages are counted together
-            var (from, to, moved): (UInt64, UInt64, Int) = (0, 0, 0)
-            var (counts, added, found) = (FeedCounts(), 0, 0)
-            for entry in new.indices {
-                let isKnown = entry < old.count
-                let isCached = new[entry].isCached
-                if isKnown ? new[entry].isSame(as: old[entry]) : !isCached { continue }
-                entries.initializeElement(at: found, to: entry)
-                found &+= 1
-                let nextFrom = isKnown ? old[entry].page : 0
-                let nextTo = isCached ? new[entry].page : 0
-                if nextFrom != from || nextTo != to {
-                    move(moved, from: from, to: to)
-                    (from, to, moved) = (nextFrom, nextTo, 0)
-                }
-                moved &+= 1
-                if isKnown {
-                    known.insert(entry)
-                    counts.add(old[entry], -1)
-                    added &-= 1
-                }
-                if isCached {
-                    counts.add(new[entry], 1)
-                    added &+= 1
-                }
+        var found: [Int] = []
+        found.reserveCapacity(new.count)
+        // adjacent entries that moved between the same pages are counted together
+        var (from, to, moved): (UInt64, UInt64, Int) = (0, 0, 0)
+        var (counts, added) = (FeedCounts(), 0)
+        for entry in new.indices {
+            let isKnown = entry < old.count
+            let isCached = new[entry].isCached
+            if isKnown ? new[entry].isSame(as: old[entry]) : !isCached { continue }
+            found.append(entry)
+            let nextFrom = isKnown ? old[entry].page : 0
+            let nextTo = isCached ? new[entry].page : 0
+            if nextFrom != from || nextTo != to {
+                move(moved, from: from, to: to)
+                (from, to, moved) = (nextFrom, nextTo, 0)
             }
-            move(moved, from: from, to: to)
-            (self.counts, self.added, count) = (counts, added, found)
+            moved &+= 1
+            if isKnown {
+                known.insert(entry)
+                counts.add(old[entry], -1)
+                added &-= 1
+            }
+            if isCached {
+                counts.add(new[entry], 1)
+                added &+= 1
+            }
         }
+        move(moved, from: from, to: to)
+        (self.counts, self.added, entries) = (counts, added, found)
     }
 
     /// Returns true if an entry of the old state was removed or changed.

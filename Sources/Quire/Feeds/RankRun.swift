@@ -32,30 +32,29 @@ struct RankChange: Equatable {
 
     /// Adds up ordered changes and those of a run.
     static func sum(_ changes: [RankChange], _ run: RankRun) -> [RankChange] {
-        [RankChange](unsafeUninitializedCapacity: changes.count + run.count) { sums, count in
-            var (i, j) = (0, 0)
-            var above = Ranks()
-            while i < changes.count || j < run.count {
-                var next = RankChange(position: .max)
-                let isOfRun = j < run.count && (i == changes.count || run.position(j) <= changes[i].position)
-                if isOfRun {
-                    let sum = run.sum(before: j + 1)
-                    next = RankChange(
-                        position: run.position(j), rows: sum.rows &- above.rows,
-                        pages: sum.pages &- above.pages)
-                    above = sum
-                    j += 1
-                }
-                if i < changes.count && (!isOfRun || changes[i].position == next.position) {
-                    next.position = changes[i].position
-                    next.add(changes[i])
-                    i += 1
-                }
-                if next.isEmpty { continue }
-                sums.initializeElement(at: count, to: next)
-                count += 1
+        var sums: [RankChange] = []
+        sums.reserveCapacity(changes.count + run.count)
+        var (i, j) = (0, 0)
+        var above = Ranks()
+        while i < changes.count || j < run.count {
+            var next = RankChange(position: .max)
+            let isOfRun = j < run.count && (i == changes.count || run.position(j) <= changes[i].position)
+            if isOfRun {
+                let sum = run.sum(before: j + 1)
+                next = RankChange(
+                    position: run.position(j), rows: sum.rows &- above.rows,
+                    pages: sum.pages &- above.pages)
+                above = sum
+                j += 1
             }
+            if i < changes.count && (!isOfRun || changes[i].position == next.position) {
+                next.position = changes[i].position
+                next.add(changes[i])
+                i += 1
+            }
+            if !next.isEmpty { sums.append(next) }
         }
+        return sums
     }
 
     private mutating func add(_ other: RankChange) {

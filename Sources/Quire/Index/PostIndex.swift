@@ -42,13 +42,15 @@ struct PostIndex {
     private init(_ seed: UInt64, _ collection: UInt32, capacity: Int) {
         (self.seed, self.collection) = (seed, collection)
         runs.reserveCapacity(capacity)
-        marks.reserveCapacity(capacity)
     }
 
     /// Adds a run below the others.
     private mutating func add(_ run: IndexRun) {
         if run.posts.count > 0 { runs.append(run.posts) }
-        if let more = run.marks, more.count > 0 { marks.append(more) }
+        if let more = run.marks, more.count > 0 {
+            if marks.isEmpty { marks.reserveCapacity(runs.capacity) }
+            marks.append(more)
+        }
         if let ranges = run.gone, ranges.count > 0 { gone.append((runs.count, ranges)) }
     }
 

@@ -107,7 +107,8 @@ struct CacheRebuilder {
 
     private mutating func write(_ part: inout RebuildBatch, to feed: Feed) throws {
         let (now, bytes) = (part, part.bytes)
-        part.lost += try cache.write { session in
+        var lost = 0
+        try cache.write { session in
             try session.change(
                 feed.number,
                 focus: { loader in
@@ -121,11 +122,13 @@ struct CacheRebuilder {
                     }
                 },
                 { state throws(Interruption) in
-                    let (placements, posts, lost) = try now.append(to: &state)
-                    return WriteSession.RuleResult(
-                        result: lost, placements: placements, posts: posts, bytes: bytes)
+                    let added = try now.append(to: &state)
+                    lost = added.lost
+                    return WriteSession.Effect(
+                        placements: added.placements, posts: added.posts, bytes: bytes)
                 })
         }
+        part.lost += lost
         part.beginNext()
     }
 
@@ -141,7 +144,7 @@ struct CacheRebuilder {
             try session.change(feed.number, focus: { try $0.load(posts: ids) }) {
                 state throws(Interruption) in
                 state.renumber(top.number)
-                return WriteSession.RuleResult(result: ())
+                return WriteSession.Effect()
             }
         }
     }

@@ -4,11 +4,18 @@
 /// A token from an answer, with which to ask later for the changes since then.
 struct DeltaToken: Hashable {
     var text: String
-    /// The clock of the request that brought the token. The token covers everything up to then, or later.
+    /// If the top was told at this clock or later, then not before the server made the token: what came on top since
+    /// is in the changes.
     var asOf: UInt64
 }
 
 extension FeedState {
+    /// True if the changes since the token contain everything that came on top since the top was told.
+    var tokenCoversTop: Bool {
+        guard let token = deltaToken, let told = subscription.headAsOf else { return false }
+        return told >= token.asOf
+    }
+
     /// R29. Plans a request for the changes since the newest token.
     mutating func planDelta(limit: Int) -> Result<Request, Refusal> {
         guard let token = deltaToken else { return .failure(.noLink) }
@@ -47,6 +54,19 @@ extension Draft {
         }
     }
 
+    /// R29. Keeps the newest token. One of an answer that told the top is of the same moment. Any other one is as late as
+    /// the answer, and does not replace one that covers the top. A message may have been sent before the token was made.
+    mutating func keepToken(_ now: UInt64, coveredTop: Bool) {
+        if ticket.operation == .push && !coveredTop { state.deltaToken?.asOf = now }
+        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else {
+            return
+        }
+        let tellsTop = state.subscription.headAsOf == ticket.issued
+        if tellsTop || ticket.operation == .delta || !state.tokenCoversTop {
+            state.deltaToken = DeltaToken(text: text, asOf: tellsTop ? ticket.issued : now)
+        }
+    }
+
     /// R29.1. Removes deleted entries, except those that an answer wrote after this request was planned.
     /// Returns all posts that were deleted on the server, cached or not.
     private mutating func leaveDeleted() throws(Interruption) -> EntrySet {
@@ -77,7 +97,7 @@ extension Draft {
             try hasKeys(page)
         else { return [] }
         guard isWhole, let token = state.deltaToken, ticket.own == .token(token.text),
-            let told = state.subscription.headAsOf, told >= token.asOf, rows[0] == .entry(top)
+            state.tokenCoversTop, rows[0] == .entry(top)
         else { return [] }  // other posts may lie between and below them
         isTopTold = true
         let places = places()

@@ -2,7 +2,7 @@
 
 /// The result of judging an answer.
 struct Judgement {
-    var outcome: Outcome
+    var outcome = Outcome()
     /// True if the state took the answer in.
     var isAccepted = false
     /// True if a refused answer still taught the state something about the server.
@@ -21,12 +21,13 @@ struct Placement {
 
 extension FeedState {
     /// Judges an answer and, if it is accepted, takes it in.
-    mutating func ingest(_ answer: Answer, _ ticket: TicketRecord) throws(Interruption) -> Judgement {
+    mutating func ingest(
+        _ answer: consuming Answer, _ ticket: consuming TicketRecord
+    ) throws(Interruption) -> Judgement {
         if let reason = try staleReason(ticket) {
             return Judgement(outcome: Outcome(.stale, reason: reason))
         }
         let before = sizes
-        var (ticket, answer) = (ticket, answer)
         let disproved = try disprovePolicy(answer, &ticket)
         learnSize(answer, ticket)
         if let page = ticket.span?.page {  // what was learned applies to this answer too
@@ -118,7 +119,7 @@ extension Draft {
         let now = state.tick()
         // a push changes nothing that could make a jump stale
         if ticket.operation != .push { state.changed = now }
-        let (oldRows, borders) = (state.rows, state.borders())
+        let (oldRows, borders, coveredTop) = (state.rows, state.borders(), state.tokenCoversTop)
         let gone = removed + moved
         state.forgetBorders(gone.filter { state.entries[$0].isCached })
         applyPlacement(now)
@@ -134,7 +135,7 @@ extension Draft {
         if head.number == state.head.number { head.search = nil }  // R7: another answer came in between
         (state.head, state.tail) = (head, tail)
         noteTop(now)
-        keepToken()
+        keepToken(now, coveredTop: coveredTop)
         try carryClaims(oldRows)
         for (lower, why) in doubted {
             if let at = rows.firstIndex(of: .entry(lower)), at > 0, let upper = rows[at - 1].entry {
@@ -191,14 +192,6 @@ extension Draft {
         }
         if isTopTold { state.subscription.headAsOf = ticket.issued }
         if operation == .push { for entry in accepted { state.entries[entry].pushed = now } }
-    }
-
-    /// R29. Keeps the token of the newest request.
-    private mutating func keepToken() {
-        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else {
-            return
-        }
-        state.deltaToken = DeltaToken(text: text, asOf: ticket.issued)
     }
 
     /// The entries whose bodies the answer brings.

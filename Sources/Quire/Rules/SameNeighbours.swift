@@ -11,7 +11,7 @@ extension FeedState {
             else { continue }
             last = was
             let (above, wasAbove) = (neighbour(of: at, step: -1), old.neighbour(of: was, step: -1))
-            if above != wasAbove || isAnyPlaced(of: old.detached(above: was)) {
+            if above != wasAbove || isAnyPlaced(above: was, in: old) {
                 throw .needs(unloaded[run].isDetached ? .all(run) : .top(run))
             }
             if unloaded[run].isDetached { continue }
@@ -50,14 +50,15 @@ extension FeedState {
         return nil
     }
 
-    /// The detached rows directly above a row.
-    private func detached(above at: Int) -> some Sequence<Row> {
-        rows[..<at].reversed().prefix { isDetached($0) }
-    }
-
-    /// Returns true if an answer showed one of these detached entries. Those below it then follow it.
-    private func isAnyPlaced(of detached: some Sequence<Row>) -> Bool {
-        detached.contains { $0.entry.map { entries[$0].isCached && !entries[$0].isDetached } ?? false }
+    /// Returns true if an answer showed one of the entries that were detached, directly above a row. Those below it
+    /// then follow it.
+    private func isAnyPlaced(above at: Int, in old: borrowing FeedState) -> Bool {
+        var at = at - 1
+        while at >= 0, old.isDetached(old.rows[at]) {
+            if let entry = old.rows[at].entry, entries[entry].isCached, !entries[entry].isDetached { return true }
+            at -= 1
+        }
+        return false
     }
 
     /// Throws if a gap now separates runs of one segment, and one of them does not know its own count.

@@ -103,11 +103,10 @@ extension WriteSession {
         if entry?.isLocal == true, try hasBody(id, in: feed) { bytes = [] }
         try change(feed, focus: { try $0.load(leaving: [alias, id]) }) { state throws(Interruption) in
             let united = try state.unite(alias, with: id)
-            guard let united, let entry else { return RuleResult(result: ()) }
+            guard let united, let entry else { return Effect() }
             let post = Post(
                 id: id, key: entry.key, version: entry.version, detail: entry.detail, body: 0..<bytes.count)
-            return RuleResult(
-                result: (), placements: [Placement(entry: united, post: 0)], posts: [post], bytes: bytes)
+            return Effect(placements: [Placement(entry: united, post: 0)], posts: [post], bytes: bytes)
         }
     }
 

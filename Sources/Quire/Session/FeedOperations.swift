@@ -26,7 +26,9 @@ extension WriteSession {
     func plan(_ place: Place, limit: Int?, isBounded: Bool, link: Link?, in feed: UInt32) throws -> Plan {
         let place = try named(place, in: feed)
         let all = try tickets.all(of: feed)
-        let result = try change(
+        var plan = Result<Request, Refusal>.failure(.unsupported)
+        var (issued, isEvicted) = (nil as TicketRecord?, false)
+        try change(
             feed,
             focus: { loader in
                 loader.tickets = all
@@ -41,20 +43,18 @@ extension WriteSession {
             },
             { state throws(Interruption) in
                 let (numbers, sizes) = (state.ticketNumbers, state.sizes)
-                let result = try state.plan(place, limit: limit, isBounded: isBounded, link: link)
-                let issued = state.ticketNumbers > numbers ? state.tickets.last : nil
-                let isEvicted = issued != nil && state.isEvicted(place)
+                plan = try state.plan(place, limit: limit, isBounded: isBounded, link: link)
+                issued = state.ticketNumbers > numbers ? state.tickets.last : nil
+                isEvicted = issued != nil && state.isEvicted(place)
                 let rescales = state.sizes != sizes && sizes.asked != nil
-                return RuleResult(
-                    result: (plan: result, issued: issued, isEvicted: isEvicted),
-                    isChange: issued != nil || state.sizes != sizes, changesRows: rescales)
+                return Effect(isChange: issued != nil || state.sizes != sizes, changesRows: rescales)
             })
-        if var issued = result.issued {
+        if var issued {
             issued.issuer = issuer
-            plans.append(PlannedPlace(feed: feed, isEvicted: result.isEvicted, isTail: place == .tail))
+            plans.append(PlannedPlace(feed: feed, isEvicted: isEvicted, isTail: place == .tail))
             try tickets.issue(issued, in: feed, amongst: all)
         }
-        switch result.plan {
+        switch plan {
         case .success(let request): return .request(request)
         case .failure(let refusal): return .refused(refusal)
         }
@@ -82,7 +82,8 @@ extension WriteSession {
             if known.options.paging != .ids { return try takeBodies(answer, record, in: feed, known) }
         }
         let replaced = replacedBodies
-        var (outcome, isAccepted) = try change(
+        var judged = Judgement()
+        try change(
             feed,
             focus: { loader in
                 if record.operation == .delta {
@@ -97,16 +98,16 @@ extension WriteSession {
                 try loader.load(edges: record.edges, of: record.gap)
             },
             { state throws(Interruption) in
-                let judged = try state.ingest(answer, record)
-                return Self.effect((judged.outcome, judged.isAccepted), judged, answer)
+                judged = try state.ingest(answer, record)
+                return judged.effect(of: answer)
             })
-        outcome.updated = replacedBodies - replaced
-        if isAccepted {
+        if judged.isAccepted {
             try tickets.remove(ticket, of: feed)
         } else {
             try cancel(ticket, in: feed)
         }
-        return outcome
+        judged.outcome.updated = replacedBodies - replaced
+        return judged.outcome
     }
 
     /// R27. Takes in posts that the server says are on top now.
@@ -115,7 +116,8 @@ extension WriteSession {
         let answer = try named(answer, in: feed)
         let follows = try follows.map { try name(of: $0, in: feed) }
         let replaced = replacedBodies
-        var outcome = try change(
+        var judged = Judgement()
+        try change(
             feed,
             focus: { loader in
                 try Self.requireList(loader.record, for: "pushed posts")
@@ -124,18 +126,18 @@ extension WriteSession {
                 try loader.loadTop()
             },
             { state throws(Interruption) in
-                let judged = try state.push(answer, number: number, follows: follows)
-                return Self.effect(judged.outcome, judged, answer)
+                judged = try state.push(answer, number: number, follows: follows)
+                return judged.effect(of: answer)
             })
-        outcome.updated = replacedBodies - replaced
-        return outcome
+        judged.outcome.updated = replacedBodies - replaced
+        return judged.outcome
     }
 
     /// R27. Sets whether the server pushes what comes on top from now on, in messages after this number.
     func setLive(_ isLive: Bool, after message: UInt64?, in feed: UInt32) throws {
         try change(feed, focus: { _ in }) { state throws(Interruption) in
             if isLive { state.beginLive(after: message) } else { state.endLive() }
-            return RuleResult(result: (), changesRows: false)
+            return Effect(changesRows: false)
         }
     }
 
@@ -165,7 +167,9 @@ extension WriteSession {
         }
         let replaced = replacedBodies
         let (answerNow, above) = (answer, earlier)
-        var (outcome, last) = try change(
+        var shown: PostID?
+        var judged = Judgement()
+        try change(
             feed,
             focus: { loader in
                 try Self.requireList(loader.record, for: "pages of a crawl")
@@ -179,24 +183,14 @@ extension WriteSession {
                 let ticket = try state.planRecorded(
                     number, in: crawl, named: isNumbered ? crawl.link(to: number) : nil,
                     end: end, earlier: above)
-                let judged = try state.ingest(answerNow, ticket)
+                judged = try state.ingest(answerNow, ticket)
                 if judged.isAccepted { state.nameHead(above: number, in: crawl, answerNow) }
-                let shown = answerNow.posts.last { state.cached($0.id) != nil }?.id
-                let last = judged.placed.map(\.last) ?? shown
-                return Self.effect((judged.outcome, last), judged, answerNow)
+                if judged.placed == nil { shown = answerNow.posts.last { state.cached($0.id) != nil }?.id }
+                return judged.effect(of: answerNow)
             })
-        outcome.updated = replacedBodies - replaced
-        return (outcome, Crawl.Step(number: number, end: last, next: answer.next))
-    }
-
-    /// Returns what a judged answer writes. A lesson changes rows only if it rescales positions.
-    private static func effect<R>(_ result: R, _ judged: Judgement, _ answer: Answer) -> RuleResult<R> {
-        if !judged.isAccepted {
-            let rescales = judged.outcome.disprovedSizes != nil
-            return RuleResult(result: result, isChange: judged.isLesson, changesRows: rescales)
-        }
-        return RuleResult(
-            result: result, placements: judged.placements, posts: answer.posts, bytes: answer.bytes)
+        judged.outcome.updated = replacedBodies - replaced
+        let last = judged.placed.map(\.last) ?? shown
+        return (judged.outcome, Crawl.Step(number: number, end: last, next: answer.next))
     }
 
     /// R25, R27. Refuses what says nothing of a list of ids: only the whole list tells its order (R21).
@@ -227,7 +221,7 @@ extension WriteSession {
         let id = try name(of: id, in: feed)
         try change(feed, focus: { try $0.load(leaving: [id]) }) { state throws(Interruption) in
             try state.delete(id)
-            return RuleResult(result: ())
+            return Effect()
         }
     }
 
@@ -235,52 +229,71 @@ extension WriteSession {
     @discardableResult
     func evict(_ ids: [PostID], in feed: UInt32) throws -> Int {
         let ids = try names(of: ids, in: feed)
-        return try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
-            let count = try state.evict(ids)
-            return RuleResult(result: count, isChange: count > 0)
+        var count = 0
+        try change(feed, focus: { try $0.load(leaving: ids) }) { state throws(Interruption) in
+            count = try state.evict(ids)
+            return Effect(isChange: count > 0)
         }
+        return count
     }
 
     func reset(_ feed: UInt32) throws {
         try change(feed, focus: { try $0.loadAll() }) { state throws(Interruption) in
             state.reset()
-            return RuleResult(result: ())
+            return Effect()
         }
     }
 
     func setPinned(_ id: PostID, _ pinned: Bool, in feed: UInt32) throws -> Bool {
         let id = try name(of: id, in: feed)
-        return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
-            let isCached = state.cached(id) != nil
+        var isCached = false
+        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+            isCached = state.cached(id) != nil
             state.setPinned(id, pinned)
-            return RuleResult(result: isCached, isChange: isCached)
+            return Effect(isChange: isCached)
         }
+        return isCached
     }
 
     func insertLocal(_ id: PostID, body: [UInt8], in feed: UInt32) throws -> Bool {
         let id = try name(of: id, in: feed)
-        return try change(
+        var isNew = false
+        try change(
             feed,
             focus: {
                 try $0.loadTop()
                 try $0.load(posts: [id])
             },
             { state throws(Interruption) in
-                if state.cached(id) != nil { return RuleResult(result: false, isChange: false) }
+                isNew = state.cached(id) == nil
+                if !isNew { return Effect(isChange: false) }
                 try state.insertLocal(id)
                 let post = Post(id: id, body: 0..<body.count)
                 let placement = Placement(entry: state.cached(id)!, post: 0)
-                return RuleResult(result: true, placements: [placement], posts: [post], bytes: body)
+                return Effect(placements: [placement], posts: [post], bytes: body)
             })
+        return isNew
     }
 
     func removeLocal(_ id: PostID, in feed: UInt32) throws -> Bool {
         let id = try name(of: id, in: feed)
-        return try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
-            let isLocal = state.cached(id).map { state.entries[$0].isDetached } ?? false
+        var isLocal = false
+        try change(feed, focus: { try $0.load(posts: [id]) }) { state throws(Interruption) in
+            isLocal = state.cached(id).map { state.entries[$0].isDetached } ?? false
             if isLocal { try state.removeLocal(id) }
-            return RuleResult(result: isLocal, isChange: isLocal)
+            return Effect(isChange: isLocal)
         }
+        return isLocal
+    }
+}
+
+extension Judgement {
+    /// What a judged answer writes. A lesson changes rows only if it rescales positions.
+    fileprivate func effect(of answer: Answer) -> WriteSession.Effect {
+        if !isAccepted {
+            return WriteSession.Effect(isChange: isLesson, changesRows: outcome.disprovedSizes != nil)
+        }
+        return WriteSession.Effect(placements: placements, posts: answer.posts, bytes: answer.bytes)
     }
 }
 

@@ -5,8 +5,8 @@
 extension WriteSession {
     /// Attaches bodies to the entries of the new state, stores new bodies, and releases those that no entry
     /// shows any more.
-    func attachBodies<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: borrowing FeedState, to new: inout FeedState
+    func attachBodies(
+        _ effect: Effect, _ loader: FeedLoader, from old: borrowing FeedState, to new: inout FeedState
     ) throws {
         var leaving: [Int] = []
         for entry in old.entries.indices {
@@ -86,8 +86,8 @@ extension WriteSession {
 
     /// Stores the bodies of an answer that are new or replace an older version. A body that equals the stored
     /// one, byte for byte, is not stored again.
-    private func storeBodies<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, _ new: inout FeedState, _ marks: inout [Location]
+    private func storeBodies(
+        _ effect: Effect, _ loader: FeedLoader, _ new: inout FeedState, _ marks: inout [Location]
     ) throws {
         if effect.placements.isEmpty { return }
         var fresh: [Placement] = []
@@ -129,8 +129,8 @@ extension WriteSession {
     }
 
     /// Stores these bodies, of `size` bytes in all, and lets the posts' entries in other feeds show them.
-    private func store<R>(
-        _ fresh: [Placement], _ size: Int, of effect: RuleResult<R>, _ loader: FeedLoader,
+    private func store(
+        _ fresh: [Placement], _ size: Int, of effect: Effect, _ loader: FeedLoader,
         _ new: inout FeedState
     ) throws {
         let (index, ids) = (try loader.index(), new.index.ids)

@@ -235,9 +235,9 @@ final class WriteSession {
 
     // MARK: Running a rule
 
-    /// The result of a rule: a value for the caller, and the posts whose bodies must be stored.
-    struct RuleResult<Result> {
-        var result: Result
+    /// What a rule does to a feed besides changing its state.
+    struct Effect {
+        /// Entries whose bodies must be stored.
         var placements: [Placement] = []
         /// The posts and the bytes to which the placements refer.
         var posts: [Post] = []
@@ -249,11 +249,12 @@ final class WriteSession {
     }
 
     /// Runs a rule on the part of a feed that `focus` loads, loads more when the rule asks for it, and writes
-    /// its changes. `focus` must name every post that the rule may add to the feed.
-    func change<R>(
+    /// its changes. `focus` must name every post that the rule may add to the feed. A rule that stopped is run again, so
+    /// what it leaves for the caller counts from its last run.
+    func change(
         _ feed: UInt32, focus: (FeedLoader) throws -> Void,
-        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>
-    ) throws -> R {
+        _ rule: (inout FeedState) throws(Interruption) -> Effect
+    ) throws {
         let loader = try loader(feed)
         try focus(loader)
         if loader.record.options.paging == .ids { try loader.loadAll() }
@@ -263,25 +264,30 @@ final class WriteSession {
         while true {
             let old = try loader.takeState()
             var new = old.copy()
-            switch Self.attempt(rule, from: old, on: &new) {
-            case .failure(let need):
+            let effect: Effect
+            do throws(Interruption) {
+                effect = try rule(&new)
+                if effect.isChange && effect.changesRows { try new.requireSameNeighbours(since: old) }
+            } catch {
+                let need = error.need
                 try loader.load(need, in: old.unloaded[need.run])
-            case .success(let effect) where !effect.isChange:
-                loader.keep(old)
-                recent = loader
-                return effect.result
-            case .success(let effect):
+                continue
+            }
+            if effect.isChange {
                 do {
                     try save(
                         effect, loader, from: old, to: new, spreadsAnew: spreadsAnew,
                         writesPositions: writesPositions)
-                    recent = loader
-                    return effect.result
                 } catch is PositionsExhausted {
                     try loader.loadAll()
                     spreadsAnew = true
+                    continue
                 }
+            } else {
+                loader.keep(old)
             }
+            recent = loader
+            return
         }
     }
 
@@ -323,25 +329,8 @@ final class WriteSession {
         try loader.storeRecord()
     }
 
-    private static func attempt<R>(
-        _ rule: (inout FeedState) throws(Interruption) -> RuleResult<R>, from old: borrowing FeedState,
-        on new: inout FeedState
-    ) -> Result<RuleResult<R>, Need> {
-        do throws(Interruption) {
-            let effect = try rule(&new)
-            if effect.isChange && effect.changesRows { try new.requireSameNeighbours(since: old) }
-            return .success(effect)
-        } catch {
-            switch error {
-            case .needs(let need): return .failure(need)
-            case .refused(let verdict, _):
-                preconditionFailure("\(verdict) is an outcome of a rule, not an error")
-            }
-        }
-    }
-
-    private func save<R>(
-        _ effect: RuleResult<R>, _ loader: FeedLoader, from old: consuming FeedState,
+    private func save(
+        _ effect: Effect, _ loader: FeedLoader, from old: consuming FeedState,
         to new: consuming FeedState, spreadsAnew: Bool, writesPositions: Bool
     ) throws {
         touch()
@@ -383,6 +372,17 @@ final class WriteSession {
         counters.entries &+= UInt64(bitPattern: Int64(difference.entriesAdded))
         note(difference.changes, in: loader.feed)
         noteChunks(difference.chunks, of: loader.feed)
+    }
+}
+
+extension Interruption {
+    /// What a rule that stopped needs.
+    fileprivate var need: Need {
+        switch self {
+        case .needs(let need): return need
+        case .refused(let verdict, _):
+            preconditionFailure("\(verdict) is an outcome of a rule, not an error")
+        }
     }
 }
 

@@ -119,7 +119,7 @@ enum Picture {
                 for token in tokens { add(token, keys, to: &state, segments: &segments) }
                 addPages(pages ?? defaultPages(state, segments), to: &state)
                 try settleOverlaps(&state)
-                return WriteSession.RuleResult(result: ())
+                return WriteSession.Effect()
             }
         }
     }

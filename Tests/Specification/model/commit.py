@@ -14,7 +14,7 @@ class Commit:
         self.now = now = feed.cache.tick()
         if ticket.op != "push":                                # it touches nothing that a jump could undo
             feed.changed = now
-        old_rows, borders = feed.rows, feed._borders()
+        old_rows, borders, covered = feed.rows, feed._borders(), feed.token_covers_top()
         is_refresh = ticket.op == "refresh" and feed.numbered() and bool(self.accepted)
         self.tops = self.searches_at_top() if is_refresh and self.landmarks else set()
         self.write_entries(now)
@@ -31,10 +31,9 @@ class Commit:
             feed.skipped_above = 0
         if self.head_changed and self.head.link == END:
             feed.head_as_of = ticket.issued if ticket.op in ("refresh", "up") and not ticket.start else None
-        if answer.since is not None and (feed.since is None or ticket.issued >= feed.since[1]):
-            feed.since = answer.since, ticket.issued
         if self.top_told:
             feed.head_as_of = ticket.issued
+        self.keep_token(covered)
         for id in self.accepted if ticket.op == "push" else ():
             feed.entries[id].pushed = now
         self.write_rows(old_rows, doubted)
@@ -48,6 +47,18 @@ class Commit:
         feed._drop_empty_pages()
         feed.cache.collect()
         self.judge_gaps()
+
+    def keep_token(self, covered):
+        """R29. The token of an answer that told the top is of the same moment. Any other one is of a moment before it
+        arrived, as late as that; and a message may have been sent before the token was made."""
+        feed, ticket, since = self.feed, self.ticket, self.answer.since
+        if ticket.op == "push" and feed.since and not covered:
+            feed.since = feed.since[0], self.now
+        if since is None or feed.since and ticket.issued < feed.since[1]:
+            return
+        tells = feed.head_as_of == ticket.issued
+        if tells or ticket.op == "delta" or not feed.token_covers_top():
+            feed.since = since, ticket.issued if tells else self.now
 
     def write_entries(self, now):
         feed, out, ticket, answer = self.feed, self.out, self.ticket, self.answer

@@ -50,8 +50,8 @@ class Deltas:
             return []
         above = sorted((id for id in page if id not in self.where() and self.key(id) > self.key(top)),
                        key=self.key, reverse=True)
-        whole = feed.since is not None and self.ticket.own == feed.since[0] and feed.head_as_of is not None \
-            and feed.head_as_of >= feed.since[1] and self.rows[0] == top and self.is_whole_delta
+        whole = feed.token_covers_top() and self.ticket.own == feed.since[0] and self.rows[0] == top \
+            and self.is_whole_delta
         self.top_told = whole
         if not whole:
             return []                                          # others may lie between and below them

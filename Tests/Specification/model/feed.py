@@ -49,7 +49,7 @@ class Feed(Rows, Links, Planning, Positions, Sizes, Pushes, Names, Changes):
         self.asked: int | None = None       # R26 unknown sizes: what is asked for
         self.short: tuple | None = None     # (page, rows) of a page with fewer rows than asked for
         self.most = 0                       # rows that one page has shown
-        self.since: tuple | None = None     # R29: a token, and the clock of the request that brought it
+        self.since: tuple | None = None     # R29: a token, and a clock: if the top was told then or later, it covers it
         self.head_as_of: int | None = None  # R27: clock of the request, or the message, that told the top
         self.live: int | None = None        # R27: since then everything that comes on top is pushed
         self.message: int | None = None     # R27: number of the last message

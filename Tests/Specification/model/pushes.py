@@ -32,6 +32,10 @@ class Pushes:
         ticket = Ticket(0, "push", self.generation, now, own=UNKNOWN, after=follows)
         return self._ingest(ticket, answer, Outcome())
 
+    def token_covers_top(self):
+        """R29. What changed since the token contains everything that came on top since the top was told."""
+        return self.since is not None and self.head_as_of is not None and self.head_as_of >= self.since[1]
+
     def is_continuous(self, since):
         """Everything that came on top since then was pushed."""
         return self.live is not None and since is not None and since >= self.live
