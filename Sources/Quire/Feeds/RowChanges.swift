@@ -62,7 +62,8 @@ enum RowChanges {
         var places: [Name: Int] = [:]
         for (i, name) in before.enumerated() { places[name] = i }
         let spans = Set(after.filter(\.isUnloaded))
-        let (above, wereAbove) = (numbers(of: spans, aboveEachOf: after), numbers(of: spans, aboveEachOf: before))
+        let above = numbers(of: spans, aboveEachOf: after)
+        let wereAbove = numbers(of: spans, aboveEachOf: before)
         let common = after.indices.filter { i in places[after[i]].map { wereAbove[$0] == above[i] } ?? false }
         return Set(longestIncreasing(common.map { places[after[$0]]! }).map { after[common[$0]] })
     }

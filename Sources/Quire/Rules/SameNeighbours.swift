@@ -55,7 +55,8 @@ extension FeedState {
     private func isAnyPlaced(above at: Int, in old: borrowing FeedState) -> Bool {
         var at = at - 1
         while at >= 0, old.isDetached(old.rows[at]) {
-            if let entry = old.rows[at].entry, entries[entry].isCached, !entries[entry].isDetached { return true }
+            let entry = old.rows[at].entry
+            if entry.map({ entries[$0].isCached && !entries[$0].isDetached }) ?? false { return true }
             at -= 1
         }
         return false
