@@ -43,25 +43,36 @@ struct BodyStore {
 
     /// Releases bytes of records, given by their numbers. Removes the records of which none are left.
     func release(_ released: some Collection<(key: UInt64, value: Int)>) throws {
-        for (number, count) in released where count != 0 { try release(count, of: number) }
+        if released.isEmpty { return }
+        try transaction.withCursor(.bodies) { cursor in
+            for (number, count) in released where count != 0 {
+                guard let value = try cursor.find(NumberKey(newestFirst: number)),
+                    let payload = Self.contents(value)?.payload
+                else { throw QuireError.corrupt("body record \(number)") }
+                if payload == count {
+                    try cursor.delete()
+                } else {
+                    try release(count, of: number, with: payload)
+                }
+            }
+        }
     }
 
-    private func release(_ count: Int, of number: UInt64) throws {
+    /// Releases some of the bytes of a record.
+    private func release(_ count: Int, of number: UInt64, with payload: Int) throws {
         let key = NumberKey(number)
-        let stored = try transaction.get(.bodyUse, key)
-        var use: BodyUse
-        if let stored {  // says how large the record is, which is then not read
-            use = try BodyUse(stored, "the use of body record \(number)")
-        } else {
-            guard let payload = Self.contents(try record(number))?.payload else {
-                throw QuireError.corrupt("body record \(number)")
-            }
-            use = BodyUse(live: payload, total: payload)
+        var use = BodyUse(live: payload, total: payload)
+        if let value = try transaction.get(.bodyUse, key) {
+            use = try BodyUse(value, "the use of body record \(number)")
         }
+        let wasFull = use.live == use.total
         use.live -= count
-        if use.live > 0 { return try transaction.put(.bodyUse, key, use) }
-        if stored != nil { try transaction.delete(.bodyUse, key) }
-        try transaction.delete(.bodies, NumberKey(newestFirst: number))
+        if use.live > 0 {
+            try transaction.put(.bodyUse, key, use)
+        } else {
+            if !wasFull { try transaction.delete(.bodyUse, key) }
+            try transaction.delete(.bodies, NumberKey(newestFirst: number))
+        }
     }
 }
 
