@@ -789,7 +789,7 @@ enum {
      * (QUIRE_ROW_UNVERIFIED). Asks for the page above it again; the rows then say what that proved.
      */
     QUIRE_PLACE_JOIN = 9,
-    /* The changes since the newest token that an answer brought; see quire_answer.since. */
+    /* The changes since the token that was kept of the answers (R29); see quire_answer.since. */
     QUIRE_PLACE_DELTA = 10
 };
 

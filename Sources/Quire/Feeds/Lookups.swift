@@ -19,7 +19,7 @@ extension Transaction {
         let before = counts
         change(&counts)
         if counts == before { return hasViews }
-        try replace(.record(of: feed), NoKey()) { writer in
+        try put(.record(of: feed), NoKey()) { writer in
             counts.encode(&writer)
             writer.raw(UnsafeRawBufferPointer(rebasing: value.dropLast(Checksum.size)[writer.size...]))
         }

@@ -116,12 +116,11 @@ struct PostIndex {
     /// Calls `body` with the index of each id and each location that a run has for it, those of newer runs
     /// first. If it returns true, neither the rest of the run nor older ones are asked for this id.
     private func lookUp(_ ids: some Sequence<PostID>, _ body: (Int, Location) -> Bool) {
-        let isAnyGone = !gone.isEmpty
         forEachBlock(of: ids) { open, likely, count in
             var rest = count
             if let added { rest = Self.lookUp(open, rest, in: added.posts, body) }
             for (number, run) in runs.enumerated() where rest > 0 {
-                let mayBeGone = isAnyGone && gone.contains { $0.from <= number }
+                let mayBeGone = gone.contains { $0.from <= number }
                 rest = Self.lookUp(open, rest, likely, in: run) {
                     body($0, mayBeGone ? withoutGone($1, number) : $1)
                 }

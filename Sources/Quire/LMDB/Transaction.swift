@@ -46,14 +46,6 @@ struct Transaction {
         try put(table, key) { record.encode(&$0) }
     }
 
-    /// Writes the record that the last call of `get` has returned. LMDB does not search for it again.
-    func replace(_ table: Table, _ key: some Key, _ encode: (inout ByteWriter) -> Void) throws {
-        try ByteWriter.withSealed(encode) {
-            var value = MDB_val(bytes: $0)
-            try put(table, key, &value, UInt32(MDB_CURRENT))
-        }
-    }
-
     /// Writes a record of `count` bytes, which `fill` writes in place.
     func put(
         _ table: Table, _ key: some Key, count: Int,
@@ -68,7 +60,7 @@ struct Transaction {
         let status = key.withBytes(in: table) { key in
             var key = MDB_val(bytes: key)
             guard let cursor = mark?.cursor(for: table, of: handle) else {
-                return mdb_put(handle, Self.tree, &key, &value, flags & ~UInt32(MDB_CURRENT))
+                return mdb_put(handle, Self.tree, &key, &value, flags)
             }
             return mdb_cursor_put(cursor, &key, &value, flags)
         }

@@ -31,7 +31,7 @@ public enum Place: Hashable, Sendable {
     /// (R21) every body may be missing. In other feeds planning is refused if nothing is missing. ``tail``
     /// asks for the topmost missing bodies. At most the request's limit.
     case bodies([PostID])
-    /// No place in the list: asks for the changes since the newest token that an answer brought (R29).
+    /// No place in the list: asks for the changes since the token that was kept of the answers (R29).
     case delta
 }
 

@@ -16,7 +16,7 @@ extension FeedState {
         return told >= token.asOf
     }
 
-    /// R29. Plans a request for the changes since the newest token.
+    /// R29. Plans a request for the changes since the token that was kept.
     mutating func planDelta(limit: Int) -> Result<Request, Refusal> {
         guard let token = deltaToken else { return .failure(.noLink) }
         var record = newTicket(.delta, limit: limit)
@@ -54,7 +54,7 @@ extension Draft {
         }
     }
 
-    /// R29. Keeps the newest token. One of an answer that told the top is of the same moment. Any other one is as late as
+    /// R29. Keeps a token for later. One of an answer that told the top is of the same moment. Any other one is as late as
     /// the answer, and does not replace one that covers the top. A message may have been sent before the token was made.
     mutating func keepToken(_ now: UInt64, coveredTop: Bool) {
         if ticket.operation == .push && !coveredTop { state.deltaToken?.asOf = now }

@@ -115,7 +115,7 @@ struct FeedState: ~Copyable {
 
     /// R27: when the top of the list was last known, and whether the feed is live.
     var subscription: Subscription
-    /// R29: the newest token.
+    /// R29: the token with which to ask for changes.
     var deltaToken: DeltaToken?
 
     var head: Edge
