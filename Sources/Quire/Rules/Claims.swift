@@ -132,7 +132,8 @@ extension Draft {
         let gone = Set(moved).union(goneForGood)
         let before = state.mergeGaps(
             state.serverRows.filter { row in row.entry.map { !gone.contains($0) } ?? true })
-        let unverified = try state.carriedClaims(from: state.rows, to: before, gone: gone)
+        let passed = try state.passedClaims(from: state.rows, to: before, gone: gone)
+        let unverified = state.joinedClaims(passed, in: before)
         guard let at = before.firstIndex(of: .entry(entry)) else { return false }
         switch side {
         case .above:

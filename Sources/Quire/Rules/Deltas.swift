@@ -54,15 +54,16 @@ extension Draft {
         }
     }
 
-    /// R29. Keeps a token for later. One of an answer that told the top is of the same moment. Any other one is as late as
-    /// the answer, and does not replace one that covers the top. A message may have been sent before the token was made.
+    /// R29. Keeps a token for later. One of an answer that told the top is of the same moment, and replaces each one that
+    /// does not cover the top. Any other one is as late as the answer, and does not replace one that covers the top.
+    /// A message may have been sent before the token was made.
     mutating func keepToken(_ now: UInt64, coveredTop: Bool) {
         if ticket.operation == .push && !coveredTop { state.deltaToken?.asOf = now }
-        guard let text = answer.since, state.deltaToken.map({ ticket.issued >= $0.asOf }) ?? true else {
-            return
-        }
+        guard let text = answer.since else { return }
         let tellsTop = state.subscription.headAsOf == ticket.issued
-        if tellsTop || ticket.operation == .delta || !state.tokenCoversTop {
+        let covers = state.tokenCoversTop
+        let isNewest = state.deltaToken.map { ticket.issued >= $0.asOf } ?? true
+        if !covers && (tellsTop || isNewest) || isNewest && (tellsTop || ticket.operation == .delta) {
             state.deltaToken = DeltaToken(text: text, asOf: tellsTop ? ticket.issued : now)
         }
     }

@@ -270,7 +270,10 @@ extension Draft {
     /// R25. Ends the claims of joins that this answer proves by showing both neighbours.
     private mutating func carryClaims(_ oldRows: [Row]) throws(Interruption) {
         if !state.hasClaims { return }
-        var carried = try state.carriedClaims(from: oldRows, to: rows, gone: Set(moved))
+        let passed = try state.passedClaims(from: oldRows, to: rows, gone: Set(moved))
+        let showsTop = state.subscription.headAsOf == ticket.issued && ticket.operation != .delta
+        if !showsTop && state.isTopDoubted(rows, passed) { state.subscription.headAsOf = nil }
+        var carried = state.joinedClaims(passed, in: rows)
         let covered = ticket.operation == .delta ? EntrySet() : EntrySet(accepted + shown)
         for (upper, lower) in zip(rows, rows.dropFirst()) {
             if case .entry(let a) = upper, case .entry(let b) = lower,

@@ -20,7 +20,9 @@ extension FeedState {
         }
         if hasClaims {
             doubtTail(above: result)
-            setClaims(try carriedClaims(from: rows, to: result))
+            let passed = try passedClaims(from: rows, to: result)
+            if isTopDoubted(result, passed) { subscription.headAsOf = nil }
+            setClaims(joinedClaims(passed, in: result))
         }
         rows = reattach(result, old: new, moving: detached)
     }
@@ -113,14 +115,14 @@ extension FeedState {
         }
     }
 
-    /// R25. Returns the unverified joins after some entries left. When its lower entry leaves, a join passes
-    /// to the next entry below. Only a gap or an answer ends it.
-    func carriedClaims(
+    /// R25. Returns where the claims of unverified joins are after some entries left. When its lower entry leaves, a
+    /// claim passes to the next entry below. A gap ends it.
+    func passedClaims(
         from old: [Row], to new: [Row], gone: Set<Int> = []
     ) throws(Interruption) -> [Int: Claim] {
         if !hasClaims { return [:] }
         let present = EntrySet(new.lazy.compactMap(\.entry))
-        var carried: [Int: Claim] = [:]
+        var passed: [Int: Claim] = [:]
         var onItsWay: Claim?
         for row in old {
             switch row {
@@ -130,19 +132,30 @@ extension FeedState {
             case .entry(let entry) where !isDetached(row):
                 onItsWay = onItsWay ?? entries[entry].claim
                 guard let claim = onItsWay, present.contains(entry), !gone.contains(entry) else { continue }
-                carried[entry] = claim
+                passed[entry] = claim
                 onItsWay = nil
             case .entry: continue
             }
         }
+        return passed
+    }
+
+    /// R25. Returns the claims at which an entry stands directly above.
+    func joinedClaims(_ passed: [Int: Claim], in rows: [Row]) -> [Int: Claim] {
         var claims: [Int: Claim] = [:]
         var upper: Row?
-        for row in new where !isDetached(row) {
-            if case .entry(let entry) = row, let upper, !upper.isGap, let claim = carried[entry] {
+        for row in rows where !isDetached(row) {
+            if case .entry(let entry) = row, let upper, !upper.isGap, let claim = passed[entry] {
                 claims[entry] = claim
             }
             upper = row
         }
         return claims
+    }
+
+    /// R25. Returns true if the upper side of an unverified join left, and nothing stands above the lower one: then posts
+    /// may have come between that the feed does not hold.
+    func isTopDoubted(_ rows: [Row], _ passed: [Int: Claim]) -> Bool {
+        !passed.isEmpty && rows.first { !isDetached($0) }?.entry.map { passed[$0] != nil } ?? false
     }
 }

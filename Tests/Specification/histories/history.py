@@ -178,7 +178,7 @@ class History(Answering, Judging, Healing, Nicknames, Subscription):
             border = self.effective_border(job, before, border, [id for id in facts["raw"] if id not in seen["moved"]])
         if border in seen["moved"]:
             border = None                                       # the border itself came back elsewhere
-        self.check_cover(job, before, border, seen)
+        self.check_cover(job, before, border, seen, facts["raw"])
         self.certify(job, facts, border, seen)
         self.check_page(seen, facts)
 

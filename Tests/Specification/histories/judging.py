@@ -77,7 +77,7 @@ class Judging:
         shown = [id for id in raw if id in above]
         return shown[-1] if shown else ticket.after if ticket.after in above else border
 
-    def check_cover(self, job, before, border, seen):
+    def check_cover(self, job, before, border, seen, raw):
         """I7."""
         moved = set(seen["moved"])
         after = self.feed.server_rows()
@@ -86,7 +86,8 @@ class Judging:
         if job["op"] == "down":
             old = [r for r in before[:before.index(border) + 1] if isinstance(r, str) and r not in moved]
             new = [r for r in after[:after.index(border) + 1] if isinstance(r, str)]
-            if self.is_numbered() and moved:                    # R26.10: a false claim had put something below
+            below = set(raw) & set(before[before.index(border) + 1:])
+            if self.is_numbered() and (moved or below):         # R26.10: a false claim had put something below
                 new = [r for r in new if r in old]
         elif job["op"] == "up":
             old = [r for r in before[before.index(border):] if isinstance(r, str) and r not in moved]
@@ -164,9 +165,10 @@ class Judging:
         """Section 9: what the numbering put below a wrong entry may be lost until its own place is fetched."""
         runs = self.proven_runs() if self.feed.unverified else []
         for upper, lower in zip(runs, runs[1:]):
-            if upper and lower and lower[0] in self.feed.unverified and \
+            if upper and lower and \
                     self.server.position.get(upper[-1], INFINITY) <= self.server.position.get(lower[0], -INFINITY):
-                self.hidden |= set(lower)
+                self.hidden |= set(lower) if lower[0] in self.feed.unverified else set()
+                self.hidden |= set(upper) if upper[0] in self.feed.unverified else set()
 
     def proven_runs(self):
         """Segments, cut where only the numbering joins two entries (R26)."""

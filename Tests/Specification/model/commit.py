@@ -54,10 +54,11 @@ class Commit:
         feed, ticket, since = self.feed, self.ticket, self.answer.since
         if ticket.op == "push" and feed.since and not covered:
             feed.since = feed.since[0], self.now
-        if since is None or feed.since and ticket.issued < feed.since[1]:
+        tells, covers = feed.head_as_of == ticket.issued, feed.token_covers_top()
+        if since is None:
             return
-        tells = feed.head_as_of == ticket.issued
-        if tells or ticket.op == "delta" or not feed.token_covers_top():
+        newest = not feed.since or ticket.issued >= feed.since[1]
+        if not covers and (tells or newest) or newest and (tells or ticket.op == "delta"):
             feed.since = since, ticket.issued if tells else self.now
 
     def write_entries(self, now):
@@ -97,6 +98,9 @@ class Commit:
         if feed.unverified or self.claims:
             covered = set(self.accepted) | set(self.shown) if self.ticket.op != "delta" else set()
             proven = {b for a, b in zip(self.rows, self.rows[1:]) if a in covered and b in covered}
+            shows_top = feed.head_as_of == self.ticket.issued and self.ticket.op != "delta"
+            if not shows_top and feed._is_top_doubted(old_rows, self.rows, set(self.out.moved)):
+                feed.head_as_of = None
             carried = feed._carry_claims(old_rows, self.rows, set(self.out.moved))
             feed.unverified = {id: reason for id, reason in carried.items() if id not in proven or reason[1] > self.ticket.issued}
         for id, why in doubted.items():

@@ -31,10 +31,20 @@ class Rows:
 
     def _carry_claims(self, old_rows, rows, gone=()):
         """R25. An unverified join stays between its neighbours' neighbours until a gap or an answer ends it."""
-        old = [r for r in old_rows if not self._is_rider(r)]
-        new = [r for r in rows if not self._is_rider(r)]
+        passed, new = self._passed_claims(old_rows, rows, gone), [r for r in rows if not self._is_rider(r)]
         joined = {b for a, b in zip(new, new[1:]) if isinstance(a, str) and isinstance(b, str)}
-        present, carried = {r for r in new if isinstance(r, str)}, {}
+        return {id: reason for id, reason in passed.items() if id in joined}
+
+    def _is_top_doubted(self, old_rows, rows, gone=()):
+        """R25. The upper side of an unverified join has left, and nothing stands above the lower one."""
+        top = next((r for r in rows if not self._is_rider(r)), None)
+        return top in self._passed_claims(old_rows, rows, gone)
+
+    def _passed_claims(self, old_rows, rows, gone):
+        """R25. When its lower entry leaves, a claim passes to the next one below."""
+        old = [r for r in old_rows if not self._is_rider(r)]
+        present = {r for r in rows if isinstance(r, str) and not self._is_rider(r)}
+        carried = {}
         for id in [r for r in old if isinstance(r, str) and r in self.unverified]:
             for row in old[old.index(id):]:
                 if isinstance(row, Gap):
@@ -42,7 +52,7 @@ class Rows:
                 if row in present and row not in gone:
                     carried.setdefault(row, self.unverified[id])
                     break
-        return {id: reason for id, reason in carried.items() if id in joined}
+        return carried
 
     def _is_rider(self, row):
         return isinstance(row, str) and row in self.entries and self.entries[row].detached
@@ -87,6 +97,8 @@ class Rows:
             bottom = [r for r in self.rows if isinstance(r, str)]
             while bottom and bottom[-1] not in result:         # an end below an unverified join is no better than the claim
                 self.tail.assumed |= bottom.pop() in self.unverified
+            if self._is_top_doubted(self.rows, result):
+                self.head_as_of = None
             self.unverified = self._carry_claims(self.rows, result)
             self.checked &= self.unverified.keys()
         self.rows = self._with_detached(result, rows)
