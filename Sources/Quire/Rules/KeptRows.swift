@@ -18,7 +18,7 @@ extension Draft {
                 lower = row
             }
         }
-        var keys = state.options.order.hasKeys ? floors(of: rows, page) : nil
+        var keys = state.options.order.hasKeys ? try floors(of: rows, page, kept) : nil
         lower = nil
         for row in old.reversed() where !row.isGap {
             guard let entry = row.entry, isKept.contains(entry) else {
@@ -40,10 +40,20 @@ extension Draft {
         return result.all
     }
 
-    private func floors(of rows: [Row], _ page: [Int]) -> KeyFloors {
-        let start = rows.firstIndex(of: .entry(page[0]))!
-        let last = start + page.count - 1
-        return KeyFloors(rows, from: start, last: last) { key($0) }
+    /// The page may be below a border with a smaller key than a kept entry has, if it was cached out of order (R25.5).
+    private func floors(of rows: [Row], _ page: [Int], _ kept: [Int]) throws(Interruption) -> KeyFloors {
+        let first = rows.firstIndex(of: .entry(page[0]))!
+        let highest = kept.reduce(.min) { max($0, key($1) ?? .min) }
+        var start = first
+        scan: while start > 0 {
+            switch rows[start - 1] {
+            case .gap: break
+            case .unloaded(let span): throw .needs(.bottom(span))
+            case .entry(let entry): if let key = key(entry), key >= highest { break scan }
+            }
+            start -= 1
+        }
+        return KeyFloors(rows, from: start, last: first + page.count - 1) { key($0) }
     }
 }
 
@@ -116,8 +126,8 @@ private struct KeptRows {
     }
 }
 
-/// Finds the first row that belongs below a key, beginning with the page, or with the kept entries directly above it.
-/// Keys descend, so it is not further up. An equal key stays above the page's last entry only.
+/// Finds the first row that belongs below a key, beginning at a row above which none has a smaller key than a kept
+/// entry. An equal key stays above the page's last entry only.
 private struct KeyFloors {
     private let start: Int
     /// For each row from `start` on the smallest key up to there.
