@@ -105,6 +105,11 @@ import Testing
             #"{"name":"x","id":{},"items":"a.b","previous":{"more":"a.b.0"}}"#,
             "p.json: previous: a.b.0 leads through the items"
         ),
+        (
+            #"{"name":"x","id":{},"error":{"path":"e","name":["#
+                + (1...17).map { "\"n\($0)\"" }.joined(separator: ",") + "]}}",
+            "p.json: error.name: has more than 16 paths"
+        ),
         (#"{"name":"X y","id":{}}"#, "p.json: name: not 1 to 40 small letters, digits and hyphens"),
         (#"{"name":"x","id":{},"first_page":-1}"#, "p.json: first_page: not from 0 to 1000000"),
         (#"{"name":"x","id":{},"next":{"path":"a","link":"b"}}"#, "p.json: next.link: excludes path"),

@@ -4,7 +4,7 @@ extension Feed {
     /// R1. Plans a request: what to ask the server at a place, or why nothing can be asked there.
     ///
     ///     guard case .request(let request) = try feed.plan(.tail) else { return }  // the end, or nothing cached
-    ///     let answer = try await ask(request.target, request.limit)
+    ///     let answer = try await ask(request.target)
     ///     let outcome = try feed.ingest(answer, for: request.ticket)
     ///
     /// The ticket is stored: it outlives the process. Two equal requests at one place share one ticket.

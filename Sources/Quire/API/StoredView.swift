@@ -90,8 +90,10 @@ extension Cache {
     /// Removes a view. Returns false if the feed has none of this name.
     @discardableResult
     public func removeView(named name: String, of feed: Feed) throws -> Bool {
+        // if the write fails, the view is still there, and this process keeps it
+        let isRemoved = try write { try $0.removeView(named: name, of: feed.number) }
         environment.views.remove(of: feed.number, name)
-        return try write { try $0.removeView(named: name, of: feed.number) }
+        return isRemoved
     }
 }
 

@@ -51,12 +51,7 @@ struct ChunkReader {
         }
     }
 
-    /// Calls `body` for each chunk from a position upward, or from the last one if it is nil.
-    func eachChunkUpward(from position: UInt64?, _ body: (UInt64, ChunkRecord) throws -> Bool) throws {
-        try eachValueUpward(from: position) { at, value in try body(at, ChunkRecord(value, name)) }
-    }
-
-    /// Does the same with each chunk read in place.
+    /// Calls `body` for each chunk, read in place, from a position upward, or from the last one if it is nil.
     func eachColumnsUpward(from position: UInt64?, _ body: (UInt64, ChunkColumns) throws -> Bool) throws {
         try eachValueUpward(from: position) { at, value in try body(at, ChunkColumns(value: value, name)) }
     }

@@ -103,6 +103,8 @@ extension FeedState {
             !isByNumber || knownSize != nil
         else { return false }
         let rows = answer.posts.count + answer.opaqueRows
+        // no list has rows below its end: the server showed another page of it
+        if rows > 0 && total <= span.start { return false }
         let size = isByNumber ? knownSize! : 0
         let isUncertain = isByNumber ? sizes.most < size : options.paging == .page && sizes.short != nil
         if span.start > 0 && isUncertain { return rows == 0 && total <= span.start }

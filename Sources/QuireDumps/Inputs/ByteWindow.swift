@@ -32,13 +32,6 @@ final class ByteWindow {
         UnsafeBufferPointer(rebasing: bytes[range])
     }
 
-    /// Returns the whole window and empties it.
-    func takeAll() -> [UInt8] {
-        let all = Array(bytes)
-        drop(count)
-        return all
-    }
-
     /// Returns the first index of this byte in the window, from `start` on.
     func index(of byte: UInt8, from start: Int) -> Int? {
         guard start < count, let found = memchr(bytes.baseAddress! + start, Int32(byte), count - start)

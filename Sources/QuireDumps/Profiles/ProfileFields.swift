@@ -92,6 +92,9 @@ struct ProfileFields {
         do throws(DumpError) { return try FieldPath(text) } catch { throw problem(name, error.message) }
     }
 
+    /// The parser watches at most 64 keys of one object, and a profile has about 20 other paths.
+    private static let pathLimit = 16
+
     /// Reads one path, or several in an array; none if the field is not there.
     func paths(_ name: String) throws -> [FieldPath] {
         guard has(name) else { return [] }
@@ -99,6 +102,9 @@ struct ProfileFields {
             return [try path(name)].compactMap(\.self)
         }
         let texts = try value(name, [String].self) ?? []
+        guard texts.count <= Self.pathLimit else {
+            throw problem(name, "has more than \(Self.pathLimit) paths")
+        }
         do throws(DumpError) {
             return try texts.map { text throws(DumpError) in try FieldPath(text) }
         } catch { throw problem(name, error.message) }

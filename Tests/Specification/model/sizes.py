@@ -82,6 +82,8 @@ class Sizes:
         if answer.total is None or ticket.start is None or self.by_number() and not self.size:
             return False
         rows, size = len(answer.items), self.size if self.by_number() else 0
+        if rows and answer.total <= ticket.start:
+            return False                                      # no list has rows below its end: this is another page of it
         if ticket.start > 0 and (self.most < size if self.by_number() else self.paging == "page" and self.short):
             return not rows and answer.total <= ticket.start
         return answer.total <= ticket.start + max(rows, size if self.most >= size else 0)
