@@ -21,7 +21,7 @@
  *     quire_snapshot_begin(cache, &snapshot);
  *     quire_read_after(snapshot, feed, NULL, rows, 64, &count);
  *
- * What is not in this file is not API. Bindings/c holds two complete programs.
+ * What is not in this file is not API. Bindings/c holds three complete programs.
  *
  * HOUSE RULES. They hold for every function; a function's comment says only what it adds.
  *
@@ -52,14 +52,16 @@
  *           never undefined behaviour. 0 is never a valid value unless it is listed.
  * Threads   Each comment ends with a tag. [any]: from any thread, at the same time as any other call.
  *           [one]: one thread at a time per handle; another thread may carry on later. Readers never wait
- *           for writers. Writers take turns, across threads and processes; a write returns when its
- *           commit is on disk (see quire_durability).
+ *           for writers, unless another process made the file larger than this process has mapped it.
+ *           Writers take turns, across threads and processes; a write returns when its commit is on disk
+ *           (see quire_durability).
  * Processes Any number of processes may use one file at the same time, in any language. Not on a network
  *           file system. After fork(), if the process had ever opened a cache, every call in the child
  *           returns QUIRE_FORKED and every release does nothing; the parent is not affected. Open caches
  *           after forking, or exec.
  * Callbacks get the context they were passed with, run on the calling thread before the call returns, and
- *           must return: no longjmp(), no C++ exception may leave them.
+ *           must return: no longjmp(), no C++ exception may leave them. Those of a view (section 15) also run in
+ *           later calls; their comments say when, and on which threads.
  *
  * C99 or later, C++11 or later. Link with -lquire; see quire.pc and find_package(Quire).
  */
@@ -135,7 +137,10 @@ enum {
     QUIRE_NEWER_FORMAT = -7,
     /* A record does not read back as it was written. */
     QUIRE_CORRUPT = -8,
-    /* The disk, or the quota, is full. */
+    /*
+     * The disk, or the quota, is full. Or the file must be mapped anew because it grew, and a snapshot stayed open in
+     * this process for 5 seconds meanwhile: quire_last_error() tells which. Beginning a snapshot can fail so, too.
+     */
     QUIRE_DISK_FULL = -9,
     /* Permission to read or write the file is missing. */
     QUIRE_NO_PERMISSION = -10,
@@ -358,7 +363,10 @@ quire_status quire_open(
 typedef struct quire_limits {
     uint64_t posts;
     uint64_t body_bytes;
-    /* Between the fetch of a page, as its answer says, and that of the newest answer of a commit. */
+    /*
+     * The greatest age of a page in milliseconds: quire_answer.fetched_at of the newest answer in a commit, minus
+     * that of the page.
+     */
     uint64_t age_ms;
 } quire_limits;
 
@@ -728,8 +736,8 @@ quire_status quire_feed_names(
 /* ---- 6. Batches ------------------------------------------------------------------------------------ */
 
 /*
- * Many writes in one commit, which is much faster than one each. Every writing function takes a batch;
- * NULL makes the call a commit of its own.
+ * Many writes in one commit, which is much faster than one each. Most writing functions take a batch;
+ * NULL makes the call a commit of its own. Those that take none always make one.
  */
 typedef struct quire_batch quire_batch;
 
@@ -1560,8 +1568,8 @@ enum {
     /* The body is not all of the post; quire_post_get_info() says how much. */
     QUIRE_ROW_PARTIAL = 128,
     /*
-     * The page above the join to the post above was asked for again and ended there as before (QUIRE_PLACE_JOIN): as
-     * many posts may have come as gone in between.
+     * The page above the join to the post above was asked for again and ended at the same post (QUIRE_PLACE_JOIN). That
+     * proves little: as many posts may have been added as removed between the two requests.
      */
     QUIRE_ROW_CHECKED = 256,
     /* The id is the number `id_number`, and `id_text` is empty. */
@@ -2076,13 +2084,16 @@ typedef int32_t (*quire_view_callback)(
     void *QUIRE_NULLABLE context, const quire_row *QUIRE_NONNULL post,
     quire_view_entry *QUIRE_NONNULL out_entry);
 
-/* Called with the context of a callback that will not be called any more. */
+/*
+ * Called with the context of a callback that will not be called any more, on the thread that gave it up last: one
+ * that closes the cache, removes the view, or ends a commit. It must not use the cache.
+ */
 typedef void (*quire_release_callback)(void *QUIRE_NULLABLE context);
 
 typedef struct quire_view_options {
     uint32_t struct_size;
     int32_t order;
-    /* Another number for each callback that says something else: a view of another one is made anew. */
+    /* Change this when the callback's decisions change: a view that was stored with another number is made anew. */
     uint64_t version;
     /* NULL: nothing is to be done. */
     quire_release_callback QUIRE_NULLABLE release;
@@ -2096,7 +2107,8 @@ typedef struct quire_view_options {
  *   name      1 to 255 bytes of UTF-8; a feed has up to 255 views
  *   options   NULL is QUIRE_VIEW_OPTIONS_INIT
  *   context   passed to the callback
- * The context is released once, also if this fails, unless with QUIRE_BAD_ARGUMENT for the options.
+ * The context is released once, also if this fails. It is not released if the options cannot be read (their
+ * struct_size), if out_view is NULL, or after a fork.
  * Errors: QUIRE_NOT_FOUND if the feed was dropped. [any] Since 0.1
  */
 quire_status quire_view_open(

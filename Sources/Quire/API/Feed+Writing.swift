@@ -100,6 +100,7 @@ extension Feed {
     }
 
     /// R15. Evicts the page with this index, 0 is the topmost. Returns how many posts left.
+    /// - Throws: `.notFound` if the feed has no page with this index.
     @discardableResult
     public func evictPage(at index: Int) throws -> Int {
         try write { try $0.evictPage(at: index, in: number) }
