@@ -29,9 +29,8 @@ extension Pager {
                 try Task.checkCancellation()
                 result = try await take(response, to: request, issuedBy: issuer)
             } catch {
+                _ = try await writer.write(.cancel(request.plan.ticket))
                 interceptors.forEach { $0.observe(request, .failure(error)) }
-                // a ticket that stays is no more than an answer that never comes
-                _ = try? await writer.write(.cancel(request.plan.ticket))
                 throw error
             }
             interceptors.forEach { $0.observe(request, .success(result)) }
