@@ -138,8 +138,9 @@ enum {
     /* A record does not read back as it was written. */
     QUIRE_CORRUPT = -8,
     /*
-     * The disk, or the quota, is full. Or the file must be mapped anew because it grew, and a snapshot stayed open in
-     * this process for 5 seconds meanwhile: quire_last_error() tells which. Beginning a snapshot can fail so, too.
+     * The disk, or the quota, is full. Or the file must be mapped anew because it grew, and a snapshot stayed
+     * open in this process for 5 seconds meanwhile: quire_last_error() tells which. Beginning a snapshot can fail
+     * so, too.
      */
     QUIRE_DISK_FULL = -9,
     /* Permission to read or write the file is missing. */
@@ -364,8 +365,8 @@ typedef struct quire_limits {
     uint64_t posts;
     uint64_t body_bytes;
     /*
-     * The greatest age of a page in milliseconds: quire_answer.fetched_at of the newest answer in a commit, minus
-     * that of the page.
+     * The greatest age of a page in milliseconds: quire_answer.fetched_at of the newest answer in a commit,
+     * minus that of the page.
      */
     uint64_t age_ms;
 } quire_limits;
@@ -1568,8 +1569,8 @@ enum {
     /* The body is not all of the post; quire_post_get_info() says how much. */
     QUIRE_ROW_PARTIAL = 128,
     /*
-     * The page above the join to the post above was asked for again and ended at the same post (QUIRE_PLACE_JOIN). That
-     * proves little: as many posts may have been added as removed between the two requests.
+     * The page above the join to the post above was asked for again and ended at the same post
+     * (QUIRE_PLACE_JOIN). That proves little: as many posts may have been added as removed in between.
      */
     QUIRE_ROW_CHECKED = 256,
     /* The id is the number `id_number`, and `id_text` is empty. */
@@ -2085,15 +2086,15 @@ typedef int32_t (*quire_view_callback)(
     quire_view_entry *QUIRE_NONNULL out_entry);
 
 /*
- * Called with the context of a callback that will not be called any more, on the thread that gave it up last: one
- * that closes the cache, removes the view, or ends a commit. It must not use the cache.
+ * Called with the context of a callback that will not be called any more, on the thread that used it last: one
+ * that closes the cache, removes the view or opens it anew, or ends a commit. It must not use the cache.
  */
 typedef void (*quire_release_callback)(void *QUIRE_NULLABLE context);
 
 typedef struct quire_view_options {
     uint32_t struct_size;
     int32_t order;
-    /* Change this when the callback's decisions change: a view that was stored with another number is made anew. */
+    /* Change this when the callback's decisions change: a view of another number is made anew. */
     uint64_t version;
     /* NULL: nothing is to be done. */
     quire_release_callback QUIRE_NULLABLE release;

@@ -90,10 +90,12 @@ extension Cache {
     /// Removes a view. Returns false if the feed has none of this name.
     @discardableResult
     public func removeView(named name: String, of feed: Feed) throws -> Bool {
-        // if the write fails, the view is still there, and this process keeps it
-        let isRemoved = try write { try $0.removeView(named: name, of: feed.number) }
-        environment.views.remove(of: feed.number, name)
-        return isRemoved
+        try write { session in
+            let isRemoved = try session.removeView(named: name, of: feed.number)
+            // within this turn: a view that another thread opens next keeps its function
+            environment.views.remove(of: feed.number, name)
+            return isRemoved
+        }
     }
 }
 

@@ -43,7 +43,7 @@ public struct RepairReport: Sendable, Hashable {
     public let keptFile: String?
 
     /// True if nothing readable could be trusted in the end, so the cache is empty.
-    public let isEmptied: Bool
+    let isEmptied: Bool
 
     /// True if nothing was wrong and nothing was done.
     public var isSound: Bool { findings.isEmpty }

@@ -288,6 +288,16 @@ struct CommandTests {
         #expect(try box.quire("repair", box.path("text")).status == 65)
     }
 
+    @Test("repair says that nothing is left of a file that was cut off")
+    func repairOfNothing() throws {
+        let box = try cacheWithGap()
+        let bytes = try #require(FileManager.default.contents(atPath: box.cache))
+        try bytes.prefix(12_000).write(to: URL(fileURLWithPath: box.cache))
+        let run = try box.quire("repair", box.cache)
+        #expect(run.status == 1 && run.lines.contains("no feed could be recovered"), "\(run.lines)")
+        #expect(try box.quire("check", box.cache).status == 0)
+    }
+
     @Test("what another process has open is neither repaired nor compacted")
     func openElsewhere() throws {
         let box = try cacheWithGap()

@@ -47,14 +47,14 @@ struct Repair: ToolCommand {
         for feed in report.feeds { try print(feed, output) }
         if !json.isOn {
             try output.line(counted(report.damagedRecords, "record") + " did not read back")
-            if report.isEmptied { try output.line("nothing could be recovered: the cache is empty") }
+            if report.feeds.allSatisfy(\.isLost) { try output.line("no feed could be recovered") }
             if let kept = report.keptFile {
                 try output.line("the damaged file is kept: \(shown(kept))")
             } else {
                 try output.line("nothing was changed")
             }
         }
-        return report.feeds.allSatisfy(\.isWhole) && !report.isEmptied ? .ok : .findings
+        return !report.feeds.isEmpty && report.feeds.allSatisfy(\.isWhole) ? .ok : .findings
     }
 
     private func print(_ feed: RepairReport.Feed, _ output: Output) throws {
