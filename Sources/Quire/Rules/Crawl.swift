@@ -181,9 +181,11 @@ extension FeedState {
         {
             record.isAboveHead = true
         } else if own?.isAbove != true {  // otherwise it shows what it lies above
-            let start = try border(of: crawl, own: record.own, end: end, earlier: earlier)
+            let start = try border(
+                of: crawl, own: record.own, isNumbered: own != nil, end: end, earlier: earlier)
             if crawl.isFresh, own == nil, let start { record.own = start.link }
             record.after = start.map { id(of: $0.entry) }
+            record.isBeyondMissing = start?.isBeyondMissing ?? false
         }
         ticketNumbers += 1
         _ = tick()
@@ -204,28 +206,30 @@ extension FeedState {
 
     /// Returns the end of the page before, else the edge that names this page, else (R24) the edge at which
     /// the nearest earlier page of the crawl ends, else the start of the crawl. Returns nil in an empty feed.
+    /// At the last two, pages are missing above one that has a number.
     private func border(
-        of crawl: Crawl, own: Link, end: PostID?, earlier: PostID?
-    ) throws(Interruption) -> (entry: Int, link: Link)? {
+        of crawl: Crawl, own: Link, isNumbered: Bool, end: PostID?, earlier: PostID?
+    ) throws(Interruption) -> (entry: Int, link: Link, isBeyondMissing: Bool)? {
         let rows = serverRows
         if rows.isEmpty { return nil }
         func isInSequence(_ id: PostID?) -> Int? {
             guard let entry = id.flatMap({ cached($0) }), !entries[entry].isDetached else { return nil }
             return entry
         }
-        if let entry = isInSequence(end) { return (entry, own) }
+        if let entry = isInSequence(end) { return (entry, own, false) }
         if crawl.isFresh, case .gap(let id) = crawl.start,
             let gap = try allGaps().first(where: { gaps[$0].id == id }),
             let entry = try entryAbove(edge: gaps[gap].down.number)
         {
-            return (entry, gaps[gap].down.link)
+            return (entry, gaps[gap].down.link, false)
         }
         for edge in try allGaps().map({ gaps[$0].down }) + [tail] where edge.link == own {
-            if let entry = try entryAbove(edge: edge.number) { return (entry, own) }
+            if let entry = try entryAbove(edge: edge.number) { return (entry, own, false) }
         }
         let start = isInSequence(earlier).flatMap { rows.firstIndex(of: .entry($0)) }
         let bottom = start.flatMap { rows[$0...].firstIndex(where: \.isGap) } ?? rows.count
-        return (try entry(of: rows[bottom - 1], from: .below), tail.link)
+        let last = try entry(of: rows[bottom - 1], from: .below)
+        return (last, tail.link, isNumbered)
     }
 }
 

@@ -2,10 +2,12 @@
 
 extension Draft {
     /// Places a page, which proves nothing but its own order. It joins the cached rows only if its last items
-    /// are neighbours there and the page has all cached items above them.
+    /// are neighbours there and the page has all cached items above them. If pages above it are missing, it
+    /// lies on the far side of a gap (R24).
     mutating func spliceRanked(_ page: [Int], below upper: Int?) throws(Interruption) {
         let places = places()
-        let start = upper.map { places[$0]! + 1 } ?? 0
+        var start = upper.map { places[$0]! + 1 } ?? 0
+        if ticket.isBeyondMissing && start < rows.count && rows[start].isGap { start += 1 }
         let run = Array(page.suffix(state.options.minimumRun))
         let at = places[run[0]] ?? -1
         let isRun =
@@ -22,9 +24,13 @@ extension Draft {
             rest.removeFirst()
         }
         if !joined { displaced += over }
-        let above = rows[..<start]
+        var above = rows[..<start]
+        var upperGap: Row?
+        if ticket.isBeyondMissing {
+            upperGap = try upperSide(page, joined ? run : [], above: &above)
+        }
         let gap = try lowerSide(page, joined ? run : [], above: above, hadWindow: true, below: &rest)
-        rows = assembled(above, nil, page, gap, rest)
+        rows = assembled(above, upperGap, page, gap, rest)
         accepted = page
     }
 }

@@ -20,7 +20,7 @@ extension Draft {
         let border = ticket.after.flatMap { state.cached($0) }.flatMap { places[$0] == nil ? nil : $0 }
         if state.options.order == .ranked, let border {
             page.removeAll { places[$0].map { $0 <= places[border]! } ?? false }
-            return page.isEmpty ? () : try spliceRanked(page, below: border)
+            return page.isEmpty ? () : try recordRanked(page, below: border)
         }
         if try goesBelow(border, page, places) { return try placeBelow(border, page) }
         let segment = border.map { segmentAbove(places[$0]!) } ?? 0..<0
@@ -37,6 +37,19 @@ extension Draft {
         }
         try doubtKept()
         try claim()
+    }
+
+    /// R22. Places the page below its border, or beyond the pages that are missing there (R24). No gap stays
+    /// between it and the page that it leads to.
+    private mutating func recordRanked(_ page: [Int], below border: Int) throws(Interruption) {
+        try spliceRanked(page, below: border)
+        let (first, last) = (page[0], page[page.count - 1])
+        let at = rows.firstIndex(of: .entry(last))! + 1
+        if at < rows.count, rows[at].isGap {
+            let below = try state.entry(of: rows[at + 1], from: .above)
+            if state.page(of: below)?.own == answer.next { rows.remove(at: at) }
+        }
+        updateFarGap(first, last)
     }
 
     /// Each is a place of its own to load; a window is cheaper than many.

@@ -292,7 +292,7 @@ extension Draft {
     }
 
     /// Changes what precedes a page whose upper boundary was not known. Returns the gap above it, if any.
-    private mutating func upperSide(
+    mutating func upperSide(
         _ page: [Int], _ anchors: [Int], above: inout ArraySlice<Row>
     ) throws(Interruption) -> Row? {
         let link = answer.previous

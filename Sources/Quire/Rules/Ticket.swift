@@ -31,6 +31,9 @@ struct TicketRecord: Hashable {
     var isLoose = false
     /// R25.4: true for a recorded page at the open head's link.
     var isAboveHead = false
+    /// R24: true for a recorded page if pages between its border and it are missing. Such a ticket is used at
+    /// once, and never stored.
+    var isBeyondMissing = false
     /// R26: the rows of the server's list that were requested.
     var span: Span?
     /// R26: true if page numbers alone may join an answer that shows nothing known.

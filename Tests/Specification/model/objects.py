@@ -117,6 +117,7 @@ class Ticket:
     nth: int | None = None         # R26: the page asked for, 0 = the first, where only numbers are certain
     claims: bool = False           # R26: an answer that shows nothing known may be joined by the numbering
     probe: bool = False
+    beyond: bool = False           # R24: pages between the border and this one are missing
     join: tuple = ()               # R26: the unverified join to be verified
     asked_rows: int = 0
     sizes: object = None           # R26: the size policy by which it was planned

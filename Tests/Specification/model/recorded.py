@@ -27,8 +27,8 @@ class Recorded:
             self.splice(page, upper=HEAD, lower=None)
             return self.claim()
         if feed.order == "ranked" and border in where:
-            page = [id for id in page if where.get(id, len(where)) > where[border]]
-            return self.splice_ranked(page, upper=border) if page else None
+            page = [id for id in page if where.get(id, len(self.rows)) > where[border]]
+            return self.record_ranked(page, border) if page else None
         above = self.segment_above(border)
         stays = self.staying(page, border, above)
         if stays:
@@ -46,6 +46,18 @@ class Recorded:
             self.splice(page, upper=None, lower=None)         # R18; without anchors and keys: R24
         self.doubt_kept()
         self.claim()
+
+    def record_ranked(self, page, border):
+        """R22. Below the border, or beyond the pages that are missing there (R24). No gap stays between a page and the
+        one that it leads to."""
+        self.splice_ranked(page, upper=border, beyond=self.ticket.beyond)
+        at = self.rows.index(page[-1]) + 1
+        if at < len(self.rows) and isinstance(self.rows[at], Gap):
+            below = self.feed.pages.get(self.feed.entries[self.rows[at + 1]].page)
+            if below and below.own == self.answer.next:
+                del self.rows[at]
+        first, last = self.rows.index(page[0]), self.rows.index(page[-1])
+        self.far_gap = self.far_gap and any(isinstance(r, Gap) for r in self.rows[max(0, first - 1):last + 2])
 
     def doubt_kept(self):
         """R25.3. Without keys, an entry that stays between two which the page shows together has no proven neighbours
@@ -188,10 +200,11 @@ class Crawl:
         if answer.next == UNKNOWN:
             answer = replace(answer, next=f"page={number + 1}")
         own = f"page={number}"
-        after = None if number == feed.first_page else self.border(number, own)
+        after, beyond = (None, False) if number == feed.first_page else self.border(number, own)
         position = {"start": (number - feed.first_page) * feed.unit(), "rows": feed.unit(),
                     "nth": number - feed.first_page} if feed.by_number() else {}
-        out = feed.ingest(feed._issue("recorded", (), {}, 0, own=own, after=after, extra=number, **position)[1], answer)
+        out = feed.ingest(feed._issue("recorded", (), {}, 0, own=own, after=after, beyond=beyond, extra=number,
+                                       **position)[1], answer)
         if feed.head.link == UNKNOWN and feed.server_rows() and number > feed.first_page and \
                 feed.server_rows()[0] == next((id for id in answer.items if id in feed.entries), None):
             feed.head = feed._edge(f"page={number - 1}")       # R25.4: only the head request closes the head
@@ -202,17 +215,19 @@ class Crawl:
 
     def border(self, number, own):
         """The end of the page before; else the edge that names this page; else (R24) the edge at
-        which the nearest earlier page of the run ends, else the tail.  "" in an empty feed."""
+        which the nearest earlier page of the run ends, else the tail.  "" in an empty feed.
+
+        True beside it if pages are missing between the two."""
         feed, rows = self.feed, self.feed.server_rows()
         earlier = [n for n, id in self.ends.items() if n < number and id in rows]
         if number - 1 in earlier:
-            return self.ends[number - 1]
+            return self.ends[number - 1], False
         if rows and feed.head.link == own:
-            return TOP                                         # R25.4: directly above the open head
+            return TOP, False                                  # R25.4: directly above the open head
         for edge in [gap.down for gap in feed.gaps()] + [feed.tail]:
             if rows and edge.link == own:
-                return feed._entry_above(edge)
+                return feed._entry_above(edge), False
         at = rows.index(self.ends[max(earlier)]) if earlier else len(rows) - 1
         while at + 1 < len(rows) and isinstance(rows[at + 1], str):
             at += 1
-        return rows[at] if rows else ""
+        return rows[at] if rows else "", True

@@ -220,11 +220,13 @@ class Splice:
             return above[:-1] + [replace(above[-1], up=up)]
         return above + [Gap(feed._link_below(above[-1]), up, self.reason())]
 
-    def splice_ranked(self, page, upper):
-        """R22. Ranked feeds: a page proves its own order and nothing else."""
+    def splice_ranked(self, page, upper, beyond=False):
+        """R22. Ranked feeds: a page proves its own order and nothing else. Beyond a missing page: R24."""
         feed, out = self.feed, self.out
         where, rows = self.where(), self.rows
         start = where[upper] + 1 if upper else 0
+        if beyond and start < len(rows) and isinstance(rows[start], Gap):
+            start += 1                                        # the far side of the gap
         run = page[-min(feed.min_run, len(page)):]
         at = where.get(run[0], -1)
         consecutive = at >= start and rows[at:at + len(run)] == run
@@ -239,6 +241,8 @@ class Splice:
         while not joined and len(rest) > 1 and isinstance(rest[0], Gap) and isinstance(rest[1], Gap):
             rest.pop(0)
         out.displaced += displaced if not joined else []
+        if beyond:
+            above = self.upper_side(page, run if joined else [], above)
         below = self.lower_side(page, run if joined else [], above, [True], rest)
         self.rows = above + page + below
         self.accepted = page
