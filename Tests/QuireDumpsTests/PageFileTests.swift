@@ -17,9 +17,17 @@ import Testing
         ("17.json", 17), ("a/b/007.json", 7), ("page-17.json", 17), ("page_17.json", 17),
         ("page17.json", 17), ("p17.json", 17), ("17", 17), ("17.json.json", nil), ("page.json", nil),
         (".json", nil), ("x17.json", nil), ("-1.json", nil), ("+1.json", nil), ("1 .json", nil),
-        ("page--1.json", nil), ("١٧.json", nil), ("99999999999999999999.json", nil),
+        ("page--1.json", nil), ("posts_17.json", 17), ("posts-17.json.gz", 17), ("a_b_3.json", 3),
+        ("posts_.json", nil), ("_3.json", nil), ("2024-05-01.json", nil), ("at-2024-05-01.json", nil),
+        ("posts_20240501.json", nil), ("posts_17b.json", nil), ("١٧.json", nil),
+        ("99999999999999999999.json", nil),
     ])
     func numbers(path: String, number: Int?) { #expect(PageFile(path: path).number == number) }
+
+    @Test func wordsBeforeTheNumberAreASeries() {
+        let names = ["17.json", "page-17.json", "posts_17.json", "users_17.json", "x.json"]
+        #expect(names.map { PageFile(path: $0).series } == ["", "", "posts_", "users_", ""])
+    }
 
     @Test func aFolderIsItsFilesInNaturalOrder() throws {
         let names = ["10.json", "2.json", "1.json", "02.json", "b2.json", "b10.json", "a.json", "x.txt"]

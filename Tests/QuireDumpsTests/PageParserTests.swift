@@ -181,6 +181,26 @@ private let plain = #""items":"items","id":{"path":"id","type":"integer"}"#
         #expect(error?.kind == (message.hasPrefix("not JSON") ? .syntax : .data))
     }
 
+    /// What a server says in place of a page is shown, whatever the profile.
+    @Test(arguments: [
+        (#"{"error_id": 502, "error_message": "too \u001b[31mmany"}"#, ": 502: too \\u{1B}[31mmany"),
+        (#"{"error": {"message": "limit", "type": "Busy", "code": 4}}"#, ": Busy: limit"),
+        (#"{"errors": [{"message": "bad cursor"}, {"message": "x"}]}"#, ": bad cursor"),
+        (#"{"errors": ["gone"]}"#, ": gone"), (#"{"error": "gone"}"#, ": gone"),
+        (#"{"message": "Not Found", "status": "404"}"#, ": Not Found"), (#"{"error": true}"#, ""),
+    ])
+    func errorDocumentsOfOtherAPIs(page: String, words: String) {
+        for name in ["reddit", "mastodon", "graphql", "discourse"] {
+            let parser = PageParser(profile: Profile.named(name)!)
+            let error = dumpError { _ = try parser.parse(Array(page.utf8), name: "f") }
+            #expect(error?.message == "f: error document" + words, "\(name)")
+        }
+        let long = #"{"error": "\#(String(repeating: "x", count: 5_000))"}"#
+        let parser = PageParser(profile: Profile.named("mastodon")!)
+        let error = dumpError { _ = try parser.parse(Array(long.utf8), name: "f") }
+        #expect(error.map { $0.message.count < 200 } == true)
+    }
+
     /// Errors that pass by themselves, by their name, whatever the status.
     @Test func errorsThatPass() throws {
         let profile = try Profile(

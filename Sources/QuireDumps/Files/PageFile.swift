@@ -5,13 +5,16 @@ public struct PageFile: Sendable, Hashable {
     /// Its path, as given.
     public let path: String
     /// The number of the page, if the file name contains it: `17.json`, `page-17.json`, `page_17.json`,
-    /// `page17.json`, `p17.json`, `17.json.gz`.
+    /// `page17.json`, `p17.json`, `17.json.gz`, and after other words `posts-17.json`, `posts_17.json`.
     public let number: Int?
+    /// What stands before the number, if that is neither nothing nor "page": `posts_`. Numbers after different words
+    /// do not count the same pages.
+    public let series: String
 
     /// Creates a value for the file at a path, without opening it.
     public init(path: String) {
         self.path = path
-        number = Self.pageNumber(inName: lastPart(of: path))
+        (number, series) = Self.pageNumber(inName: lastPart(of: path))
     }
 
     /// The last part of the path.
@@ -95,19 +98,25 @@ public struct PageFile: Sendable, Hashable {
         return files.sorted { precedesNaturally($0, $1) }.map { PageFile(path: folder + $0) }
     }
 
-    private static func pageNumber(inName name: String) -> Int? {
+    private static func pageNumber(inName name: String) -> (number: Int?, series: String) {
         var stem = name[...]
         while let point = stem.lastIndex(of: ".") {
             let isPacked = packings.contains(stem[point...].dropFirst())
             stem = stem[..<point]
             if !isPacked { break }
         }
-        for prefix in ["page-", "page_", "page", "p"] where stem.hasPrefix(prefix) {
-            stem = stem.dropFirst(prefix.count)
-            break
+        func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isDigit) }
+        let bare = ["page-", "page_", "page", "p"].first(where: stem.hasPrefix).map {
+            stem.dropFirst($0.count)
         }
-        guard !stem.isEmpty, stem.utf8.allSatisfy(isDigit) else { return nil }
-        return Int(stem)
+        if isNumber(bare ?? stem) { return (Int(bare ?? stem), "") }
+        guard let separator = stem.lastIndex(where: { $0 == "_" || $0 == "-" }) else { return (nil, "") }
+        let (word, number) = (stem[..<separator], stem[separator...].dropFirst())
+        // Dates and times have more digits, or digits before the separator: 20240501, 2024-05-01.
+        guard isNumber(number), number.utf8.count <= 5, let last = word.utf8.last, isLetter(last) else {
+            return (nil, "")
+        }
+        return (Int(number), String(stem[...separator]))
     }
 
     private enum Kind { case file, folder, other }
@@ -127,6 +136,11 @@ public struct PageFile: Sendable, Hashable {
 
 private func lastPart(of path: String) -> String {
     String(path.split(separator: "/").last ?? path[...])
+}
+
+/// True for a letter, and for every byte of a character that is not ASCII.
+private func isLetter(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || byte >= 0x80
 }
 
 private func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }

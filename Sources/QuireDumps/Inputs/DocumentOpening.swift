@@ -45,9 +45,17 @@ struct DocumentOpening {
         }
     }
 
+    /// Throws if the document is a page of HTML, or text in an encoding that is not read.
+    func refuseForeignText(_ window: ByteWindow) throws(DumpError) {
+        if options.format == .rows { return }  // a parser of XML reads UTF-16, too
+        if window.count == 0 { window.extend() }
+        guard let foreign = ForeignText(Array(window.bytes)[...]) else { return }
+        throw DumpError(.syntax, "\(printable(place, limit: 400)): \(foreign.sentence)")
+    }
+
     /// Says what the document is without taking anything from the window.
     func form(_ window: ByteWindow) throws(DumpError) -> FirstDocument.Form {
-        if window.count == 0 { window.extend() }
+        try refuseForeignText(window)
         guard let start = firstToken(window, from: byteOrderMark(window)) else { return .response([], nil) }
         if window.bytes[start] == UInt8(ascii: "<") { return .xml }
         switch options.format {

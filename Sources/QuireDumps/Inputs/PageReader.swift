@@ -118,13 +118,19 @@ public final class PageReader {
             options: options, isOneOfMany: input.isFromFolder || !entry.isEmpty, place: place,
             file: entry.isEmpty && !input.isStandardInput ? input.file : nil)
         let window = ByteWindow(file!)
-        if let wishes = options.wishes, recognition == nil {
-            do throws(DumpError) {
-                if let found = try opening.recognise(window, wishes) { adopt(found) }
-            } catch {
-                document = RefusedDocument(InputPage(.failure(error), kind: .response, place: place))
-                return
+        do throws(DumpError) {
+            try opening.refuseForeignText(window)
+            if let wishes = options.wishes, recognition == nil,
+                let found = try opening.recognise(window, wishes)
+            {
+                let later = LaterDocuments(options: options, wishes: wishes)
+                adopt(
+                    later.recognition(
+                        besides: found, in: inputs[position.inputs...], skipped: position.entries))
             }
+        } catch {
+            document = RefusedDocument(InputPage(.failure(error), kind: .response, place: place))
+            return
         }
         document = DocumentOpening(
             options: options, isOneOfMany: opening.isOneOfMany, place: place, file: opening.file

@@ -53,10 +53,11 @@ final class ResponseReader: DocumentReader {
     /// Returns the error with the profile that would read the document, if there is one.
     private func hinted(_ error: DumpError) -> DumpError {
         guard error.kind == .data, !error.message.contains("error document"),
-            let other = try? Recognition(of: Array(window.bytes), name: place).profile,
-            other.name != parser.profile.name, other.name != "unknown"
+            let other = try? Recognition(of: Array(window.bytes), name: place),
+            other.likelihood == .max, other.profile.name != parser.profile.name
         else { return error }
-        return DumpError(.data, "\(error.message); it looks like a response for --profile \(other.name)")
+        let name = other.profile.name
+        return DumpError(.data, "\(error.message); it looks like a response for --profile \(name)")
     }
 
     /// True if another object or array follows the first one.

@@ -7,7 +7,8 @@ extension PageParser {
         let span = self.document(field.path)
         // Some APIs send the field in every response.
         guard !span.isAbsent, span.kind != CJSON_FALSE, !isEmptyList(span, in: document) else { return }
-        let (kind, words) = error(field, in: document)
+        var (kind, words) = error(field, in: document)
+        if words.isEmpty { words = ErrorDocument(document)?.words ?? [] }
         throw DumpError(kind, (["error document"] + words).joined(separator: ": "))
     }
 
@@ -41,7 +42,8 @@ extension PageParser {
     /// is some.
     func failure(_ status: Int, _ document: ArraySlice<UInt8>) -> DumpError {
         let field = profile.isLines || scanner.scan(document) != nil ? nil : profile.error
-        let (kind, words) = field.map { error($0, in: document) } ?? (.data, [])
+        var (kind, words) = field.map { error($0, in: document) } ?? (.data, [])
+        if words.isEmpty { words = ErrorDocument(document)?.words ?? [] }
         return DumpError(kind, (["error document", "HTTP \(status)"] + words).joined(separator: ": "))
     }
 

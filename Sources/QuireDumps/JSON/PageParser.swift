@@ -102,18 +102,21 @@ public final class PageParser {
         }
         if let field = profile.error { try checkForError(field, in: document) }
         let items = scanner.document(self.items!)
+        let isEmptyPage =
+            profile.emptyPage == .empty || profile.emptyPage == .null && items.kind == CJSON_NULL
+        let (kind, noun) = profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
+        if items.isAbsent ? !isEmptyPage : items.kind != kind, let error = ErrorDocument(document) {
+            throw DumpError(.data, error.sentence)
+        }
         // The mark tells a page without items from a foreign document. Where there are items, they tell.
         if let mark = profile.mark, !mark.texts.isEmpty || items.isAbsent {
             try check(mark, self.document(mark.path))
         }
         guard !items.repeated else { throw DumpError(.data, "\(profile.items) is there twice") }
-        let isEmptyPage =
-            profile.emptyPage == .empty || profile.emptyPage == .null && items.kind == CJSON_NULL
         if items.isAbsent && !isEmptyPage {
             let absence = items.absence(profile.items)
             throw DumpError(.data, "\(absence.message), where profile \(profile.name) has its list")
         }
-        let (kind, noun) = profile.sequence == nil ? (CJSON_ARRAY, "an array") : (CJSON_OBJECT, "an object")
         guard items.isAbsent || items.kind == kind else {
             let path = profile.items.keys.isEmpty ? "the document" : profile.items.description
             throw DumpError(.data, "\(path) is \(items.noun), not \(noun)")

@@ -102,10 +102,15 @@ func isJSONSpace(_ byte: UInt8) -> Bool {
 /// Returns what a document of HTML or XML calls itself; nil for any other.
 private func pageForPeople(_ document: ArraySlice<UInt8>) -> String? {
     guard document.first(where: { !isJSONSpace($0) }) == UInt8(ascii: "<") else { return nil }
+    return titleOfPage(document).map { "it is a page for people: \"\($0)\"" } ?? "it is HTML or XML"
+}
+
+/// Returns the title of a document of HTML or XML, safe to print; nil if none is near its beginning.
+func titleOfPage(_ document: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: document.prefix(1 << 12), as: UTF8.self)
     let title = text.firstMatch(of: /<(?:title|h1)\b[^>]*>\s*([^<]+)/.ignoresCase())?.1 ?? ""
     let words = title.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    return words.isEmpty ? "it is HTML or XML" : "it is a page for people: \"\(printable(words))\""
+    return words.isEmpty ? nil : printable(words)
 }
 
 private func firstInvalidByte(_ bytes: ArraySlice<UInt8>) -> Int? {

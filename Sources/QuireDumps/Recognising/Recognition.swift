@@ -41,6 +41,9 @@ public struct Recognition: Sendable {
     /// What the response does not say, and which option settles it; nil if nothing is open.
     public let advice: String?
 
+    /// How likely its list is what the document is about; `.max` if a profile that comes with Quire fits as it is.
+    let likelihood: Int
+
     /// The recognition in one line.
     public var sentence: String {
         let isSorted = [.stable, .bump].contains(profile.order)
@@ -208,7 +211,7 @@ extension Recognition {
             verdict = OrderDecision.Verdict(order: .ranked, reason: "\(key) descends on the first rows only")
             profile = Self.profile(found.profile, verdict, wishes)
         }
-        (self.profile, reason) = (profile, found.reason)
+        (self.profile, reason, likelihood) = (profile, found.reason, found.likelihood)
         (orderReason, advice) = (verdict.reason, verdict.advice)
     }
 

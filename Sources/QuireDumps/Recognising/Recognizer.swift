@@ -18,12 +18,15 @@ final class Recognizer {
         var reason: String
         /// True for an API that no profile describes.
         var isUnknown = false
+        /// The score of the list; `.max` if a profile that comes with Quire fits as it is.
+        var likelihood = Int.max
     }
 
     /// Returns the profile; throws what would help if there is none.
     func find() throws(DumpError) -> Found {
-        if let found = known() ?? related() { return found }
-        try refuseErrors()
+        if let found = known() { return found }
+        if let error = ErrorDocument(outline) { throw DumpError(.data, error.sentence) }
+        if let found = related() { return found }
         return try unknown()
     }
 
@@ -136,7 +139,7 @@ final class Recognizer {
             let changes = [.items(paths.items), .id(paths.id)] + absentFields(of: api, place, paths.items)
             if let profile = api.profile.changed(by: changes) {
                 let what = "its frame is around \"\(place.path)\", a list of items with \"\(paths.id.text)\""
-                return Found(profile: profile, reason: what)
+                return Found(profile: profile, reason: what, likelihood: place.score)
             }
             relations.remove(at: best)
         }
@@ -238,7 +241,9 @@ final class Recognizer {
         if let paging = wishes.paging { changes.append(.paging(paging)) }
         guard let profile = Profile.unknown.changed(by: changes) else { throw DumpError(.data, helps) }
         let list = place.path.isEmpty ? "it is a list" : "\"\(place.path)\" is a list"
-        return Found(profile: profile, reason: "\(list) of items with \"\(id)\"", isUnknown: true)
+        return Found(
+            profile: profile, reason: "\(list) of items with \"\(id)\"", isUnknown: true,
+            likelihood: place.score)
     }
 
     private static func name(of place: ListPlace) -> String {
@@ -285,25 +290,6 @@ final class Recognizer {
         }
     }
 
-    private static let errorBits = ["error", "status_code", "message"].reduce(0) {
-        $0 | JSONOutline.bit(of: $1)
-    }
-
-    /// Throws if the document is what servers send in place of a page.
-    private func refuseErrors() throws(DumpError) {
-        guard outline.root.kind == .object, outline.root.count <= 6, places.isEmpty else { return }
-        let names = ["error", "errors", "errcode", "error_id", "status_code", "message"]
-        guard rootBits & Self.errorBits != 0, let name = names.first(where: { outline.find([$0]) != nil }),
-            let node = outline.find([name]),
-            outline.nodes[node].kind != .null, outline.text(node) != "false"
-        else { return }
-        let texts = ["error", "error_name", "errcode", "error_message", "message", "detail"].compactMap {
-            key in
-            outline.find([key]).flatMap { outline.nodes[$0].kind == .string ? outline.text($0) : nil }
-        }
-        let words = texts.prefix(2).map { printable($0, limit: 120) }
-        throw DumpError(.data, (["error document"] + words).joined(separator: ": "))
-    }
 }
 
 extension ListPlace {

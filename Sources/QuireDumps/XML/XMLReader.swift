@@ -112,6 +112,8 @@ final class XMLReader: DocumentReader, XMLParser.Delegate {
                 return parser.stop(.data, reason)
             }
             list = RowList(table: name, options, place: place)
+        case "html":
+            parser.stop(.data, ForeignText.html(title: nil).sentence)
         default:
             parser.stop(.data, "<\(printable(name))>: neither a data dump nor RSS nor Atom")
         }
